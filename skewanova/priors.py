@@ -1,0 +1,348 @@
+"""Prior and skew, and how the prior of the deployment is believed to vary.
+
+The prior is the probability of the positive class where the classifier will be used; the skew is the number
+of negatives for each positive, ``(1 - prior) / prior``. A deployment prior is a distribution of the prior:
+every weighting here averages any function that is smooth between given breaks through its ``quadrature``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+from skewanova._checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_ordered,
+    check_priors,
+    check_same_length,
+    check_skews,
+    check_weights,
+)
+from skewanova._quadrature import beta_nodes, log_skew_nodes, normalised
+
+#: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
+SMALLEST_SHAPE = 0.1
+
+
+class DeploymentPrior(Protocol):
+    """A distribution of the prior of the deployment."""
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Priors and weights (summing to 1) that average a function smooth between `breaks`."""
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+
+
+@overload
+def skew_from_prior(prior: float) -> float: ...
+@overload
+def skew_from_prior(prior: ArrayLike) -> Floats: ...
+def skew_from_prior(prior: ArrayLike) -> float | Floats:
+    """Negatives per positive at a prior: ``(1 - prior) / prior``.
+
+    Parameters
+    ----------
+    prior : float or array_like
+        Probability of the positive class, strictly between 0 and 1.
+
+    Returns
+    -------
+    float or ndarray
+        The skew, of the shape of `prior`.
+
+    Raises
+    ------
+    ValueError
+        If a prior is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova import skew_from_prior
+    >>> skew_from_prior(0.2)
+    4.0
+    """
+    pi = check_priors(prior)
+    skew = (1 - pi) / pi
+    return float(skew) if skew.ndim == 0 else skew
+
+
+@overload
+def prior_from_skew(skew: float) -> float: ...
+@overload
+def prior_from_skew(skew: ArrayLike) -> Floats: ...
+def prior_from_skew(skew: ArrayLike) -> float | Floats:
+    """Prior at a skew: ``1 / (1 + skew)``.
+
+    Parameters
+    ----------
+    skew : float or array_like
+        Negatives per positive, positive and finite.
+
+    Returns
+    -------
+    float or ndarray
+        The prior, of the shape of `skew`.
+
+    Raises
+    ------
+    ValueError
+        If a skew is not positive and finite.
+
+    Examples
+    --------
+    >>> from skewanova import prior_from_skew
+    >>> prior_from_skew(4.0)
+    0.2
+    """
+    prior = 1 / (1 + check_skews(skew))
+    return float(prior) if prior.ndim == 0 else prior
+
+
+@dataclass(frozen=True)
+class UniformPrior:
+    """Every prior between `low` and `high` is equally likely (the weighting behind Landgrebe's table 1).
+
+    Parameters
+    ----------
+    low, high : float
+        Limits of the prior; equal limits mean a known prior.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not strictly between 0 and 1, or `low` exceeds `high`.
+
+    Examples
+    --------
+    >>> from skewanova import UniformPrior
+    >>> UniformPrior(0.05, 0.20).describe()
+    'uniform over priors 0.05 to 0.2'
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_priors([self.low, self.high], "deployment_prior")
+        check_ordered(self.low, self.high, "deployment_prior")
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre nodes in the log of the skew, weighted by d prior = prior (1 - prior) d log skew."""
+        priors, step = log_skew_nodes(self.low, self.high, breaks)
+        return priors, normalised(step * priors * (1 - priors))
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        if self.low == self.high:
+            return f"prior {self.low:g}"
+        return f"uniform over priors {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class UniformSkew:
+    """Every skew between `low_skew` and `high_skew` is equally likely (Landgrebe's eq. 5 as printed).
+
+    Parameters
+    ----------
+    low_skew, high_skew : float
+        Limits of the skew, negatives per positive.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not positive and finite, or `low_skew` exceeds `high_skew`.
+
+    Examples
+    --------
+    >>> from skewanova import UniformSkew
+    >>> weighting = UniformSkew(4, 19)
+    >>> round(weighting.low, 4), round(weighting.high, 4)
+    (0.05, 0.2)
+    """
+
+    low_skew: float
+    high_skew: float
+
+    def __post_init__(self) -> None:
+        check_skews([self.low_skew, self.high_skew], "deployment_prior")
+        check_ordered(self.low_skew, self.high_skew, "deployment_prior")
+
+    @property
+    def low(self) -> float:
+        """Smallest prior, that of the largest skew."""
+        return 1 / (1 + self.high_skew)
+
+    @property
+    def high(self) -> float:
+        """Largest prior, that of the smallest skew."""
+        return 1 / (1 + self.low_skew)
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
+        priors, step = log_skew_nodes(self.low, self.high, breaks)
+        return priors, normalised(step * (1 - priors) / priors)
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"uniform over skews {self.low_skew:g} to {self.high_skew:g}"
+
+
+@dataclass(frozen=True)
+class BetaPrior:
+    """The prior follows a beta distribution.
+
+    Parameters
+    ----------
+    a, b : float
+        Shapes, at least 0.1; the mean prior is ``a / (a + b)``.
+
+    Raises
+    ------
+    ValueError
+        If a shape is below 0.1 or not finite.
+
+    Examples
+    --------
+    >>> from skewanova import BetaPrior
+    >>> priors, weights = BetaPrior(2, 30).quadrature()
+    >>> round(float(weights @ priors), 10)
+    0.0625
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("a", self.a), ("b", self.b)):
+            if not (np.isfinite(value) and value >= SMALLEST_SHAPE):
+                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {value:g}")
+
+    @property
+    def low(self) -> float:
+        """Prior below which the weight is negligible (1e-3 of it lies below)."""
+        return self._quantile(1e-3)
+
+    @property
+    def high(self) -> float:
+        """Prior above which the weight is negligible (1e-3 of it lies above)."""
+        return self._quantile(1 - 1e-3)
+
+    def _quantile(self, share: float) -> float:
+        limit = np.finfo(np.float64).tiny
+        return float(np.clip(betaincinv(self.a, self.b, share), limit, 1 - np.finfo(np.float64).eps))
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
+        return beta_nodes(self.a, self.b, breaks)
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"beta({self.a:g}, {self.b:g}) over priors, mean {self.a / (self.a + self.b):.3g}"
+
+
+@dataclass(frozen=True)
+class DiscretePrior:
+    """The prior takes one of a few values.
+
+    Parameters
+    ----------
+    priors : sequence of float
+        The values, each strictly between 0 and 1.
+    weights : sequence of float, optional
+        Their relative weights; equal by default.
+
+    Raises
+    ------
+    ValueError
+        If a prior is out of range, lengths differ, or the weights are negative or all zero.
+
+    Examples
+    --------
+    >>> from skewanova import DiscretePrior
+    >>> DiscretePrior((0.1, 0.2), (3, 1)).quadrature()[1].tolist()
+    [0.75, 0.25]
+    """
+
+    priors: Sequence[float]
+    weights: Sequence[float] | None = None
+    _nodes: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        priors = check_priors(np.atleast_1d(np.asarray(self.priors)), "priors")
+        weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
+        check_same_length(priors=priors, weights=weights)
+        if not weights.sum() > 0:
+            raise InputError(f"`weights` must not all be zero, but got {weights}")
+        object.__setattr__(self, "_nodes", (priors, normalised(weights)))
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+        return float(self._nodes[0][self._nodes[1] > 0].min())
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+        return float(self._nodes[0][self._nodes[1] > 0].max())
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Return the priors and their weights; a sum needs no breaks."""
+        return self._nodes
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        shown = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
+        return f"priors (weights) {shown}"
+
+
+def as_deployment_prior(value: DeploymentPrior | tuple[float, float] | float) -> DeploymentPrior:
+    """Turn ``(low, high)`` or one prior into a `UniformPrior`; pass weightings through.
+
+    Parameters
+    ----------
+    value : deployment prior, (low, high) or float
+        What the caller gave.
+
+    Returns
+    -------
+    DeploymentPrior
+        The weighting.
+
+    Raises
+    ------
+    TypeError
+        If `value` is none of these.
+    ValueError
+        If a limit is out of range.
+
+    Examples
+    --------
+    >>> from skewanova.priors import as_deployment_prior
+    >>> as_deployment_prior((0.05, 0.2))
+    UniformPrior(low=0.05, high=0.2)
+    """
+    if not isinstance(value, tuple | list | float | int | np.ndarray) and hasattr(value, "quadrature"):
+        return value
+    limits = np.asarray(value)
+    if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
+        raise InputTypeError(
+            "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
+            f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+        )
+    return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
