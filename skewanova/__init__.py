@@ -21,3 +21,4 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 __all__ = [
     "BetaPrior",
 ]
+from skewanova.scores import read_scores, scores_from_wide

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Where = Callable[[int], str]
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 #: What a missing label looks like once it has been turned into text.
@@ -45,9 +46,15 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     bad = prior[~((prior > 0) & (prior < 1))]
     if bad.size:
         worst = float(bad.reshape(-1)[0])
-        hint = f"; did you mean skew={worst:g}, that is prior={1 / (1 + worst):g}?" if worst > 1 else ""
+        skewed = 1 < worst < np.inf
+        hint = f"; did you mean skew={worst:g}, that is prior={1 / (1 + worst):g}?" if skewed else ""
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {worst:g}{hint}")
     return prior
+
+
+def check_prior(value: float, name: str = "prior") -> float:
+    """One prior strictly between 0 and 1."""
+    return _one_number(check_priors(value, name), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
@@ -61,7 +68,7 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 def check_fraction(value: float, name: str) -> float:
     """A number strictly between 0 and 1, such as a level of significance."""
-    number = float(_float_array(value, name))
+    number = _one_number(_float_array(value, name), name)
     if not 0 < number < 1:
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
     return number
@@ -89,13 +96,19 @@ def check_count(value: int, name: str, *, minimum: int) -> int:
     return int(value)
 
 
-def check_scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
+def row_number(row: int) -> str:
+    """Where a row is: by its number from 0, unless the caller knows better (a line of a file)."""
+    return f"row {row}"
+
+
+def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
     """One-dimensional real scores in their own dtype, without NaN (infinities are ranks and stay)."""
     score = check_real(np.asarray(y_score), name)
     check_vector(score, name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
-        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at row {bad[0]}")
+        at = where(int(bad[0]))
+        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at {at}")
     return score
 
 
@@ -132,7 +145,9 @@ def check_weights(sample_weight: ArrayLike, name: str = "sample_weight") -> Floa
     return weight
 
 
-def check_labels(y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true") -> Bools:
+def check_labels(
+    y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: Where = row_number
+) -> Bools:
     """Binary labels as a boolean vector, True for the positive class.
 
     Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
@@ -140,12 +155,14 @@ def check_labels(y_true: ArrayLike, *, pos_label: object = None, name: str = "y_
     """
     labels = np.asarray(y_true)
     check_vector(labels, name)
-    distinct, codes = np.unique(_comparable_labels(labels, name), return_inverse=True)
-    positive = _positive_code(distinct, pos_label, name)
-    return np.asarray(codes.reshape(-1) == positive)
+    distinct, first, codes = np.unique(
+        _comparable_labels(labels, name, where), return_index=True, return_inverse=True
+    )
+    _check_classes(distinct, [where(int(row)) for row in first[:5]], name)
+    return np.asarray(codes.reshape(-1) == _positive_code(distinct, pos_label, name))
 
 
-def _comparable_labels(labels: NDArray[Any], name: str) -> NDArray[Any]:
+def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
     """Labels as floats where they are numbers, else as text; missing labels raise."""
     if labels.dtype.kind in "biuf":
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
@@ -157,9 +174,18 @@ def _comparable_labels(labels: NDArray[Any], name: str) -> NDArray[Any]:
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
-            f"the first at row {int(np.argmax(missing))}"
+            f"the first at {where(int(np.argmax(missing)))}"
         )
     return comparable
+
+
+def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
+    """At most two classes, whole numbers where they are numbers; the message says where each first stands."""
+    shown = ", ".join(f"{label} ({at})" for label, at in zip(_shown(distinct), places, strict=False))
+    if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
+        raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {shown}")
+    if len(distinct) > 2:
+        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {shown}")
 
 
 def _label_text(value: object) -> str:
@@ -181,37 +207,32 @@ def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
 
 def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
     """Index of the positive class among the distinct labels (-1 where it does not occur)."""
-    shown = _listed(distinct)
-    if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
-        raise InputError(f"`{name}` must hold class labels, but has fractions: {shown}")
-    if len(distinct) > 2:
-        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}: {shown}")
     if pos_label is not None:
-        return _code_of(pos_label, distinct, name)
-    if distinct.dtype.kind == "f" and set(distinct.tolist()) <= {0.0, 1.0}:
-        return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
-    if distinct.dtype.kind == "f" and set(distinct.tolist()) <= {-1.0, 1.0}:
+        return _code_of(pos_label, distinct)
+    if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
         return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
     raise InputError(
-        f"`{name}` has the labels {shown}: say which is the positive class with `pos_label` "
-        "(labels 0/1, -1/1 and booleans need no `pos_label`)"
+        f"`{name}` has the labels {', '.join(_shown(distinct))}: say which is the positive class with "
+        "`pos_label` (labels 0/1, -1/1 and booleans need none)"
     )
 
 
-def _code_of(pos_label: object, distinct: NDArray[Any], name: str) -> int:
-    wanted = _numbers_if_possible(np.array([_label_text(pos_label)]))[0]
+def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
+    text = _label_text(pos_label)
+    number = _numbers_if_possible(np.array([text]))[0]
+    wanted = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
     for code, label in enumerate(distinct.tolist()):
-        if label == wanted or str(label) == str(wanted):
+        if label in wanted:
             return code
     if len(distinct) == 2:
-        raise InputError(f"`pos_label` must be one of the labels {_listed(distinct)}, but got {pos_label!r}")
+        shown = ", ".join(_shown(distinct))
+        raise InputError(f"`pos_label` must be one of the labels {shown}, but got {pos_label!r}")
     return -1
 
 
-def _listed(distinct: NDArray[Any], limit: int = 5) -> str:
+def _shown(distinct: NDArray[Any]) -> list[str]:
     """The first few labels, numbers without a trailing .0."""
-    shown = [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:limit]]
-    return ", ".join(shown) + (", ..." if len(distinct) > limit else "")
+    return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
 
 
 def _float_array(value: ArrayLike, name: str) -> Floats:
@@ -219,3 +240,9 @@ def _float_array(value: ArrayLike, name: str) -> Floats:
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
     return array.astype(np.float64)
+
+
+def _one_number(array: Floats, name: str) -> float:
+    if array.ndim:
+        raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
+    return float(array)

@@ -128,7 +128,7 @@ def _segments_area(recall: Floats, alarms: Floats, prior: float) -> Floats:
     """
     up = np.flatnonzero(np.diff(recall) > 0)
     rise, start = recall[up + 1] - recall[up], prior * recall[up]
-    growth = prior * rise + alarms[up + 1] - alarms[up]  # dD
+    growth = prior * rise + (alarms[up + 1] - alarms[up])  # dD, positive however small the prior
     whole = start + alarms[up]  # D0
     from_origin = whole == 0
     safe = np.where(from_origin, 1.0, whole)

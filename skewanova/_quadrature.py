@@ -1,4 +1,4 @@
-"""Gauss-Legendre rules for averages over the prior, taken in the log of the skew where AUPREC is smoothest."""
+"""Gauss-Legendre rules for averages over the prior, in the log of the skew, where AUPREC is smoothest."""
 
 from __future__ import annotations
 
@@ -7,27 +7,41 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.special import betaln, expit, polygamma
+from scipy.special import betaln, expit, logit, polygamma
 
 from skewanova._checks import Floats
 
 #: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
 QUADRATURE_TOLERANCE = 1e-18
 
+#: Widest panel in log skew: one rule of many nodes over a wide range has end weights good to 1e-13 only.
+PANEL_WIDTH = 4.0
+
+#: Priors nearest to 0 and 1 that a node may have.
+SMALLEST_PRIOR = float(np.finfo(np.float64).tiny)
+LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
+
+
+def log_skew(prior: float) -> float:
+    """Log of the skew at a prior, infinite at the ends."""
+    return float(-logit(prior))
+
+
+def prior_at(log_odds: Floats) -> Floats:
+    """Priors at log-odds, held off 0 and 1, which are no priors and would make 0/0 of some precisions."""
+    return np.asarray(np.clip(expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
+
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Priors and quadrature steps in v = log skew between two priors."""
-    if low == high:
+    """Nodes and quadrature steps in v = log skew between two values of v; breaks are priors."""
+    if not low < high:  # neighbouring priors may share one log
         return np.array([low]), np.array([1.0])
-    cuts = [float(np.log1p(-p) - np.log(p)) for p in breaks]
-    first, last = np.log1p(-high) - np.log(high), np.log1p(-low) - np.log(low)
-    edges = _panel_edges(float(first), float(last), width=np.inf, cuts=cuts)
+    edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
     # AUPREC is analytic for |Im log skew| < pi, so Gauss-Legendre gains rho^2 with every node.
     ratio = 2 * np.pi / np.diff(edges).max()
     rho = ratio + np.hypot(1.0, ratio)
     n_nodes = int(np.ceil(-np.log(QUADRATURE_TOLERANCE) / (2 * np.log(rho)))) + 2
-    log_skew, step = _panels(edges, n_nodes)
-    return expit(-log_skew), step
+    return _panels(edges, n_nodes)
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
@@ -36,11 +50,11 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
     spread = float(np.sqrt(polygamma(1, a) + polygamma(1, b)))
     reach = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
     low, high = centre - spread * 10 - reach / a, centre + spread * 10 + reach / b
-    cuts = [float(np.log(p) - np.log1p(-p)) for p in breaks]
-    logit, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
-    weights = step * np.exp(-a * np.logaddexp(0, -logit) - b * np.logaddexp(0, logit) - betaln(a, b))
+    cuts = [-log_skew(p) for p in breaks]
+    odds, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
+    weights = step * np.exp(-a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - betaln(a, b))
     kept = weights > 0
-    return expit(logit[kept]), normalised(weights[kept])
+    return prior_at(odds[kept]), normalised(weights[kept])
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skewanova._checks import Floats, check_choice, check_fraction, check_priors
+from skewanova._checks import Floats, check_choice, check_prior, check_priors
 from skewanova._estimators import LINEAR, area_kernel, mean_precision, vertex_precision, weighted_mean
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew, as_deployment_prior
 from skewanova.roc import RocCurve, roc_curve
@@ -241,6 +241,6 @@ def precision_recall_curve(
     """
     roc = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     own = roc.n_positive / (roc.n_positive + roc.n_negative)
-    at = own if prior is None else check_fraction(prior, "prior")
+    at = own if prior is None else check_prior(prior)
     precision = vertex_precision(roc.tpr[1:], roc.fpr[1:], at)
     return np.concatenate(([1.0], precision)), roc.tpr.copy(), roc.thresholds[1:].copy()

@@ -21,11 +21,21 @@ from skewanova._checks import (
     InputTypeError,
     check_ordered,
     check_priors,
+    check_real,
     check_same_length,
     check_skews,
+    check_vector,
     check_weights,
 )
-from skewanova._quadrature import beta_nodes, log_skew_nodes, normalised
+from skewanova._quadrature import (
+    LARGEST_PRIOR,
+    SMALLEST_PRIOR,
+    beta_nodes,
+    log_skew,
+    log_skew_nodes,
+    normalised,
+    prior_at,
+)
 
 #: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
 SMALLEST_SHAPE = 0.1
@@ -144,7 +154,10 @@ class UniformPrior:
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Gauss-Legendre nodes in the log of the skew, weighted by d prior = prior (1 - prior) d log skew."""
-        priors, step = log_skew_nodes(self.low, self.high, breaks)
+        if self.low == self.high:
+            return np.array([self.low]), np.array([1.0])
+        nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
+        priors = prior_at(-nodes)
         return priors, normalised(step * priors * (1 - priors))
 
     def describe(self) -> str:
@@ -186,17 +199,19 @@ class UniformSkew:
     @property
     def low(self) -> float:
         """Smallest prior, that of the largest skew."""
-        return 1 / (1 + self.high_skew)
+        return min(1 / (1 + self.high_skew), LARGEST_PRIOR)
 
     @property
     def high(self) -> float:
         """Largest prior, that of the smallest skew."""
-        return 1 / (1 + self.low_skew)
+        return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
-        priors, step = log_skew_nodes(self.low, self.high, breaks)
-        return priors, normalised(step * (1 - priors) / priors)
+        if self.low_skew == self.high_skew:
+            return np.array([self.low]), np.array([1.0])
+        nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
+        return prior_at(-nodes), normalised(step * np.exp(nodes))
 
     def describe(self) -> str:
         """Name the weighting in words."""
@@ -230,6 +245,7 @@ class BetaPrior:
 
     def __post_init__(self) -> None:
         for name, value in (("a", self.a), ("b", self.b)):
+            check_real(np.asarray(value), name)
             if not (np.isfinite(value) and value >= SMALLEST_SHAPE):
                 raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {value:g}")
 
@@ -244,8 +260,7 @@ class BetaPrior:
         return self._quantile(1 - 1e-3)
 
     def _quantile(self, share: float) -> float:
-        limit = np.finfo(np.float64).tiny
-        return float(np.clip(betaincinv(self.a, self.b, share), limit, 1 - np.finfo(np.float64).eps))
+        return float(np.clip(betaincinv(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
@@ -285,6 +300,7 @@ class DiscretePrior:
 
     def __post_init__(self) -> None:
         priors = check_priors(np.atleast_1d(np.asarray(self.priors)), "priors")
+        check_vector(priors, "priors")
         weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
         check_same_length(priors=priors, weights=weights)
         if not weights.sum() > 0:
@@ -303,7 +319,8 @@ class DiscretePrior:
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Return the priors and their weights; a sum needs no breaks."""
-        return self._nodes
+        priors, weights = self._nodes
+        return priors.copy(), weights.copy()
 
     def describe(self) -> str:
         """Name the weighting in words."""

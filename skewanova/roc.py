@@ -54,7 +54,7 @@ class RocCurve:
         Parameters
         ----------
         fpr, tpr : array_like of shape (n_vertices,)
-            Rates from (0, 0) to (1, 1), neither ever falling.
+            Rates from (0, 0) to (1, 1), neither ever falling; repeated vertices are dropped.
         n_positive, n_negative : float, optional
             Class sizes, where they are known.
 
@@ -77,7 +77,9 @@ class RocCurve:
         """
         false, true = _check_rates(fpr, "fpr"), _check_rates(tpr, "tpr")
         check_same_length(fpr=false, tpr=true)
-        return cls(false, true, np.full(len(false), np.nan), float(n_positive), float(n_negative))
+        moves = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
+        unknown = np.full(np.count_nonzero(moves), np.nan)
+        return cls(false[moves], true[moves], unknown, float(n_positive), float(n_negative))
 
 
 def roc_curve(
@@ -141,29 +143,19 @@ def roc_curve(
 
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
     """Kernel of :func:`roc_curve`: clean labels and scores, both classes present."""
-    order = np.argsort(score, kind="stable")
+    order = np.argsort(score, kind="stable")[::-1]
     ranked, label = score[order], positive[order]
-    first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))  # lowest row of each tie
-    if weight is None:
-        below_positive = np.concatenate(([0], np.cumsum(label)))
-        below_negative = np.arange(len(label) + 1) - below_positive
-    else:
-        below_positive = np.concatenate(([0.0], np.cumsum(np.where(label, weight[order], 0.0))))
-        below_negative = np.concatenate(([0.0], np.cumsum(np.where(label, 0.0, weight[order]))))
+    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))  # lowest-ranked row of each tie
+    # Integers where there are no weights; else summed from the best score, so small rates keep their digits.
+    true = np.cumsum(label if weight is None else np.where(label, weight[order], 0.0))
+    false = np.cumsum(~label if weight is None else np.where(label, 0.0, weight[order]))
     return RocCurve(
-        fpr=_rates_above(below_negative, first),
-        tpr=_rates_above(below_positive, first),
-        thresholds=np.concatenate(([np.inf], ranked[first][::-1].astype(np.float64))),
-        n_positive=float(below_positive[-1]),
-        n_negative=float(below_negative[-1]),
+        fpr=np.concatenate(([0.0], false[last] / false[-1])),
+        tpr=np.concatenate(([0.0], true[last] / true[-1])),
+        thresholds=np.concatenate(([np.inf], ranked[last].astype(np.float64))),
+        n_positive=float(true[-1]),
+        n_negative=float(false[-1]),
     )
-
-
-def _rates_above(below: NDArray[Any], first: NDArray[np.intp]) -> Floats:
-    """Share of a class scoring at or above each distinct score, best score first, origin included."""
-    total = below[-1]
-    above = total - below[first[::-1]]  # integers where there are no weights: exact until the division
-    return np.concatenate(([0.0], above / total))
 
 
 def auc(roc: RocCurve) -> float:
@@ -191,7 +183,8 @@ def auc(roc: RocCurve) -> float:
     0.75
     """
     step = np.diff(roc.fpr)
-    return float(np.sum(step * roc.tpr[:-1] + 0.5 * step * np.diff(roc.tpr)))
+    area = np.sum(step * roc.tpr[:-1] + 0.5 * step * np.diff(roc.tpr))
+    return float(area / step.sum())  # the steps sum to 1 but for rounding, which the division takes out
 
 
 def convex_hull(roc: RocCurve) -> RocCurve:

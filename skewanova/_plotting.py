@@ -1,0 +1,454 @@
+"""What every plot shares: the frame to draw, colours and names of models, axes, legends, plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from skewanova._checks import InputError, InputTypeError, check_choice, check_ordered, check_priors
+
+Color = tuple[float, float, float]
+ErrorBar = tuple[str, float] | None
+Dash = Any  # a matplotlib line style, by name or by its dashes
+Entry = tuple[str, Artist]
+
+#: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+NEUTRAL = "0.35"
+RESPONSES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
+PRIOR_LABEL = "Prior (probability of the positive class)"
+NAME_WIDTH = 28
+_BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
+
+
+def find_frame(source: object, attribute: str, columns: Sequence[str], caller: str) -> pd.DataFrame:
+    """The frame itself, or that attribute of a result, with the columns the caller draws; names as text."""
+    frame = _as_frame(source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source))
+    if frame is None:
+        raise InputTypeError(
+            f"`{caller}` takes a pandas DataFrame or a result that has `{attribute}`, "
+            f"but got {type(source).__name__}"
+        )
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"`{caller}` draws the columns {', '.join(columns)}, but the frame lacks {', '.join(missing)}; "
+            f"give it `{attribute}` of a comparison"
+        )
+    if frame.empty:
+        raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
+    names = [column for column in ("model", "model_a", "model_b") if column in columns]
+    return frame.assign(**{name: [str(value) for value in frame[name]] for name in names})
+
+
+def _as_frame(value: object) -> pd.DataFrame | None:
+    """A frame, or what a result's `to_frame` returns."""
+    if hasattr(value, "to_frame") and not isinstance(value, pd.DataFrame):
+        value = value.to_frame()
+    return value if isinstance(value, pd.DataFrame) else None
+
+
+def find_ranking(source: object, models: Sequence[str]) -> pd.DataFrame:
+    """The ranking, all of whose models are known."""
+    columns = ["model", "iauprec", "conf_low", "conf_high", "group"]
+    return _known_models(find_frame(source, "ranking", columns, "plot_iauprec"), models, "ranking")
+
+
+def find_regions(source: object, models: Sequence[str]) -> pd.DataFrame:
+    """The regions, all of whose models are known."""
+    columns = ["model", "prior_low", "prior_high"]
+    return _known_models(find_frame(source, "regions", columns, "plot_regions"), models, "regions")
+
+
+def _known_models(frame: pd.DataFrame, models: Sequence[str], name: str) -> pd.DataFrame:
+    unknown = [model for model in in_order(frame["model"]) if model not in models]
+    if unknown:
+        raise InputError(
+            f"`{name}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
+        )
+    return frame
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Distinct values in order of first appearance."""
+    return list(dict.fromkeys(values))
+
+
+def records(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """Rows as tuples of those columns."""
+    return list(zip(*(frame[column] for column in columns), strict=True))
+
+
+def choose(wanted: str | None, present: Sequence[str], name: str) -> str:
+    """The one asked for, which must occur, or else the first."""
+    return present[0] if wanted is None else check_choice(wanted, present, name)
+
+
+def choose_prior(wanted: float, present: Iterable[float]) -> float:
+    """The prior of the frame that equals the one asked for."""
+    known: list[float] = in_order(float(prior) for prior in present)
+    found = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
+    if not found:
+        shown = ", ".join(plain(prior) for prior in known) or "which has none"
+        raise InputError(f"`prior` must be one of the priors in the frame, {shown}; but got {wanted:g}")
+    return found[0]
+
+
+def model_palette(models: Sequence[str]) -> dict[str, Color]:
+    """Colour of each model, from ten that colour-blind readers can tell apart.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Model names in ranking order; from the eleventh on colours repeat and markers tell models apart.
+
+    Returns
+    -------
+    dict of str to tuple
+        Red, green and blue, between 0 and 1, by model name.
+
+    Examples
+    --------
+    >>> from skewanova.plots import model_palette
+    >>> model_palette(["A", "B"])["A"]
+    (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
+    """
+    colors = sns.color_palette("colorblind", 10)
+    return {model: colors[i % len(colors)] for i, model in enumerate(in_order(models))}
+
+
+def model_markers(models: Sequence[str]) -> dict[str, str]:
+    """Marker of each model; never shared by two models of one colour (up to 90 models)."""
+    return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(in_order(models))}
+
+
+def line_looks(models: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Colour of each model's line, with markers along it once colours repeat."""
+    markers = model_markers(models)
+    looks: dict[str, dict[str, Any]] = {m: {"color": color} for m, color in model_palette(models).items()}
+    if len(looks) > 10:
+        for model, look in looks.items():
+            look |= {"marker": markers[model], "markevery": 0.12, "markersize": 5}
+    return looks
+
+
+def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """Names as they are drawn: literal, on one line, shortened, and still distinct."""
+    labels: dict[str, str] = {}
+    for model in in_order(models):
+        short = label = _shorten(_visible(model), width)
+        copy = 1
+        while label in labels.values():
+            copy += 1
+            label = f"{short} ({copy})"
+        labels[model] = label
+    return {
+        model: label.replace("$", r"\$") for model, label in labels.items()
+    }  # else $...$ is set as a formula
+
+
+def _visible(name: str) -> str:
+    """Control characters written out, white space single; a name with nothing to see in quotes."""
+    shown = (c if c.isprintable() or c.isspace() else c.encode("unicode_escape").decode() for c in name)
+    return " ".join("".join(shown).split()) or repr(name)
+
+
+def _shorten(text: str, width: int) -> str:
+    """The middle left out of a long name: names often differ at either end."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - tail - 1]}…{text[-tail:]}"
+
+
+def plain(number: float, _position: object = None) -> str:
+    """A number without an exponent, to four significant digits: 0.01, not 1e-2."""
+    return np.format_float_positional(number, precision=4, fractional=False, trim="-")
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
+    """The axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
+    if ax is None:
+        ax = plt.figure(figsize=size, layout="constrained").add_subplot(projection=projection)
+    if (ax.name == "3d") != (projection == "3d"):
+        needed = "3-D axes (projection='3d')" if projection == "3d" else "2-D axes"
+        raise InputError(f"`ax` must be {needed} for this plot, but is {ax.name}")
+    return ax
+
+
+def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -> None:
+    """Mean over the rows at each x with a band around it (`errorbar`), by seaborn."""
+    err_kws = {"alpha": look.pop("opacity", 0.2), "linewidth": 0}
+    sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
+
+
+def check_errorbar(errorbar: ErrorBar, folds: pd.Series[Any]) -> ErrorBar:
+    """A band of the kinds that have a label here; none where there is only one fold."""
+    if errorbar is not None and errorbar[0] not in _BANDS:
+        raise InputError(
+            f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
+        )
+    return errorbar if folds.nunique() > 1 else None
+
+
+def band_entries(errorbar: ErrorBar) -> list[Entry]:
+    """Legend entry that says what the band is."""
+    if errorbar is None:
+        return []
+    kind, amount = errorbar
+    label = _BANDS[kind].format(plain(amount), "" if amount == 1 else "s")
+    return [(f"band: {label}", Patch(facecolor=NEUTRAL, alpha=0.2))]
+
+
+def line_entries(looks: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """Legend entry of each model's line."""
+    labels = model_labels(looks)
+    without = {"markevery"}
+    return [
+        (labels[model], Line2D([], [], **{key: value for key, value in look.items() if key not in without}))
+        for model, look in looks.items()
+    ]
+
+
+def dash_entries(dashes: Mapping[str, Dash]) -> list[Entry]:
+    """Legend entry of each line style."""
+    return [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
+
+
+def dash_of(values: Sequence[Hashable]) -> dict[Any, Dash]:
+    """Line style of each value."""
+    return {value: DASHES[i % len(DASHES)] for i, value in enumerate(values)}
+
+
+def check_limits(deployment_prior: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Range of priors in ascending order."""
+    if deployment_prior is None:
+        return None
+    priors = check_priors(deployment_prior, "deployment_prior")
+    if priors.shape != (2,):
+        raise InputError(f"`deployment_prior` must be given as (low, high), but got {deployment_prior!r}")
+    low, high = float(priors[0]), float(priors[1])
+    check_ordered(low, high, "deployment_prior")
+    return low, high
+
+
+def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
+    """Shade a range of priors; its legend entry."""
+    if limits is None:
+        return []
+    look: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
+    ax.axvspan(*limits, linewidth=1, zorder=0, **look)
+    return [(f"deployment prior\n{plain(limits[0])} to {plain(limits[1])}", Patch(**look))]
+
+
+def legend(ax: Axes, entries: Sequence[Entry], title: str | None = None) -> None:
+    """Legend beside the axes where the figure makes room for it, else where it hides least.
+
+    Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
+    """
+    beside = ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
+    place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
+    if beside:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
+    columns = -(-len(entries) // 20)
+    drawn = ax.legend(
+        [handle for _, handle in entries],
+        [f"entry {i}" for i in range(len(entries))],
+        title=title,
+        alignment="left",
+        fontsize="small",
+        title_fontsize="small",
+        ncols=columns,
+        **place,
+    )
+    for text, (label, _) in zip(drawn.get_texts(), entries, strict=True):
+        text.set_text(label)
+
+
+def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
+    """Title, labels, light grid, open frame; nothing global is touched."""
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def unit_limits(ax: Axes, *, x: bool = True) -> None:
+    """Axes from 0 to 1 with a little air, for rates."""
+    ax.set_ylim(-0.02, 1.02)
+    if x:
+        ax.set_xlim(-0.02, 1.02)
+
+
+def log_axis(ax: Axes, which: str, low: float, high: float) -> None:
+    """Logarithmic axis `which` from low to high whose ticks are as many plain numbers as fit."""
+    box, axis = ax.get_window_extent(), ax.xaxis if which == "x" else ax.yaxis
+    ax.set(**{f"{which}scale": "log"})
+    if low < high:
+        ax.set(**{f"{which}lim": (low, high)})
+    points = (box.width if which == "x" else box.height) * 72 / ax.figure.dpi
+    axis.set_major_locator(LogLocator(subs=tick_digits(low, high, points)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(plain))
+
+
+def tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
+    """Leading digits of the ticks: 1-2-5, 1-3 or 1, whichever leaves room for the numbers."""
+    per_decade = points / max(float(np.log10(high / low)), 0.1)
+    if per_decade * 0.3 >= 30:
+        return (1.0, 2.0, 5.0)
+    return (1.0, 3.0) if per_decade * 0.47 >= 30 else (1.0,)
+
+
+def legend_title(frame: pd.DataFrame) -> str | None:
+    """What the lines of a frame are where it has several folds."""
+    return "mean over folds" if frame["fold"].nunique() > 1 else None
+
+
+def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tuple[Axes, list[Entry]]:
+    """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
+    band = check_errorbar(errorbar, frame["fold"])
+    ax = new_axes(ax, (7.2, 4.4))
+    looks = line_looks(frame["model"].tolist())
+    for model, look in looks.items():
+        rows = frame[frame["model"] == model]
+        mean_line(ax, rows, ("prior", "auprec"), errorbar=band, opacity=opacity(len(looks)), **look)
+    log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
+    return ax, [*line_entries(looks), *band_entries(band)]
+
+
+def leading_strip(ax: Axes, regions: pd.DataFrame, models: Sequence[str]) -> None:
+    """One coloured bar a region along the bottom, below all curves."""
+    palette = model_palette(models)
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - 0.08 * (high - low), high)
+    across = ax.get_xaxis_transform()
+    for model, start, end in records(regions, "model", "prior_low", "prior_high"):
+        color = palette[model]
+        ax.add_patch(Rectangle((start, 0), end - start, 0.05, color=color, linewidth=0, transform=across))
+
+
+def fold_points(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+    """One row of points a model; a fold has the same height in every row."""
+    palette = model_palette(models)
+    folds = in_order(frame["fold"])
+    height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
+    for i, model in enumerate(models):
+        rows = frame[frame["model"] == model]
+        heights = [i + height[fold] for fold in rows["fold"]]
+        ax.plot(rows["iauprec"], heights, "o", color=palette[model], markersize=4, alpha=0.5, linewidth=0)
+    return [("one fold", Line2D([], [], color=NEUTRAL, marker="o", markersize=4, alpha=0.5, linewidth=0))]
+
+
+def ranked_means(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+    """Mean and interval of each ranked model, and its letters at the right edge."""
+    palette, markers = model_palette(models), model_markers(models)
+    look: dict[str, Any] = {"markersize": 8, "markeredgecolor": "black", "linewidth": 2.5}
+    for model, mean, low, high in records(ranking, "model", "iauprec", "conf_low", "conf_high"):
+        i = list(models).index(model)
+        ax.plot([low, high], [i, i], color=palette[model], linewidth=2.5)
+        ax.plot([mean], [i], color=palette[model], marker=markers[model], **look)
+    key = Line2D([], [], color=NEUTRAL, marker="o", **look)
+    return [("mean and\nconfidence interval", key), *_letters(ax, ranking, models)]
+
+
+def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+    """Compact letters in a column of their own at the right edge."""
+    named = ranking[ranking["group"].notna() & (ranking["group"].astype(str) != "")]
+    if named.empty:
+        return []
+    low, high = ax.get_xlim()
+    ax.set_xlim(low, high + 0.1 * (high - low))
+    edge: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
+    for model, letters in records(named, "model", "group"):
+        ax.text(0.99, list(models).index(model), str(letters), **edge)
+    key = Line2D([], [], color=NEUTRAL, marker="$a$", linewidth=0)
+    return [("models that share a\nletter do not differ\nsignificantly", key)]
+
+
+def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Precision with one row a prior and one column a recall."""
+    if rows.duplicated(["prior", "recall"]).any():
+        raise InputError(f"`surface` must have one row a prior and recall, but repeats some for {model!r}")
+    grid = rows.pivot(index="prior", columns="recall", values="precision")
+    if min(grid.shape) < 2:
+        raise InputError(
+            f"`surface` must have at least 2 priors and 2 recalls, but has {len(grid)} and {len(grid.columns)}"
+        )
+    return grid
+
+
+def contours(ax: Axes, grid: pd.DataFrame) -> None:
+    """Filled contours a tenth of precision apart, recall across, prior upwards."""
+    recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
+    levels = np.linspace(0, 1, 11)
+    filled = ax.contourf(recall, prior, grid.to_numpy(float), levels=levels, cmap="viridis")
+    log_axis(ax, "y", prior.min(), prior.max())
+    ax.set_xlabel("Recall")
+    ax.set_ylabel(PRIOR_LABEL)
+    ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
+
+
+def space(ax: Axes, grid: pd.DataFrame) -> None:
+    """Surface over recall and the logarithm of the prior; ticks are plain priors."""
+    axes: Any = ax  # mplot3d publishes no types
+    recall, height = grid.columns.to_numpy(float), np.log10(grid.index.to_numpy(float))
+    mesh = np.meshgrid(recall, height)
+    axes.plot_surface(*mesh, grid.to_numpy(float), cmap="viridis", vmin=0, vmax=1, rcount=60, ccount=60)
+    low, high = grid.index.min(), grid.index.max()
+    ticks = LogLocator(subs=tick_digits(low, high, 120)).tick_values(low, high)
+    ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
+    axes.set_yticks(np.log10(ticks), labels=[plain(tick) for tick in ticks])
+    axes.set(xlabel="Recall", ylabel="Prior", zlabel="Precision", zlim=(0, 1))
+    axes.set_box_aspect(None, zoom=0.85)
+
+
+def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
+    """The pairs of one test on one response, IAUPREC where there is a choice."""
+    tests = in_order([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
+    rows = frame[frame["test"] == choose(test, tests, "test")]
+    if prior is not None:
+        return rows[rows["prior"] == choose_prior(prior, rows["prior"].dropna())]
+    if (rows["response"] == "iauprec").any():
+        return rows[rows["response"] == "iauprec"]
+    response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
+    same = rows["prior"].isna() if pd.isna(at) else rows["prior"] == at
+    return rows[(rows["response"] == response) & same]
+
+
+def forest(ax: Axes, rows: pd.DataFrame) -> list[Entry]:
+    """Differences with their intervals, one row a pair; filled where rejected."""
+    y = np.arange(len(rows))
+    known = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
+    entries: list[Entry] = []
+    if known.any():
+        ax.hlines(y[known], rows["conf_low"][known], rows["conf_high"][known], color=NEUTRAL, linewidth=1.8)
+        entries.append(("confidence interval", Line2D([], [], color=NEUTRAL, linewidth=1.8)))
+    rejected = rows["reject"].eq(True).to_numpy()  # neither NaN nor text counts as rejected
+    blue = sns.color_palette("colorblind")[0]
+    for label, which, face in (
+        ("differs", rejected, blue),
+        ("no significant\ndifference", ~rejected, "white"),
+    ):
+        look: dict[str, Any] = {"color": blue, "markerfacecolor": face, "markersize": 7, "linewidth": 0}
+        ax.plot(rows["estimate"][which], y[which], "o", **look)
+        entries.append((label, Line2D([], [], marker="o", **look)))
+    return entries
+
+
+def opacity(bands: int) -> float:
+    """Opacity of each of several bands that may overlap."""
+    return max(0.06, 0.28 - 0.04 * bands)

@@ -1,0 +1,168 @@
+"""The checked score table, and the rules about its rows, cases and cells."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova._checks import Bools, InputError, Where, check_labels, check_scores
+
+#: How many offending cells or rows a message shows.
+SHOWN = 5
+
+Codes = NDArray[np.intp]
+Label = str | int
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Checked held-out scores of several models over folds.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Columns model and fold (categorical, in the order of `models` and `folds`), y_true (bool, True for the
+        positive class), y_score (in its own dtype) and, where it was given, case.
+    source : Path or None
+        The file the table was read from.
+    """
+
+    frame: pd.DataFrame
+    source: Path | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Model names in order of first appearance."""
+        return tuple(self.frame["model"].cat.categories)
+
+    @property
+    def folds(self) -> tuple[Label, ...]:
+        """Fold labels: whole numbers in ascending order, else text in order of first appearance."""
+        return tuple(self.frame["fold"].cat.categories.tolist())
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether the table tells which case each row is about."""
+        return "case" in self.frame
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        shape = (len(self.models), len(self.folds), 2)
+        flat = np.ravel_multi_index((self.codes("model"), self.codes("fold"), self.frame["y_true"]), shape)
+        return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+
+    def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
+        """Yield model, fold, positive labels and scores of every (model, fold), models first."""
+        cell = self.codes("model") * len(self.folds) + self.codes("fold")
+        order = np.argsort(cell, kind="stable")
+        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+        positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
+        for rows in np.split(order, starts[1:]):
+            model, fold = divmod(int(cell[rows[0]]), len(self.folds))
+            yield self.models[model], self.folds[fold], positive[rows], score[rows]
+
+    def sha256(self) -> str:
+        """Fingerprint of the source file, or of the table itself where there is none."""
+        digest = hashlib.sha256()
+        if self.source is not None and self.source.is_file():
+            digest.update(self.source.read_bytes())
+        else:
+            digest.update(self.frame.astype({"model": str, "fold": str}).to_csv(index=False).encode())
+        return digest.hexdigest()
+
+    def codes(self, column: str) -> Codes:
+        """Positions of a categorical column's values in its order of levels."""
+        return self.frame[column].cat.codes.to_numpy().astype(np.intp)
+
+
+def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
+    """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
+    if not len(raw):
+        raise InputError("the score table must hold at least one row, but is empty")
+    frame = pd.DataFrame(
+        {
+            "model": _levels(raw["model"], "model", where),
+            "fold": _levels(raw["fold"], "fold", where, whole=True),
+            "y_true": check_labels(raw["y_true"].to_numpy(), pos_label=pos_label, where=where),
+            "y_score": check_scores(raw["y_score"].to_numpy(), where=where),
+        }
+    )
+    if "case" in raw:
+        frame["case"] = _levels(raw["case"], "case", where, whole=True)
+    table = ScoreTable(frame, source)
+    _check_both_classes(table)
+    if table.has_cases:
+        _check_cases(table, where)
+    return table
+
+
+def _levels(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
+    """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
+    codes, found = pd.factorize(values)
+    text = [str(value) for value in found]
+    empty = np.flatnonzero((codes < 0) | np.isin(codes, [i for i, t in enumerate(text) if not t.strip()]))
+    if len(empty):
+        at = where(int(empty[0]))
+        raise InputError(f"`{name}` must not be empty, but {len(empty)} rows are, the first at {at}")
+    numbers = [_whole_number(t) for t in text] if whole else [None]
+    if None in numbers:
+        levels: list[Any] = list(dict.fromkeys(text))
+        position = {level: i for i, level in enumerate(levels)}
+        return _categories([position[t] for t in text], codes, levels)
+    levels = sorted({n for n in numbers if n is not None})
+    position = {level: i for i, level in enumerate(levels)}
+    return _categories([position[n] for n in numbers], codes, levels)
+
+
+def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> pd.Categorical[Any]:
+    return pd.Categorical.from_codes(np.array(position)[codes], dtype=pd.CategoricalDtype(levels))
+
+
+def _whole_number(text: str) -> int | None:
+    """The number if the text is a whole number in its plain spelling (or a float's, such as 3.0)."""
+    plain = text.removesuffix(".0")
+    return int(plain) if plain.lstrip("-").isdecimal() and str(int(plain)) == plain else None
+
+
+def _check_both_classes(table: ScoreTable) -> None:
+    present = table.counts.sum(axis=2, keepdims=True) > 0
+    lacking = np.argwhere((table.counts == 0) & present)
+    if len(lacking):
+        model, fold, kind = lacking[0]
+        word = ("negative", "positive")[kind]
+        raise InputError(
+            f"every model needs both classes in every fold, but model {table.models[model]!r} has no {word} "
+            f"case in fold {table.folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
+            "folds"
+        )
+
+
+def _check_cases(table: ScoreTable, where: Where) -> None:
+    """No (model, fold, case) twice, and one label for each case."""
+    case = table.codes("case")
+    key = (table.codes("model") * len(table.folds) + table.codes("fold")) * (case.max() + 1) + case
+    repeated = np.flatnonzero(pd.Series(key).duplicated())
+    if len(repeated):
+        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:SHOWN]]
+        shown = ", ".join(
+            f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
+            for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
+        )
+        raise InputError(f"(model, fold, case) must be unique, but {len(repeated)} rows repeat one: {shown}")
+    positive = np.bincount(case, weights=table.frame["y_true"])
+    mixed = np.flatnonzero((positive > 0) & (positive < np.bincount(case)))
+    if len(mixed):
+        shown = ", ".join(repr(c) for c in table.frame["case"].cat.categories[mixed[:SHOWN]])
+        raise InputError(
+            f"a case must have one label, but {len(mixed)} cases have both, the first: {shown}; if case numbers "
+            "start again in every fold, make them unique (such as fold and number together)"
+        )

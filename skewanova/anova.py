@@ -1,0 +1,428 @@
+"""The paper's two analyses of variance of AUPREC, exactly as published, and what they rest on.
+
+statsmodels fits the linear models. Factors enter its formulas under fixed names and as whole numbers, so no
+name of a model, fold or column ever becomes part of a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import statsmodels.formula.api as smf
+from scipy import stats
+from statsmodels.stats.anova import anova_lm
+
+from skewanova._checks import Floats, InputError, check_fraction, emit
+
+#: Columns of every ANOVA frame, whatever the test.
+ANOVA_COLUMNS = (
+    "test",
+    "role",
+    "response",
+    "term",
+    "df",
+    "df_error",
+    "sum_sq",
+    "mean_sq",
+    "statistic",
+    "p_value",
+    "partial_eta_sq",
+    "breakdown_correlation",
+)
+#: Residual sums of squares below this share of the total are rounding, not variation.
+NO_VARIATION = 1e-12
+
+LABELS = {
+    "two_way": (
+        "As published. Valid when folds are independent; on repeated splits of one data set it rejects true "
+        "equality far too often."
+    ),
+    "three_way": (
+        "As published. Not a valid test of the models: it counts one ROC once for each prior, so p shrinks "
+        "as priors are added. Read it as a description."
+    ),
+}
+LABELS["three_way_interaction"] = LABELS["three_way"]
+
+_SUMS_OF_SQUARES = (1, 2, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class AnovaResult:
+    """One analysis of variance.
+
+    Attributes
+    ----------
+    test : str
+        ``two_way``, ``three_way`` or ``three_way_interaction``.
+    role : str
+        ``as_published`` for the paper's tests.
+    response : str
+        ``iauprec`` or ``auprec``.
+    label : str
+        How the test may be read.
+    alpha : float
+        Level used by the breakdown correlation.
+    warnings : tuple of str
+        What went beyond the ordinary.
+    """
+
+    test: str
+    role: str
+    response: str
+    label: str
+    alpha: float
+    warnings: tuple[str, ...]
+    _table: pd.DataFrame = field(repr=False)
+    _frame: pd.DataFrame = field(repr=False)
+    _fit: Any = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a term, in the columns of every ANOVA frame."""
+        return self._table.copy()
+
+    def row(self, term: str) -> pd.Series[Any]:
+        """Return the row of one term, such as ``model``."""
+        found = self._table[self._table["term"] == term]
+        if found.empty:
+            raise InputError(f"`term` must be one of {', '.join(self._table['term'])}; but got {term!r}")
+        return found.iloc[0]
+
+    def effect_sizes(self) -> pd.DataFrame:
+        """Effect sizes: columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
+        table, error = self._table[:-1], self._table.iloc[-1]
+        total = self._table["sum_sq"].sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            omega = (table["sum_sq"] - table["df"] * error["mean_sq"]) / (total + error["mean_sq"])
+            cohen = np.sqrt(table["sum_sq"] / error["sum_sq"])
+        return pd.DataFrame(
+            {
+                "term": table["term"],
+                "eta_sq": table["sum_sq"] / total,
+                "partial_eta_sq": table["partial_eta_sq"],
+                "omega_sq": omega,
+                "cohen_f": cohen,
+            }
+        )
+
+    def residuals(self) -> pd.DataFrame:
+        """Residual of every observation: columns model, fold, [prior,] fitted, residual."""
+        factors = [c for c in ("model", "fold", "prior") if c in self._frame]
+        values = self._frame[self.response].to_numpy(dtype=np.float64)
+        residual = np.asarray(self._fit.resid)
+        return self._frame[factors].assign(fitted=values - residual, residual=residual)
+
+    def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
+        """Levels of a factor, their effects against the first level, and the covariance of these."""
+        levels = _levels(self._frame[factor])
+        names = [f"C({_INTERNAL[factor]})[T.{code}]" for code in range(1, len(levels))]
+        if self.test == "three_way_interaction":
+            raise InputError("effects of single factors are not defined in a model with an interaction")
+        effect, cov = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
+        effect[1:] = self._fit.params[names]
+        cov[1:, 1:] = self._fit.cov_params().loc[names, names]
+        return levels, effect, cov
+
+
+_INTERNAL = {"model": "m", "fold": "f", "prior": "p"}
+_TERMS = {
+    "C(m)": "model",
+    "C(f)": "fold",
+    "C(p)": "prior",
+    "C(m):C(p)": "model:prior",
+    "Residual": "residual",
+}
+
+
+def two_way_anova(
+    iauprec: pd.DataFrame, *, response: str = "iauprec", sum_of_squares: int = 2, alpha: float = 0.05
+) -> AnovaResult:
+    """Two-way ANOVA of IAUPREC with the factors model and fold, the folds as blocks.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold and the response; one row a cell.
+    response : str, default "iauprec"
+        Column to analyse.
+    sum_of_squares : {1, 2, 3}, default 2
+        Type of the sums of squares; alike where every model has every fold.
+    alpha : float, default 0.05
+        Level of the breakdown correlation.
+
+    Returns
+    -------
+    AnovaResult
+        Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds at which the
+        finding about the models would be lost at level `alpha` (nan where there is none to lose).
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models or 2 folds, a cell stands twice, or a value is missing.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If there is no residual variation (F is inf) or the models are identical (F is nan).
+
+    References
+    ----------
+    Landgrebe et al. (2006), section 5. Breakdown correlation: F / (1 + J rho / (1 - rho)), the equicorrelated
+    form of Nadeau and Bengio (2003), solved for rho.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import two_way_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
+    ... })
+    >>> two_way_anova(frame).to_frame()[["term", "df", "statistic", "p_value"]].round(4)
+           term   df  statistic  p_value
+    0     model  1.0    48.0000   0.0202
+    1      fold  2.0     3.0000   0.2500
+    2  residual  2.0        NaN      NaN
+    """
+    frame = _check_frame(iauprec, ("model", "fold"), response)
+    options = _Options("two_way", response, ("model", "fold"), sum_of_squares, alpha)
+    return _analyse(frame, options)
+
+
+def three_way_anova(
+    auprec: pd.DataFrame,
+    *,
+    interaction: bool = False,
+    sum_of_squares: int = 2,
+    alpha: float = 0.05,
+) -> AnovaResult:
+    """Three-way ANOVA of AUPREC with the factors model, fold and prior, as published.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec; one row a cell.
+    interaction : bool, default False
+        Whether to add the interaction of model and prior.
+    sum_of_squares : {1, 2, 3}, default 2
+        As for :func:`two_way_anova`.
+    alpha : float, default 0.05
+        Kept with the result.
+
+    Returns
+    -------
+    AnovaResult
+        Terms model, fold, prior, [model:prior,] residual. Its label says that the p-values depend on how many
+        priors were put in the grid: the values at several priors come from one ROC.
+
+    Raises
+    ------
+    ValueError
+        As :func:`two_way_anova`.
+
+    Warns
+    -----
+    SkewanovaWarning
+        As :func:`two_way_anova`, and if there is one prior only, which leaves the two-way analysis.
+
+    References
+    ----------
+    Landgrebe et al. (2006), sections 5 and 6.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, three_way_anova
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
+    ['model', 'fold', 'prior', 'residual']
+    """
+    frame = _check_frame(auprec, ("model", "fold", "prior"), "auprec")
+    test = "three_way_interaction" if interaction else "three_way"
+    if frame["prior"].nunique() > 1:
+        return _analyse(frame, _Options(test, "auprec", ("model", "fold", "prior"), sum_of_squares, alpha))
+    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+    options = _Options("three_way", "auprec", ("model", "fold"), sum_of_squares, alpha)
+    return _analyse(frame, options, [note])
+
+
+def residual_checks(result: AnovaResult) -> pd.DataFrame:
+    """Check what the F test assumes of the residuals: normality, and equal spread of the models.
+
+    Parameters
+    ----------
+    result : AnovaResult
+        Of :func:`two_way_anova` or :func:`three_way_anova`.
+
+    Returns
+    -------
+    DataFrame
+        Columns check, statistic, p_value: Shapiro-Wilk, and Brown-Forsythe (Levene's test about medians) over
+        models; nan where there is no residual variation.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, residual_checks, two_way_anova
+    >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> residual_checks(result)["check"].tolist()
+    ['shapiro_wilk', 'brown_forsythe']
+    """
+    frame = result.residuals()
+    found: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
+    if _has_variation(result) and len(frame) > 3:
+        groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
+        found["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
+        found["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))
+    rows = [(name, *map(float, values)) for name, values in found.items()]
+    return pd.DataFrame(rows, columns=["check", "statistic", "p_value"])
+
+
+# --- the four steps: check, fit, table, result ------------------------------------------------------------
+
+
+def _check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
+    """One finite value a cell, at least two models and two folds."""
+    columns = [*factors, response]
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise InputError(
+            f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
+        )
+    kept = frame[columns].reset_index(drop=True)
+    if not np.isfinite(kept[response].to_numpy(dtype=np.float64)).all():
+        raise InputError(f"`{response}` must be finite in every row")
+    repeated = kept.duplicated(list(factors))
+    if repeated.any():
+        first = kept[repeated].iloc[0]
+        cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
+        raise InputError(
+            f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"
+        )
+    if kept["model"].nunique() < 2:
+        raise InputError("a comparison needs at least 2 models, but there is 1")
+    if kept["fold"].nunique() < 2:
+        raise InputError(
+            "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
+            "intervals from the influence covariance or the bootstrap over cases"
+        )
+    return kept
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is analysed, and how."""
+
+    test: str
+    response: str
+    factors: tuple[str, ...]
+    sum_of_squares: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if self.sum_of_squares not in _SUMS_OF_SQUARES:
+            raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {self.sum_of_squares!r}")
+        check_fraction(self.alpha, "alpha")
+
+    @property
+    def formula(self) -> str:
+        """Right-hand side in the internal names."""
+        terms = [f"C({_INTERNAL[f]})" for f in self.factors]
+        return " + ".join([*terms, "C(m):C(p)"] if self.test == "three_way_interaction" else terms)
+
+
+def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) -> AnovaResult:
+    fit = _fit(frame, options)
+    table = _tidy(_sums_of_squares(fit, options))
+    told = _mark_no_variation(table, float(fit.centered_tss))
+    if options.test == "two_way":
+        _set_breakdown(table, frame["fold"].nunique(), options.alpha)
+    table = table.assign(test=options.test, role="as_published", response=options.response)
+    return AnovaResult(
+        test=options.test,
+        role="as_published",
+        response=options.response,
+        label=LABELS[options.test],
+        alpha=options.alpha,
+        warnings=emit([*notes, *told]),
+        _table=table[list(ANOVA_COLUMNS)],
+        _frame=frame,
+        _fit=fit,
+    )
+
+
+def _levels(values: pd.Series[Any]) -> list[Any]:
+    """Distinct values in order of appearance."""
+    return list(dict.fromkeys(values))
+
+
+def _fit(frame: pd.DataFrame, options: _Options) -> Any:
+    """Least squares on internal names; the response is centred, which the tests ignore and rounding likes."""
+    coded = pd.DataFrame(
+        {
+            _INTERNAL[f]: frame[f].map({level: i for i, level in enumerate(_levels(frame[f]))}).astype(int)
+            for f in options.factors
+        }
+    )
+    values = frame[options.response].to_numpy(dtype=np.float64)
+    coded["y"] = values - values.mean()
+    return smf.ols(f"y ~ {options.formula}", coded).fit()
+
+
+def _sums_of_squares(fit: Any, options: _Options) -> pd.DataFrame:
+    """Return statsmodels' table; type 3 means what it should only under contrasts that sum to zero."""
+    if (
+        fit.ssr == 0 or options.sum_of_squares == 1
+    ):  # types 2 and 3 divide by the residual variance on the way
+        return pd.DataFrame(anova_lm(fit, typ=1))
+    if options.sum_of_squares == 2:
+        return pd.DataFrame(anova_lm(fit, typ=2))
+    formula = options.formula.replace(")", ", Sum)")
+    return pd.DataFrame(anova_lm(smf.ols(f"y ~ {formula}", fit.model.data.frame).fit(), typ=3))
+
+
+def _tidy(table: pd.DataFrame) -> pd.DataFrame:
+    """Rename what statsmodels returns: the only place that knows ``PR(>F)``."""
+    tidy = table.rename(index=lambda name: str(name).replace(", Sum", "")).rename(
+        columns={"F": "statistic", "PR(>F)": "p_value"}
+    )
+    tidy = tidy.drop(index="Intercept", errors="ignore").rename(index=_TERMS)
+    tidy["mean_sq"] = tidy["sum_sq"] / tidy["df"]
+    tidy["df_error"] = tidy["df"].iloc[-1]
+    tidy.loc["residual", "df_error"] = np.nan
+    whole = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
+    tidy["partial_eta_sq"] = (tidy["sum_sq"] / whole.where(whole > 0)).where(tidy.index != "residual")
+    tidy["breakdown_correlation"] = np.nan
+    return tidy.rename_axis("term").reset_index()
+
+
+def _mark_no_variation(table: pd.DataFrame, total: float) -> list[str]:
+    """F is inf, or nan for a factor without effect, where the residuals are nothing but rounding."""
+    limit = NO_VARIATION * total
+    if table["sum_sq"].iloc[-1] > limit:
+        return []
+    effect = (table["sum_sq"] > limit).to_numpy() & (table["term"] != "residual").to_numpy()
+    table["statistic"] = np.where(effect, np.inf, np.nan)
+    table["p_value"] = np.where(effect, 0.0, np.nan)
+    if effect[table["term"] == "model"].any():
+        return [
+            "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
+        ]
+    return ["the models are identical in every fold: F and p are undefined (nan)"]
+
+
+def _has_variation(result: AnovaResult) -> bool:
+    return bool(np.isfinite(result.row("model")["statistic"]))
+
+
+def _set_breakdown(table: pd.DataFrame, n_folds: int, alpha: float) -> None:
+    """Solve F / (1 + J rho / (1 - rho)) = F_crit for the correlation rho between folds."""
+    model = table["term"] == "model"
+    f_value, df, df_error = (float(table.loc[model, c].iloc[0]) for c in ("statistic", "df", "df_error"))
+    excess = (f_value / stats.f.isf(alpha, df, df_error) - 1) / n_folds
+    if np.isinf(excess):
+        table.loc[model, "breakdown_correlation"] = 1.0
+    elif excess > 0:
+        table.loc[model, "breakdown_correlation"] = excess / (1 + excess)

@@ -1,0 +1,257 @@
+"""From measures and tests to a choice: ranking, regret, and which model leads at which prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial import Chebyshev
+from numpy.polynomial.chebyshev import chebfit, chebpts1
+from scipy import stats
+from scipy.special import expit, logit
+
+from skewanova._checks import Floats, Seed, check_fraction
+from skewanova.evaluation import Evaluation, prior_grid
+from skewanova.priors import UniformPrior
+from skewanova.resampling import fold_bootstrap_means, share_best
+
+RANKING_COLUMNS = (
+    "rank",
+    "model",
+    "iauprec",
+    "std",
+    "conf_low",
+    "conf_high",
+    "group",
+    "auc",
+    "worst_prior",
+    "worst_auprec",
+    "expected_regret",
+    "max_regret",
+    "p_best",
+)
+REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
+#: Aim of the series behind the mean curves.
+SERIES_TOLERANCE = 1e-15
+#: Differences below this are rounding, not a lead.
+LEAD_TOLERANCE = 1e-12
+
+
+def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
+    """Models by falling mean IAUPREC over folds; equal means keep their order.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    tuple of str
+        Model names, best first.
+    """
+    mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
+    return tuple(sorted(evaluation.models, key=lambda model: -mean[model]))
+
+
+def rank_models(
+    evaluation: Evaluation, *, letters: Mapping[str, str] | None = None, alpha: float = 0.05, rng: Seed = 0
+) -> pd.DataFrame:
+    """Rank the models by mean IAUPREC, with what a choice between them would cost.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    letters : mapping, optional
+        Compact letters of the models, from a post-hoc test.
+    alpha : float, default 0.05
+        The intervals are at level ``1 - alpha``.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the bootstrap behind p_best.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
+        the mean over folds, as if folds were independent; ``auc`` is the mean over folds; ``worst_auprec`` is
+        the mean AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and
+        ``max_regret`` are the mean and largest shortfall from the best model at each deployment prior;
+        ``p_best`` is the share of bootstrap samples of folds in which the model has the largest mean. With
+        one fold, all that rests on the spread over folds is nan.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, rank_models
+    >>> ranking = rank_models(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> ranking["rank"].tolist()
+    [1, 2, 3]
+    """
+    level = 1 - check_fraction(alpha, "alpha")
+    measures = evaluation.ordered(ranking_order(evaluation))
+    groups = measures.iauprec.groupby("model", sort=False, observed=True)
+    mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
+    margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std / np.sqrt(n_folds)
+    low = measures.deployment_prior.low
+    expected, largest = _regrets(measures)
+    frame = pd.DataFrame(
+        {
+            "rank": np.arange(1, len(mean) + 1),
+            "model": measures.models,
+            "iauprec": mean,
+            "std": std,
+            "conf_low": mean - margin,
+            "conf_high": mean + margin,
+            "group": [(letters or {}).get(model, "") for model in measures.models],
+            "auc": groups["auc"].mean().to_numpy(),
+            "worst_prior": low,
+            "worst_auprec": measures.mean_auprec([low])[:, 0],
+            "expected_regret": expected,
+            "max_regret": largest,
+            "p_best": _p_best(measures, rng),
+        }
+    )
+    return frame[list(RANKING_COLUMNS)]
+
+
+def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
+    """Which model has the largest mean AUPREC at which prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `REGION_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
+        together; limits between regions are the priors at which the mean curves cross. ``margin`` is the lead
+        over ``runner_up``, the second-best model of the region, averaged over the region's priors.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, lead_regions, load_satellite_scores
+    >>> lead_regions(evaluate(load_satellite_scores())).columns.tolist()
+    ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
+    """
+    measures = evaluation.ordered(ranking_order(evaluation))
+    curves = _MeanCurves.of(measures)
+    rows = [(*region, *_margin(measures, curves, region)) for region in curves.regions()]
+    return pd.DataFrame(
+        [(measures.models[leader], *rest) for leader, *rest in rows], columns=list(REGION_COLUMNS)
+    )
+
+
+Region = tuple[int, float, float]
+
+
+@dataclass(frozen=True)
+class _MeanCurves:
+    """Mean AUPREC of every model as a Chebyshev series in the log-odds of the prior.
+
+    AUPREC is analytic for imaginary parts of the log-odds below pi, so a few dozen terms hold every digit, and
+    all crossings and extremes are roots of polynomials.
+    """
+
+    low: float
+    high: float
+    series: tuple[Chebyshev, ...]
+
+    @classmethod
+    def of(cls, measures: Evaluation) -> _MeanCurves:
+        """Fit the series over the grid of priors and the deployment prior together."""
+        grid = prior_grid(measures)
+        low, high = float(grid[0]), float(grid[-1])
+        domain = (
+            [float(logit(low)), float(logit(high))] if low < high else [logit(low) - 0.5, logit(low) + 0.5]
+        )
+        ratio = 2 * np.pi / (domain[1] - domain[0])
+        degree = int(np.ceil(-np.log(SERIES_TOLERANCE) / np.log(ratio + np.hypot(1.0, ratio)))) + 2
+        nodes = chebpts1(degree + 1)
+        middle, half = np.mean(domain), (domain[1] - domain[0]) / 2
+        values = measures.mean_auprec(expit(middle + half * nodes))
+        coefficients = chebfit(nodes, values.T, degree).T
+        return cls(low, high, tuple(Chebyshev(c, domain=domain) for c in coefficients))
+
+    def at(self, prior: float) -> Floats:
+        """Mean AUPREC of every model at one prior."""
+        return np.array([curve(logit(prior)) for curve in self.series])
+
+    def leader(self, prior: float) -> int:
+        """First model in order whose value is the largest but for rounding."""
+        values = self.at(prior)
+        return int(np.argmax(values >= values.max() - LEAD_TOLERANCE))
+
+    def crossings(self) -> list[float]:
+        """Priors at which two of the curves meet."""
+        met = [_roots(a - b) for a, b in combinations(self.series, 2)]
+        found = expit(np.concatenate([*met, np.empty(0)]))
+        return sorted(float(p) for p in found if self.low < p < self.high)
+
+    def regions(self) -> list[Region]:
+        """Leader, lowest and highest prior of every stretch without a change of the lead."""
+        found: list[Region] = []
+        for low, high in pairwise([self.low, *self.crossings(), self.high]):
+            leader = self.leader(float(expit((logit(low) + logit(high)) / 2)))
+            if found and found[-1][0] == leader:
+                found[-1] = (leader, found[-1][1], high)
+            else:
+                found.append((leader, low, high))
+        return found
+
+    def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
+        """Largest shortfall of a model from the region's leader between two priors."""
+        leader, first, last = region
+        first, last = max(first, low), min(last, high)
+        if first > last:
+            return 0.0
+        gap = self.series[leader] - self.series[model]
+        at = [x for x in _roots(gap.deriv()) if logit(first) <= x <= logit(last)] if gap.degree() else []
+        return float(max(gap(x) for x in [logit(first), *at, logit(last)]))
+
+
+def _roots(curve: Chebyshev) -> Floats:
+    """Real roots within the domain; none where the curve is rounding throughout."""
+    if np.abs(curve.coef).max() <= LEAD_TOLERANCE:
+        return np.empty(0)
+    roots = np.asarray(curve.trim(1e-17).roots())
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    return np.asarray(real[(real > curve.domain[0]) & (real < curve.domain[1])])
+
+
+def _margin(measures: Evaluation, curves: _MeanCurves, region: Region) -> tuple[float, str]:
+    """Mean lead over the second-best model of a region, and who that is."""
+    leader, low, high = region
+    if len(measures.models) < 2:
+        return np.nan, ""
+    priors, weights = UniformPrior(low, high).quadrature()
+    mean = np.array([curve(logit(priors)) for curve in curves.series]) @ weights
+    second = int(np.argmax(np.where(np.arange(len(mean)) == leader, -np.inf, mean)))
+    return float(mean[leader] - mean[second]), measures.models[second]
+
+
+def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
+    """Mean and largest shortfall from the best model, over the deployment prior."""
+    weighting, curves = measures.deployment_prior, _MeanCurves.of(measures)
+    regions = curves.regions()
+    priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
+    means = measures.mean_auprec(priors)
+    expected = (means.max(axis=0) - means) @ weights
+    largest = [
+        max(curves.largest_gap(model, region, weighting.low, weighting.high) for region in regions)
+        for model in range(len(means))
+    ]
+    return expected, np.maximum(np.array(largest), 0.0)
+
+
+def _p_best(measures: Evaluation, rng: Seed) -> Floats:
+    """Share of fold bootstrap samples in which each model has the largest mean IAUPREC."""
+    table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
+    values = table.to_numpy()
+    if len(values) < 2 or not np.isfinite(values).all():
+        return np.full(len(measures.models), np.nan)
+    return share_best(fold_bootstrap_means(values, rng=rng))

@@ -1,0 +1,345 @@
+"""Score table and priors in, long-form frames out: AUPREC, IAUPREC, and the points of every curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
+from skewanova._estimators import vertex_precision
+from skewanova._score_table import Label, ScoreTable
+from skewanova.auprec import ESTIMATORS, auprec, iauprec
+from skewanova.priors import DeploymentPrior, as_deployment_prior
+from skewanova.roc import RocCurve, auc, curve_from_scores
+from skewanova.scores import read_scores
+
+#: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
+FEW_EFFECTIVE_NEGATIVES = 50
+#: Folds whose positive counts differ by more than this factor do not weigh alike.
+FOLD_IMBALANCE = 2.0
+
+RECALL_GRID = np.linspace(0.005, 1.0, 200)
+RATE_GRID = np.linspace(0.0, 1.0, 201)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """AUPREC and IAUPREC of every model in every fold.
+
+    Attributes
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec.
+    iauprec : DataFrame
+        Columns model, fold, iauprec, auc, n_positive, n_negative.
+    curves : dict
+        ROC curve of every (model, fold).
+    models, folds : tuple
+        Their order in the frames.
+    priors : tuple of float
+        Grid of priors, in the order given.
+    deployment_prior : DeploymentPrior
+        Weighting behind IAUPREC.
+    estimator : str
+        Estimator behind both.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    """
+
+    auprec: pd.DataFrame
+    iauprec: pd.DataFrame
+    curves: dict[tuple[str, Label], RocCurve] = field(repr=False)
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    priors: tuple[float, ...]
+    deployment_prior: DeploymentPrior
+    estimator: str
+    warnings: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long-form frame of AUPREC."""
+        return self.auprec
+
+    def mean_auprec(self, priors: ArrayLike) -> Floats:
+        """Mean AUPREC over folds, of shape (n_models, n_priors)."""
+        pi = np.atleast_1d(check_priors(priors))
+        mean = {model: np.zeros(len(pi)) for model in self.models}
+        for (model, _), roc in self.curves.items():
+            mean[model] += auprec(roc, pi, estimator=self.estimator)
+        n_folds = self.iauprec["model"].value_counts()
+        return np.array([mean[model] / n_folds[model] for model in self.models])
+
+    def ordered(self, models: Sequence[str]) -> Evaluation:
+        """Return the same numbers with the models in the order given."""
+        position = {model: i for i, model in enumerate(models)}
+
+        def sort(frame: pd.DataFrame) -> pd.DataFrame:
+            return frame.sort_values("model", key=lambda m: m.map(position), kind="stable", ignore_index=True)
+
+        return replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
+
+
+def evaluate(
+    scores: object,
+    *,
+    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    estimator: str = "trapezoid",
+) -> Evaluation:
+    """Measure every model in every fold at the priors and over the deployment prior.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`.
+    priors : sequence of float, default (0.5, 0.1, 0.01)
+        Distinct priors at which AUPREC is tabulated.
+    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
+        Weighting over which AUPREC is averaged to IAUPREC.
+    estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
+
+    Returns
+    -------
+    Evaluation
+        Long-form frames and the curves behind them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; ValueError if a prior is out of range or stands twice.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If a fold has fewer than 50 effective negatives (negatives / skew) at a prior in use, or the folds'
+        numbers of positives differ by more than a factor of 2.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
+    (['model', 'fold', 'prior', 'auprec'], 120, 60)
+    """
+    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    grid = _distinct_priors(priors)
+    weighting = as_deployment_prior(deployment_prior)
+    check_choice(estimator, ESTIMATORS, "estimator")
+    curves = {(m, f): curve_from_scores(positive, score) for m, f, positive, score in table.groups()}
+    return Evaluation(
+        auprec=_auprec_frame(curves, grid, estimator),
+        iauprec=_iauprec_frame(curves, weighting, estimator),
+        curves=curves,
+        models=table.models,
+        folds=table.folds,
+        priors=tuple(grid.tolist()),
+        deployment_prior=weighting,
+        estimator=estimator,
+        warnings=emit([*_support_notes(curves, [*grid.tolist(), weighting.low]), *_imbalance_notes(curves)]),
+    )
+
+
+def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+    """AUPREC of every model and fold along a fine grid of priors.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, auprec.
+    """
+    grid = prior_grid(evaluation) if priors is None else np.atleast_1d(check_priors(priors))
+    return _auprec_frame(_ordered_curves(evaluation), grid, evaluation.estimator)
+
+
+def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
+    """Priors evenly spaced in the log-odds over the grid and the deployment prior together."""
+    low = min(*evaluation.priors, evaluation.deployment_prior.low)
+    high = max(*evaluation.priors, evaluation.deployment_prior.high)
+    logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
+    inner = 1 / (1 + np.exp(-logit[1:-1]))
+    return np.concatenate(([low], inner, [high])) if low < high else np.array([low])
+
+
+def roc_points(evaluation: Evaluation) -> pd.DataFrame:
+    """True positive rate of every model and fold on a common grid of false positive rates.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, fpr, tpr; between vertices the curve is straight, and at a vertical step the
+        upper end counts.
+    """
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        last = np.append(np.diff(roc.fpr) > 0, True)
+        return {"fpr": RATE_GRID, "tpr": np.interp(RATE_GRID, roc.fpr[last], roc.tpr[last])}
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def precision_recall_points(
+    evaluation: Evaluation, priors: ArrayLike | None = None, *, recall: ArrayLike = RECALL_GRID
+) -> pd.DataFrame:
+    """Precision of every model and fold on a common grid of recalls, at several priors.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default the evaluation's grid.
+    recall : array_like, optional
+        Recalls above 0; by default 0.005, 0.01, ..., 1.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, recall, precision; between vertices along the exact segment, as true and
+        false positives grow in proportion.
+    """
+    grid = np.asarray(evaluation.priors) if priors is None else np.atleast_1d(check_priors(priors))
+    at = np.asarray(recall, dtype=np.float64)
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        first = np.insert(np.diff(roc.tpr) > 0, 0, True)
+        alarms = np.interp(at, roc.tpr[first], roc.fpr[first])
+        precision = vertex_precision(at, alarms, grid[:, None])
+        return {
+            "prior": np.repeat(grid, len(at)),
+            "recall": np.tile(at, len(grid)),
+            "precision": precision.ravel(),
+        }
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def surface_points(evaluation: Evaluation) -> pd.DataFrame:
+    """P-ROC surface: mean precision over folds on a grid of priors and recalls (Landgrebe et al. 2006, 4).
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, prior, recall, precision.
+    """
+    points = precision_recall_points(
+        evaluation, prior_grid(evaluation, 41), recall=np.linspace(0.02, 1.0, 50)
+    )
+    mean = points.groupby(["model", "prior", "recall"], sort=False, observed=True)["precision"].mean()
+    return mean.reset_index()
+
+
+def operating_points(evaluation: Evaluation) -> pd.DataFrame:
+    """Accuracy and precision of one fixed threshold as the skew grows (Landgrebe et al. 2006, figure 1).
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each fold is the one
+        with the largest ``tpr - fpr``, which is best at prior 0.5.
+    """
+    skew = np.geomspace(1.0, 1000.0, 61)
+    prior = 1 / (1 + skew)
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        chosen = 1 + int(np.argmax(roc.tpr[1:] - roc.fpr[1:]))
+        tpr, fpr = roc.tpr[chosen], roc.fpr[chosen]
+        return {
+            "prior": prior,
+            "skew": skew,
+            "tpr": np.full_like(skew, tpr),
+            "fpr": np.full_like(skew, fpr),
+            "accuracy": prior * tpr + (1 - prior) * (1 - fpr),
+            "precision": vertex_precision(tpr, fpr, prior),
+        }
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def _distinct_priors(priors: Sequence[float]) -> Floats:
+    grid = np.atleast_1d(check_priors(priors, "priors"))
+    if len(np.unique(grid)) < len(grid):
+        raise InputError(f"`priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
+    return grid
+
+
+def _by_group(
+    curves: dict[tuple[str, Label], RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
+) -> pd.DataFrame:
+    """Stack what `points` makes of each curve, behind the columns model and fold."""
+    parts = [pd.DataFrame({"model": m, "fold": f, **points(roc)}) for (m, f), roc in curves.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _ordered_curves(evaluation: Evaluation) -> dict[tuple[str, Label], RocCurve]:
+    keys = ((m, f) for m in evaluation.models for f in evaluation.folds)
+    return {key: evaluation.curves[key] for key in keys if key in evaluation.curves}
+
+
+def _auprec_frame(curves: dict[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
+    return _by_group(curves, lambda roc: {"prior": grid, "auprec": auprec(roc, grid, estimator=estimator)})
+
+
+def _iauprec_frame(
+    curves: dict[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
+) -> pd.DataFrame:
+    rows = [
+        (
+            m,
+            f,
+            iauprec(roc, weighting, estimator=estimator),
+            auc(roc),
+            int(roc.n_positive),
+            int(roc.n_negative),
+        )
+        for (m, f), roc in curves.items()
+    ]
+    return pd.DataFrame(rows, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"])
+
+
+def _support_notes(curves: dict[tuple[str, Label], RocCurve], priors: Sequence[float]) -> list[str]:
+    """Priors so rare that the smallest fold's negatives cannot speak for them."""
+    fewest = min(roc.n_negative for roc in curves.values())
+    thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
+    return [
+        f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
+        f"(negatives / skew, below {FEW_EFFECTIVE_NEGATIVES}): AUPREC there rests on very few false positives"
+        for prior, effective in thin.items()
+        if effective < FEW_EFFECTIVE_NEGATIVES
+    ]
+
+
+def _imbalance_notes(curves: dict[tuple[str, Label], RocCurve]) -> list[str]:
+    positives = [roc.n_positive for roc in curves.values()]
+    if max(positives) <= FOLD_IMBALANCE * min(positives):
+        return []
+    return [
+        f"folds hold between {min(positives):g} and {max(positives):g} positives, more than a factor of "
+        f"{FOLD_IMBALANCE:g}: they do not estimate AUPREC equally well, yet count alike"
+    ]

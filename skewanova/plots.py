@@ -1,0 +1,444 @@
+"""Finished frames to matplotlib Axes: every function draws, none computes.
+
+The first argument is a comparison (or any object with the frame as an attribute) or the frame itself. Models
+keep the order in which the frame names them, and with it one colour and one marker in every plot. Without
+`ax` a new pyplot figure is made, so that notebooks show it and ``plt.close`` frees it; with `ax` pyplot is
+not touched. Global settings of matplotlib and seaborn are never changed.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from skewanova import _plotting as draw
+from skewanova._checks import InputError, check_choice
+from skewanova._plotting import ErrorBar, model_palette
+
+__all__ = [
+    "model_palette",
+    "plot_auprec",
+    "plot_differences",
+    "plot_iauprec",
+    "plot_precision_recall",
+    "plot_regions",
+    "plot_roc",
+    "plot_skew",
+    "plot_surface",
+]
+
+SURFACE_KINDS = ("contour", "3d")
+
+
+def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+    """ROC curve of each model, averaged over folds.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `roc_points`, or that frame: model, fold, fpr, tpr on one grid of fpr.
+    errorbar : tuple or None, optional
+        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_roc
+    >>> points = pd.DataFrame({"model": "A", "fold": 1, "fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.8, 1.0]})
+    >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
+    'False positive rate'
+    """
+    frame = draw.find_frame(result, "roc_points", ["model", "fold", "fpr", "tpr"], "plot_roc")
+    band = draw.check_errorbar(errorbar, frame["fold"])
+    ax = draw.new_axes(ax, (6.6, 4.6))
+    looks = draw.line_looks(frame["model"].tolist())
+    for model, look in looks.items():
+        draw.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
+    chance = ax.axline((0, 0), slope=1, color=draw.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
+    draw.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
+    draw.unit_limits(ax)
+    ax.set_aspect("equal")
+    draw.legend(
+        ax,
+        [*draw.line_entries(looks), ("random ranking", chance), *draw.band_entries(band)],
+        draw.legend_title(frame),
+    )
+    return ax
+
+
+def plot_precision_recall(
+    result: object, *, prior: float | None = None, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None
+) -> Axes:
+    """Precision-recall curves, averaged over folds: colour by model, line style by prior.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `precision_recall_points`, or that frame: model, fold, prior, recall, precision on one
+        grid of recall.
+    prior : float, optional
+        The one prior to draw; by default all.
+    errorbar, ax
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty, or `prior` or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_precision_recall
+    >>> points = {"model": "A", "fold": 1, "prior": 0.1, "recall": [0.0, 1.0], "precision": [0.9, 0.1]}
+    >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
+    'Precision-recall curves at prior 0.1'
+    """
+    columns = ["model", "fold", "prior", "recall", "precision"]
+    frame = draw.find_frame(result, "precision_recall_points", columns, "plot_precision_recall")
+    if prior is not None:
+        frame = frame[frame["prior"] == draw.choose_prior(prior, frame["prior"])]
+    band = draw.check_errorbar(errorbar, frame["fold"])
+    ax = draw.new_axes(ax, (7.2, 4.6))
+    looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(draw.in_order(frame["prior"]))
+    faint = draw.opacity(len(looks) * len(dashes))
+    for model, look in looks.items():
+        for at, dash in dashes.items():
+            rows = frame[(frame["model"] == model) & (frame["prior"] == at)]
+            extra = {"linestyle": dash, "opacity": faint}
+            draw.mean_line(ax, rows, ("recall", "precision"), errorbar=band, **look, **extra)
+    one = f" at prior {draw.plain(next(iter(dashes)))}" if len(dashes) == 1 else ""
+    draw.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
+    draw.unit_limits(ax)
+    named = {} if one else {f"prior {draw.plain(at)}": dash for at, dash in dashes.items()}
+    draw.legend(
+        ax,
+        [*draw.line_entries(looks), *draw.dash_entries(named), *draw.band_entries(band)],
+        draw.legend_title(frame),
+    )
+    return ax
+
+
+def plot_auprec(
+    result: object,
+    *,
+    deployment_prior: tuple[float, float] | None = None,
+    errorbar: ErrorBar = ("sd", 1),
+    ax: Axes | None = None,
+) -> Axes:
+    """AUPREC of each model against the prior, averaged over folds.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `auprec_by_prior`, or that frame: model, fold, prior, auprec on one grid of priors.
+    deployment_prior : tuple of float, optional
+        Range of priors to shade.
+    errorbar, ax
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty, `errorbar` is unknown or `deployment_prior` is no range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_auprec
+    >>> areas = pd.DataFrame({"model": "A", "fold": 1, "prior": [0.01, 0.1], "auprec": [0.4, 0.8]})
+    >>> plot_auprec(areas, ax=Figure().subplots()).get_xscale()
+    'log'
+    """
+    frame = draw.find_frame(result, "auprec_by_prior", ["model", "fold", "prior", "auprec"], "plot_auprec")
+    limits = draw.check_limits(deployment_prior)
+    ax, entries = draw.auprec_lines(frame, errorbar, ax)
+    entries += draw.shade_priors(ax, limits)
+    draw.style(ax, title="AUPREC by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
+    draw.legend(ax, entries, draw.legend_title(frame))
+    return ax
+
+
+def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+    """IAUPREC of each fold and model, with mean, interval and compact letters where a ranking is known.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `iauprec` and `ranking`, or the former frame: model, fold, iauprec. A fold has the same
+        place in every model's row.
+    ranking : DataFrame, optional
+        Columns model, iauprec, conf_low, conf_high, group; needed where `result` is a frame, else only the
+        folds are drawn.
+    ax : Axes, optional
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, first model on top.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, a frame is empty, or the ranking names a model that has no folds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_iauprec
+    >>> folds = pd.DataFrame({"model": ["A", "A", "B"], "fold": [1, 2, 1], "iauprec": [0.8, 0.7, 0.6]})
+    >>> ax = plot_iauprec(folds, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['A', 'B']
+    """
+    frame = draw.find_frame(result, "iauprec", ["model", "fold", "iauprec"], "plot_iauprec")
+    models = draw.in_order(frame["model"])
+    source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
+    ranked = None if source is None else draw.find_ranking(source, models)
+    ax = draw.new_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
+    entries = draw.fold_points(ax, frame, models)
+    if ranked is not None:
+        entries += draw.ranked_means(ax, ranked, models)
+    draw.style(ax, title="IAUPREC by model", xlabel="IAUPREC", ylabel="")
+    ax.set_yticks(range(len(models)), labels=list(draw.model_labels(models).values()))
+    ax.set_ylim(len(models) - 0.5, -0.5)
+    draw.legend(ax, entries)
+    return ax
+
+
+def plot_surface(
+    result: object, *, model: str | None = None, kind: str = "contour", ax: Axes | None = None
+) -> Axes:
+    """P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `surface`, or that frame: model, prior, recall, precision on a full grid.
+    model : str, optional
+        The model to draw; by default the first.
+    kind : {"contour", "3d"}, optional
+        Filled contours or a surface in space.
+    ax : Axes, optional
+        Where to draw, 3-D for ``kind="3d"``; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or no grid, `model` or `kind` is unknown, or `ax` has the
+        wrong dimension.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_surface
+    >>> grid = {"model": "A", "prior": [0.1, 0.1, 0.5, 0.5], "recall": [0, 1, 0, 1]}
+    >>> surface = pd.DataFrame({**grid, "precision": [0.7, 0.1, 0.9, 0.5]})
+    >>> plot_surface(surface, ax=Figure().subplots()).get_title(loc="left")
+    'P-ROC surface of A'
+    """
+    check_choice(kind, SURFACE_KINDS, "kind")
+    frame = draw.find_frame(result, "surface", ["model", "prior", "recall", "precision"], "plot_surface")
+    models = draw.in_order(frame["model"])
+    chosen = draw.choose(model, models, "model")
+    grid = draw.surface_grid(frame[frame["model"] == chosen], chosen)
+    ax = draw.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
+    (draw.space if kind == "3d" else draw.contours)(ax, grid)
+    ax.set_title(f"P-ROC surface of {draw.model_labels(models)[chosen]}", loc="left")
+    return ax
+
+
+def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+    """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
+
+    Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `operating_points`, or that frame: model, fold, skew, accuracy, precision.
+    errorbar, ax
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; colour by model, solid for accuracy, dashed for precision.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_skew
+    >>> points = {"model": "A", "fold": 1, "skew": [1, 100], "accuracy": [0.8, 0.9], "precision": [0.8, 0.1]}
+    >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
+    'Skew (negatives per positive)'
+    """
+    columns = ["model", "fold", "skew", "accuracy", "precision"]
+    frame = draw.find_frame(result, "operating_points", columns, "plot_skew")
+    band = draw.check_errorbar(errorbar, frame["fold"])
+    ax = draw.new_axes(ax, (7.2, 4.4))
+    looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(("accuracy", "precision"))
+    for model, look in looks.items():
+        rows = frame[frame["model"] == model]
+        for measure, dash in dashes.items():
+            extra = {"linestyle": dash, "opacity": draw.opacity(2 * len(looks))}
+            draw.mean_line(ax, rows, ("skew", measure), errorbar=band, **look, **extra)
+    draw.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
+    draw.unit_limits(ax, x=False)
+    draw.style(
+        ax,
+        title="Accuracy and precision by skew",
+        xlabel="Skew (negatives per positive)",
+        ylabel="Accuracy, precision",
+    )
+    draw.legend(
+        ax,
+        [*draw.line_entries(looks), *draw.dash_entries(dashes), *draw.band_entries(band)],
+        draw.legend_title(frame),
+    )
+    return ax
+
+
+def plot_differences(
+    result: object, *, test: str | None = None, prior: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Forest plot of the pairwise differences of one post-hoc test.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `posthoc`, or that frame: test, response, prior, model_a, model_b, estimate, conf_low,
+        conf_high, reject.
+    test : str, optional
+        The test to draw; by default the first on IAUPREC.
+    prior : float, optional
+        The prior to draw, for tests done at several; by default IAUPREC or else the first.
+    ax : Axes, optional
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, first pair on top; markers are filled where the test rejects equality.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty, or `test` or `prior` does not occur.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_differences
+    >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
+    >>> tukey = pd.DataFrame([{"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}])
+    >>> plot_differences(tukey, ax=Figure().subplots()).get_xlabel()
+    'Difference in IAUPREC (first minus second)'
+    """
+    columns = ["test", "response", "prior", "model_a", "model_b"]
+    columns += ["estimate", "conf_low", "conf_high", "reject"]
+    rows = draw.posthoc_rows(draw.find_frame(result, "posthoc", columns, "plot_differences"), test, prior)
+    ax = draw.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
+    ax.axvline(0, color=draw.NEUTRAL, linewidth=1, zorder=1)
+    entries = draw.forest(ax, rows)
+    response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
+    what = draw.RESPONSES.get(response, response) + (f" at prior {draw.plain(at)}" if pd.notna(at) else "")
+    draw.style(
+        ax,
+        title=f"Pairwise differences ({rows['test'].iloc[0]})",
+        xlabel=f"Difference in {what} (first minus second)",
+        ylabel="",
+    )
+    labels = draw.model_labels([*rows["model_a"], *rows["model_b"]], width=20)
+    pairs = [f"{labels[a]} − {labels[b]}" for a, b in rows[["model_a", "model_b"]].to_numpy()]  # noqa: RUF001
+    ax.set_yticks(range(len(pairs)), labels=pairs)
+    ax.set_ylim(len(pairs) - 0.5, -0.5)
+    draw.legend(ax, entries)
+    return ax
+
+
+def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+    """Mean AUPREC against the prior, and along the bottom which model leads where.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `auprec_by_prior` and `regions`, or the former frame: model, fold, prior, auprec.
+    regions : DataFrame, optional
+        Columns model, prior_low, prior_high; needed where `result` is a frame.
+    ax : Axes, optional
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, a frame is empty or not given, or the regions name an unknown model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plots import plot_regions
+    >>> areas = pd.DataFrame({"model": "A", "fold": 1, "prior": [0.01, 0.1], "auprec": [0.4, 0.8]})
+    >>> leads = pd.DataFrame({"model": ["A"], "prior_low": [0.01], "prior_high": [0.1]})
+    >>> plot_regions(areas, leads, ax=Figure().subplots()).get_title(loc="left")
+    'Leading model by prior'
+    """
+    frame = draw.find_frame(result, "auprec_by_prior", ["model", "fold", "prior", "auprec"], "plot_regions")
+    if regions is None and isinstance(result, pd.DataFrame):
+        raise InputError("`plot_regions` needs `regions` where its first argument is a frame")
+    source = result if regions is None else regions
+    models = draw.in_order(frame["model"])
+    leads = draw.find_regions(source, models)
+    ax, entries = draw.auprec_lines(frame, None, ax)
+    draw.leading_strip(ax, leads, models)
+    entries.append(("strip: leading model", Patch(facecolor=draw.NEUTRAL)))
+    draw.style(ax, title="Leading model by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
+    draw.legend(ax, entries, draw.legend_title(frame))
+    return ax

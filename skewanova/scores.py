@@ -1,0 +1,229 @@
+"""The score table: one row for each held-out case and model, read, checked and grouped here and only here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova._checks import InputError, check_choice, check_real, emit
+from skewanova._score_table import SHOWN, ScoreTable, build_table
+from skewanova._tables_in import load_table
+
+COLUMNS = ("model", "fold", "y_true", "y_score")
+MISSING_POLICIES = ("error", "drop_fold")
+
+
+def read_scores(
+    source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> ScoreTable:
+    """Read and check a long table of held-out scores.
+
+    Parameters
+    ----------
+    source : path or frame
+        ``.csv``, ``.csv.gz`` or ``.parquet`` (extra ``parquet``), or a pandas, polars or pyarrow table, with
+        the columns model, fold, y_true, y_score and, optionally, case (which case of the data set a row is
+        about). A higher score speaks for the positive class.
+    columns : mapping, optional
+        Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
+    pos_label : object, optional
+        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
+
+    Returns
+    -------
+    ScoreTable
+        The checked table.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a value is missing or unusable, a (model, fold) lacks a class, a (model, fold,
+        case) stands twice, or a case has two labels. The message names the rows, by line of a file.
+    TypeError
+        If scores are not real numbers, or `source` is neither a path nor a frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import read_scores
+    >>> frame = pd.DataFrame({"model": ["A"] * 3, "fold": 1, "y_true": [0, 1, 1], "y_score": [0.2, 0.4, 0.9]})
+    >>> table = read_scores(frame)
+    >>> table.models, table.folds, table.counts.tolist()
+    (('A',), (1,), [[[1, 2]]])
+    """
+    names = _column_names(columns)
+    raw = load_table(source, required=[names[c] for c in COLUMNS], optional=[names["case"]])
+    renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
+    return build_table(renamed, raw.where, pos_label, raw.source)
+
+
+def scores_from_wide(
+    source: object,
+    *,
+    y_true: str = "y_true",
+    models: Sequence[str] | None = None,
+    fold: str | None = None,
+    case: str | None = None,
+    pos_label: object = None,
+) -> ScoreTable:
+    """Read and check a wide table of held-out scores: one row a case, one column a model.
+
+    Parameters
+    ----------
+    source : path or frame
+        As for :func:`read_scores`.
+    y_true : str, default "y_true"
+        Column of the labels.
+    models : sequence of str, optional
+        Columns of scores, named by model; by default all columns not named otherwise.
+    fold, case : str, optional
+        Columns of the fold (without it, all rows are one fold) and of the case.
+    pos_label : object, optional
+        As for :func:`read_scores`.
+
+    Returns
+    -------
+    ScoreTable
+        The checked table in long form.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`read_scores`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import scores_from_wide
+    >>> wide = pd.DataFrame({"y_true": [0, 1, 1], "tree": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
+    >>> scores_from_wide(wide).models
+    ('tree', 'net')
+    """
+    known = [name for name in (y_true, fold, case) if name is not None]
+    rest = None if models is None else ()
+    raw = load_table(source, required=[*known, *(models or ())], optional=rest, text=known)
+    chosen = list(models) if models is not None else [str(c) for c in raw.frame if c not in known]
+    if not chosen:
+        raise InputError("`models` must name at least one column of scores, but there is none left")
+    wide, size = raw.frame, len(raw.frame)
+    long = pd.DataFrame(
+        {
+            "model": np.repeat(np.array(chosen, dtype=object), size),
+            "fold": np.tile(wide[fold].to_numpy(), len(chosen)) if fold is not None else 1,
+            "y_true": np.tile(wide[y_true].to_numpy(), len(chosen)),
+            "y_score": _stacked([check_real(wide[name].to_numpy(), name) for name in chosen]),
+        }
+    )
+    if case is not None:
+        long["case"] = np.tile(wide[case].to_numpy(), len(chosen))
+    return build_table(long, lambda row: raw.where(row % size), pos_label, raw.source)
+
+
+def complete_table(table: ScoreTable, *, missing: str = "error") -> tuple[ScoreTable, tuple[str, ...]]:
+    """Return a table in which every model has every fold, and what was dropped to get there.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        The table.
+    missing : {"error", "drop_fold"}
+        What to do with a fold that some model lacks.
+
+    Returns
+    -------
+    table : ScoreTable
+        The complete table.
+    notes : tuple of str
+        One warning for each fold dropped.
+
+    Raises
+    ------
+    ValueError
+        If a cell is missing and the policy is "error", or if no fold is left.
+    """
+    check_choice(missing, MISSING_POLICIES, "missing")
+    absent = np.argwhere(table.counts.sum(axis=2) == 0)
+    if not len(absent):
+        return table, ()
+    cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
+    told = "; ".join(cells[:SHOWN]) + (f"; and {len(cells) - SHOWN} more" if len(cells) > SHOWN else "")
+    if missing == "error":
+        raise InputError(
+            f"every model must be scored in every fold, but these are missing: {told}. Score them, or drop "
+            "the folds for all models with missing='drop_fold'"
+        )
+    dropped = {table.folds[f] for _, f in absent}
+    kept = [fold for fold in table.folds if fold not in dropped]
+    if not kept:
+        raise InputError(f"no fold holds every model; missing: {told}")
+    note = (
+        f"dropped {len(dropped)} of {len(table.folds)} folds for all models, since these are missing: {told}"
+    )
+    frame = table.frame[table.frame["fold"].isin(kept)].reset_index(drop=True)
+    frame["fold"] = frame["fold"].cat.set_categories(kept)
+    return replace(table, frame=frame), emit([note])
+
+
+def check_paired(table: ScoreTable) -> tuple[str, ...]:
+    """Check that all models of a fold were scored on the same cases; return what cannot be checked.
+
+    Raises
+    ------
+    ValueError
+        If the case column shows that they were not.
+    """
+    if not table.has_cases:
+        return _check_paired_counts(table)
+    fold, case = table.codes("fold"), table.codes("case")
+    _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
+    expected = (table.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
+    odd = np.flatnonzero(seen != expected)
+    if len(odd):
+        rows = first[odd[:SHOWN]]
+        shown = ", ".join(
+            f"case {table.frame['case'].iloc[r]!r} in fold {table.folds[fold[r]]!r}" for r in rows
+        )
+        raise InputError(
+            f"all models of a fold must be scored on the same cases, but {len(odd)} (fold, case) pairs lack "
+            f"a model, the first: {shown}"
+        )
+    return ()
+
+
+def _check_paired_counts(table: ScoreTable) -> tuple[str, ...]:
+    """Without case numbers, unequal class counts are the only sign of unpaired folds."""
+    odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
+    if not len(odd):
+        return ()
+    fold = table.folds[odd[0]]
+    return emit(
+        [
+            f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
+            "have been scored on the same cases, which the tests assume"
+        ]
+    )
+
+
+def _column_names(columns: Mapping[str, str] | None) -> dict[str, str]:
+    names = {column: column for column in (*COLUMNS, "case")}
+    for column, name in (columns or {}).items():
+        names[check_choice(column, tuple(names), "columns")] = name
+    return names
+
+
+def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """One column over another; integers that the common dtype would merge are replaced by their ranks."""
+    common = np.result_type(*columns)
+
+    def safe(column: NDArray[Any]) -> NDArray[Any]:
+        cast = column.astype(common)
+        if column.dtype.kind in "iu" and common.kind == "f" and (cast.astype(column.dtype) != column).any():
+            return np.unique(column, return_inverse=True)[1].astype(common)
+        return cast
+
+    return np.concatenate([safe(column) for column in columns])

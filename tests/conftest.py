@@ -1,0 +1,28 @@
+"""Settings shared by every test: how hypothesis draws its examples, and the reference numbers."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REFERENCE = Path(__file__).parent / "reference"
+
+settings.register_profile("local", deadline=None, max_examples=60)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],  # a busy runner is not a fault of the strategy
+)
+settings.load_profile("ci" if os.environ.get("CI", "").lower() in {"1", "true"} else "local")
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict[str, Any]:
+    """Numbers from 40-digit integration and from published examples (tests/reference/README.md)."""
+    return json.loads((REFERENCE / "golden.json").read_text(encoding="utf-8"))

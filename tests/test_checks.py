@@ -1,0 +1,373 @@
+import re
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from skewanova import _checks as checks
+from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+# --- scalars ------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_builtin_errors_too():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(InputTypeError, TypeError)
+    assert issubclass(SkewanovaWarning, UserWarning)
+
+
+@pytest.mark.parametrize("value", [0.3, [0.3], [[0.3, 0.4]], np.float32(0.25)])
+def test_priors_keep_shape_and_become_float64(value):
+    prior = checks.check_priors(value)
+    assert prior.shape == np.shape(value)
+    assert prior.dtype == np.float64
+    assert (prior == np.asarray(value)).all()
+
+
+def test_priors_are_copied():
+    given = np.array([0.1, 0.2])
+    checks.check_priors(given)[0] = 0.9
+    assert given[0] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (-0.5, "-0.5"),
+        (np.nan, "nan"),
+        (-np.inf, "-inf"),
+        (np.inf, "inf"),
+        ([0.5, 1, 2], "1"),
+        (True, "1"),
+        (4.0, "4; did you mean skew=4, that is prior=0.2?"),
+        ([[0.5, 19]], "19; did you mean skew=19, that is prior=0.05?"),
+    ],
+)
+def test_prior_out_of_range(value, shown):
+    message = f"`prior` must lie strictly between 0 and 1, but got {shown}"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_priors(value)
+
+
+def test_prior_empty():
+    with pytest.raises(InputError, match=exact("`p` must hold at least one prior, but is empty")):
+        checks.check_priors([], "p")
+
+
+@pytest.mark.parametrize("value", ["0.5", None, 0.5j, [Decimal("0.5")], object()])
+def test_prior_of_wrong_type(value):
+    message = f"`prior` must be a number or numbers, but got {value!r}"
+    with pytest.raises(InputTypeError, match=exact(message)):
+        checks.check_priors(value)
+
+
+def test_one_prior():
+    assert checks.check_prior(0.25) == 0.25
+    assert type(checks.check_prior(np.float64(0.25))) is float
+    with pytest.raises(InputTypeError, match=exact("`prior` must be one number, but got 2 in shape (2,)")):
+        checks.check_prior([0.1, 0.2])
+    with pytest.raises(InputError, match=re.escape("did you mean skew=4, that is prior=0.2?")):
+        checks.check_prior(4)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0"), (-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf"), ([1, -np.inf], "-inf")],
+)
+def test_skew_out_of_range(value, shown):
+    with pytest.raises(InputError, match=exact(f"`skew` must be positive and finite, but got {shown}")):
+        checks.check_skews(value)
+
+
+def test_skews_keep_shape():
+    assert checks.check_skews([[4, 19]]).tolist() == [[4.0, 19.0]]
+
+
+def test_fraction():
+    assert checks.check_fraction(0.95, "level") == 0.95
+    for bad, shown in ((0, "0"), (1, "1"), (np.nan, "nan"), (95, "95")):
+        message = f"`level` must lie strictly between 0 and 1, but got {shown}"
+        with pytest.raises(InputError, match=exact(message)):
+            checks.check_fraction(bad, "level")
+    with pytest.raises(InputTypeError, match=exact("`level` must be one number, but got 1 in shape (1,)")):
+        checks.check_fraction([0.95], "level")
+    with pytest.raises(InputTypeError, match=exact("`level` must be a number or numbers, but got '0.9'")):
+        checks.check_fraction("0.9", "level")
+
+
+def test_ordered():
+    checks.check_ordered(0.1, 0.1, "range")
+    checks.check_ordered(0.1, 0.2, "range")
+    message = "`range` must be given as (low, high), but got low=0.2 > high=0.1"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_ordered(0.2, 0.1, "range")
+
+
+def test_choice():
+    assert checks.check_choice("b", ("a", "b"), "letter") == "b"
+    with pytest.raises(InputError, match=exact("`letter` must be one of a, b; but got 'c'")):
+        checks.check_choice("c", ("a", "b"), "letter")
+
+
+def test_count():
+    assert checks.check_count(3, "n", minimum=3) == 3
+    assert type(checks.check_count(np.int64(3), "n", minimum=1)) is int
+    with pytest.raises(InputError, match=exact("`n` must be at least 2, but got 1")):
+        checks.check_count(1, "n", minimum=2)
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "2", None])
+def test_count_of_wrong_type(value):
+    with pytest.raises(InputTypeError, match=exact(f"`n` must be a whole number, but got {value!r}")):
+        checks.check_count(value, "n", minimum=1)
+
+
+def test_emit_warns_once_for_every_note():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kept = checks.emit(["one", "two", "one"])
+    assert kept == ("one", "two")
+    assert [str(w.message) for w in caught] == ["one", "two"]
+    assert all(w.category is SkewanovaWarning for w in caught)
+
+
+# --- vectors ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        np.array([3, 1], np.uint8),
+        np.array([2**53, 2**53 + 1]),
+        np.array([0.5, 1], np.float16),
+        np.array([0.5, 1], np.float32),
+        np.array([True, False]),
+        np.array([np.inf, -np.inf]),
+    ],
+)
+def test_scores_keep_their_dtype(score):
+    checked = checks.check_scores(score)
+    assert checked.dtype == score.dtype
+    assert (checked == score).all()
+
+
+def test_scores_with_nan():
+    message = "`y_score` must not hold NaN, but has 2 NaN, the first at row 1"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_scores([0.5, np.nan, 1, np.nan])
+    message = "`s` must not hold NaN, but has 1 NaN, the first at line 2"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_scores([np.nan], "s", where=lambda row: f"line {row + 2}")
+
+
+@pytest.mark.parametrize(
+    ("score", "dtype"),
+    [
+        (["0.1", "0.2"], "<U3"),
+        ([b"0.1"], "|S3"),
+        ([1j, 2], "complex128"),
+        ([1, None], "object"),
+        ([Decimal(1)], "object"),
+        (np.array(["2020-01-01"], "datetime64[D]"), "datetime64[D]"),
+    ],
+)
+def test_scores_of_wrong_dtype(score, dtype):
+    message = f"`y_score` must hold real numbers, but has dtype {dtype}"
+    with pytest.raises(InputTypeError, match=exact(message)):
+        checks.check_scores(score)
+
+
+@pytest.mark.parametrize(("score", "shape"), [([[1, 2]], "(1, 2)"), (3, "()"), (np.zeros((2, 0)), "(2, 0)")])
+def test_scores_of_wrong_shape(score, shape):
+    message = f"`y_score` must be one-dimensional, but has shape {shape}"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_scores(score)
+
+
+def test_scores_empty():
+    message = "`y_score` must hold at least one value, but is empty"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_scores([])
+
+
+def test_same_length():
+    checks.check_same_length(a=np.zeros(2), b=np.ones(2))
+    message = "arguments must be equally long, but `a` has 2, `b` has 3"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_same_length(a=np.zeros(2), b=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("weight", "told"), [([1, -0.5], "row 1 has -0.5"), ([np.nan], "row 0 has nan"), ([np.inf], "row 0 has inf")]
+)
+def test_weights_out_of_range(weight, told):
+    message = f"`sample_weight` must be finite and not negative, but {told}"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_weights(weight)
+
+
+def test_weights_of_wrong_type_or_shape():
+    with pytest.raises(InputTypeError, match=exact("`w` must be a number or numbers, but got ['1']")):
+        checks.check_weights(["1"], "w")
+    with pytest.raises(InputError, match=exact("`w` must be one-dimensional, but has shape ()")):
+        checks.check_weights(1.0, "w")
+    assert checks.check_weights([0, 2]).tolist() == [0.0, 2.0]
+
+
+# --- labels -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 1],
+        [False, True, True],
+        [-1, 1, 1],
+        [0.0, 1.0, 1.0],
+        np.array([0, 1, 1], np.uint8),
+        np.array([-1, 1, 1], np.int8),
+        ["0", "1", "1"],
+        ["0.0", "1", " 1.0 "],
+        ["-1", "1", "1"],
+        ["False", "true", "TRUE"],
+        np.array([False, True, 1], dtype=object),
+        np.array([np.False_, np.True_, np.True_], dtype=object),
+        np.array([0, 1.0, "1"], dtype=object),
+        [-0.0, 1, 1],
+    ],
+)
+def test_labels_that_name_their_positive_class(labels):
+    positive = checks.check_labels(labels)
+    assert positive.dtype == bool
+    assert positive.tolist() == [False, True, True]
+
+
+def test_minus_zero_and_zero_are_one_label():
+    assert checks.check_labels([-0.0, 0.0, 1.0]).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label"),
+    [
+        (["no", "yes", "yes"], "yes"),
+        (["yes", "no", "no"], "no"),
+        ([1, 2, 2], 2),
+        ([1, 2, 2], 2.0),
+        ([1, 2, 2], "2"),
+        ([1, 2, 2], np.int8(2)),
+        (["1", "2", "2"], 2),
+        (["1.0", "2", "2.0"], 2),
+        ([1, 0, 0], 0),
+        ([1, 0, 0], False),
+        ([0, 1, 1], True),
+        ([0, 1, 1], "True"),
+        ([0, 1, 1], np.True_),
+        ([False, True, True], "1"),
+        # one of the labels reads as a number, the other does not
+        (["rest", "1", "1"], "1"),
+        (["rest", "1", "1"], 1),
+        (["1", "rest", "rest"], "rest"),
+        (["other", "True", "True"], True),
+        (["other", "True", "True"], "True"),
+        ([b"no", b"yes", b"yes"], b"yes"),
+        ([" no", "yes ", "yes"], "yes"),
+        (np.array([(1), "x", "x"], dtype=object), "x"),
+    ],
+)
+def test_labels_with_a_named_positive_class(labels, pos_label):
+    assert checks.check_labels(labels, pos_label=pos_label).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(("labels", "expected"), [([1, 1], [True, True]), ([0, 0], [False] * 2), ([-1], [False])])
+def test_labels_of_one_class(labels, expected):
+    assert checks.check_labels(labels).tolist() == expected
+
+
+def test_single_other_class_has_no_positives():
+    assert checks.check_labels(["no", "no"], pos_label="yes").tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [([1, 2], "1, 2"), (["no", "yes"], "'no', 'yes'"), ([5, 5], "5"), (["rest", "1"], "'1', 'rest'")],
+)
+def test_labels_that_need_pos_label(labels, shown):
+    message = (
+        f"`y_true` has the labels {shown}: say which is the positive class with `pos_label` "
+        "(labels 0/1, -1/1 and booleans need none)"
+    )
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_labels(labels)
+
+
+def test_pos_label_that_does_not_occur():
+    message = "`pos_label` must be one of the labels 'no', 'yes', but got 'maybe'"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_labels(["no", "yes"], pos_label="maybe")
+    with pytest.raises(InputError, match=exact("`pos_label` must be one of the labels 0, 1, but got 'yes'")):
+        checks.check_labels([0, 1], pos_label="yes")
+
+
+@pytest.mark.parametrize("pos_label", [None, 1])
+def test_three_labels(pos_label):
+    message = "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1)"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_labels([0, 2, 1], pos_label=pos_label)
+
+
+def test_many_labels_are_cut_short():
+    with pytest.raises(InputError, match="has 9, first seen: 0 .* 4 [^,]*$"):
+        checks.check_labels(range(9))
+
+
+@pytest.mark.parametrize("labels", [[0, 0.5], ["0", "0.5"], [0.5, 0.5]])
+def test_fractional_labels(labels):
+    with pytest.raises(InputError, match=r"^`y_true` must hold class labels, but has fractions; .*0\.5"):
+        checks.check_labels(labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0.0, np.nan, 1.0],
+        [0, None, 1],
+        ["0", "", "1"],
+        ["no", "nan", "yes"],
+        ["no", " N/A ", "yes"],
+        ["no", "None", "yes"],
+        np.array([0, np.nan, 1], dtype=object),
+        np.array(["2020", "NaT", "2021"], "datetime64[Y]"),
+        np.array([0, np.nan, 1], np.float16),
+    ],
+)
+def test_missing_labels(labels):
+    message = "`y_true` must not have missing labels, but has 1, the first at row 1"
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_labels(labels, pos_label="yes")
+
+
+def test_rows_of_labels_are_named_as_the_caller_wants():
+    with pytest.raises(InputError, match="the first at line 3$"):
+        checks.check_labels([0, None], where=lambda row: f"line {row + 2}")
+    with pytest.raises(InputError, match=r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\)$"):
+        checks.check_labels([0, 1, 2], where=lambda row: f"line {row + 2}")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([[0, 1]], "`y_true` must be one-dimensional, but has shape (1, 2)"),
+        ([], "`y_true` must hold at least one value, but is empty"),
+    ],
+)
+def test_labels_of_wrong_shape(labels, message):
+    with pytest.raises(InputError, match=exact(message)):
+        checks.check_labels(labels)
