@@ -17,7 +17,6 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,6 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import expit
-from scipy.stats import studentized_range
 from tqdm import tqdm
 
 import skewanova as sa
@@ -271,21 +269,17 @@ def table_1(result: sa.Comparison) -> str:
 
 def differing_models(result: sa.Comparison, test: str) -> str:
     """Pairs of models that a post-hoc test tells apart."""
-    rows = result.posthoc[result.posthoc["test"] == test]
-    pairs = zip(rows["model_a"], rows["model_b"], rows["reject"], strict=True)
-    return " ".join(sorted("-".join(sorted((a, b))) for a, b, reject in pairs if reject)) or "none"
+    rows = result.posthoc[(result.posthoc["test"] == test) & result.posthoc["reject"]]
+    pairs = zip(rows["model_a"], rows["model_b"], strict=True)
+    return " ".join(sorted("-".join(sorted(pair)) for pair in pairs)) or "none"
 
 
 def differing_priors(result: sa.Comparison) -> str:
-    """Pairs of priors that Tukey's test on the residual of the 3-way ANOVA tells apart."""
-    residual = anova_row(result, "three_way", "residual")
-    means = result.auprec.groupby("prior")["auprec"].agg(["mean", "size"])
-    pairs = []
-    for a, b in combinations(PRIORS, 2):
-        range_ = abs(means["mean"][a] - means["mean"][b]) / np.sqrt(residual["mean_sq"] / means["size"][a])
-        if studentized_range.sf(range_, len(PRIORS), residual["df"]) < ALPHA:
-            pairs.append(f"{a:g}-{b:g}".replace("0.", "."))
-    return " ".join(pairs) or "none"
+    """Pairs of priors that Tukey's test after the 3-way ANOVA tells apart."""
+    rows = result.prior_posthoc[result.prior_posthoc["reject"]]
+    pairs = zip(rows["prior_a"], rows["prior_b"], strict=True)
+    texts = [[f"{prior:g}".removeprefix("0") for prior in sorted(pair)[::-1]] for pair in pairs]
+    return " ".join(sorted(map("-".join, texts), reverse=True)) or "none"
 
 
 def anova_row(result: sa.Comparison, test: str, term: str) -> pd.Series:

@@ -17,6 +17,16 @@ from skewanova._checks import Floats
 from skewanova.priors import UniformPrior, UniformSkew
 from skewanova.roc import RocCurve, convex_hull
 
+ESTIMATORS = (
+    "trapezoid",
+    "exact",
+    "average_precision",
+    "upper_trapezoid",
+    "interpolated_max",
+    "interpolated_mean",
+    "interpolated_median",
+    "convex_hull",
+)
 #: Below this |u| the series of the closed forms replaces the logarithm, which would cancel.
 SERIES_LIMIT = 0.05
 SERIES_TERMS = 16

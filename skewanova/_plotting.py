@@ -20,7 +20,7 @@ from skewanova._checks import InputError, InputTypeError, check_choice, check_or
 Color = tuple[float, float, float]
 ErrorBar = tuple[str, float] | None
 Dash = Any  # a matplotlib line style, by name or by its dashes
-Entry = tuple[str, Artist]
+Entry = tuple[str, Artist | tuple[Artist, ...]]
 
 #: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
@@ -29,6 +29,7 @@ NEUTRAL = "0.35"
 RESPONSES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
 PRIOR_LABEL = "Prior (probability of the positive class)"
 NAME_WIDTH = 28
+MOST_BANDS = 9
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
@@ -193,13 +194,13 @@ def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -
     sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
 
 
-def check_errorbar(errorbar: ErrorBar, folds: pd.Series[Any]) -> ErrorBar:
-    """A band of the kinds that have a label here; none where there is only one fold."""
+def check_errorbar(errorbar: ErrorBar, folds: pd.Series[Any], lines: int) -> ErrorBar:
+    """A band of the kinds that have a label here; none for one fold or where many would hide each other."""
     if errorbar is not None and errorbar[0] not in _BANDS:
         raise InputError(
             f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
         )
-    return errorbar if folds.nunique() > 1 else None
+    return errorbar if folds.nunique() > 1 and lines <= MOST_BANDS else None
 
 
 def band_entries(errorbar: ErrorBar) -> list[Entry]:
@@ -208,7 +209,7 @@ def band_entries(errorbar: ErrorBar) -> list[Entry]:
         return []
     kind, amount = errorbar
     label = _BANDS[kind].format(plain(amount), "" if amount == 1 else "s")
-    return [(f"band: {label}", Patch(facecolor=NEUTRAL, alpha=0.2))]
+    return [(f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL)))]
 
 
 def line_entries(looks: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
@@ -293,14 +294,25 @@ def unit_limits(ax: Axes, *, x: bool = True) -> None:
         ax.set_xlim(-0.02, 1.02)
 
 
+class PlainLogLocator(LogLocator):
+    """Ticks of a logarithmic axis: as many plain numbers as there is room for when it is drawn."""
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        box = axis.axes.get_window_extent()
+        pixels = box.width if axis.axis_name == "x" else box.height
+        low, high = axis.get_view_interval()
+        self.set_params(subs=tick_digits(low, high, pixels * 72 / axis.axes.figure.dpi))
+        return super().__call__()
+
+
 def log_axis(ax: Axes, which: str, low: float, high: float) -> None:
-    """Logarithmic axis `which` from low to high whose ticks are as many plain numbers as fit."""
-    box, axis = ax.get_window_extent(), ax.xaxis if which == "x" else ax.yaxis
+    """Logarithmic axis `which` from low to high with plain numbers."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
     ax.set(**{f"{which}scale": "log"})
     if low < high:
         ax.set(**{f"{which}lim": (low, high)})
-    points = (box.width if which == "x" else box.height) * 72 / ax.figure.dpi
-    axis.set_major_locator(LogLocator(subs=tick_digits(low, high, points)))
+    axis.set_major_locator(PlainLogLocator())
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(plain))
 
@@ -320,9 +332,9 @@ def legend_title(frame: pd.DataFrame) -> str | None:
 
 def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tuple[Axes, list[Entry]]:
     """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
-    band = check_errorbar(errorbar, frame["fold"])
-    ax = new_axes(ax, (7.2, 4.4))
     looks = line_looks(frame["model"].tolist())
+    band = check_errorbar(errorbar, frame["fold"], len(looks))
+    ax = new_axes(ax, (7.2, 4.4))
     for model, look in looks.items():
         rows = frame[frame["model"] == model]
         mean_line(ax, rows, ("prior", "auprec"), errorbar=band, opacity=opacity(len(looks)), **look)
@@ -375,7 +387,7 @@ def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Ent
     edge: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
     for model, letters in records(named, "model", "group"):
         ax.text(0.99, list(models).index(model), str(letters), **edge)
-    key = Line2D([], [], color=NEUTRAL, marker="$a$", linewidth=0)
+    key = Line2D([], [], color=NEUTRAL, marker="$a$", markeredgewidth=0, linewidth=0)
     return [("models that share a\nletter do not differ\nsignificantly", key)]
 
 
@@ -386,7 +398,7 @@ def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
-            f"`surface` must have at least 2 priors and 2 recalls, but has {len(grid)} and {len(grid.columns)}"
+            f"`surface` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
         )
     return grid
 
@@ -395,7 +407,8 @@ def contours(ax: Axes, grid: pd.DataFrame) -> None:
     """Filled contours a tenth of precision apart, recall across, prior upwards."""
     recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
     levels = np.linspace(0, 1, 11)
-    filled = ax.contourf(recall, prior, grid.to_numpy(float), levels=levels, cmap="viridis")
+    height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
+    filled = ax.contourf(recall, prior, height, levels=levels, cmap="viridis")
     log_axis(ax, "y", prior.min(), prior.max())
     ax.set_xlabel("Recall")
     ax.set_ylabel(PRIOR_LABEL)
@@ -413,20 +426,20 @@ def space(ax: Axes, grid: pd.DataFrame) -> None:
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
     axes.set_yticks(np.log10(ticks), labels=[plain(tick) for tick in ticks])
     axes.set(xlabel="Recall", ylabel="Prior", zlabel="Precision", zlim=(0, 1))
-    axes.set_box_aspect(None, zoom=0.85)
+    axes.set_box_aspect(None, zoom=0.9)
 
 
 def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
     """The pairs of one test on one response, IAUPREC where there is a choice."""
     tests = in_order([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
-    rows = frame[frame["test"] == choose(test, tests, "test")]
+    rows: pd.DataFrame = frame[frame["test"] == choose(test, tests, "test")]
     if prior is not None:
         return rows[rows["prior"] == choose_prior(prior, rows["prior"].dropna())]
     if (rows["response"] == "iauprec").any():
         return rows[rows["response"] == "iauprec"]
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
-    same = rows["prior"].isna() if pd.isna(at) else rows["prior"] == at
-    return rows[(rows["response"] == response) & same]
+    same = rows["prior"].isna() if pd.isna(at) else rows["prior"].eq(at)
+    return rows.loc[same & rows["response"].eq(response)]
 
 
 def forest(ax: Axes, rows: pd.DataFrame) -> list[Entry]:
@@ -441,7 +454,7 @@ def forest(ax: Axes, rows: pd.DataFrame) -> list[Entry]:
     blue = sns.color_palette("colorblind")[0]
     for label, which, face in (
         ("differs", rejected, blue),
-        ("no significant\ndifference", ~rejected, "white"),
+        ("no significant\ndifference", ~rejected, ax.get_facecolor()),
     ):
         look: dict[str, Any] = {"color": blue, "markerfacecolor": face, "markersize": 7, "linewidth": 0}
         ax.plot(rows["estimate"][which], y[which], "o", **look)

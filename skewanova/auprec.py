@@ -11,20 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, check_choice, check_prior, check_priors
-from skewanova._estimators import LINEAR, area_kernel, mean_precision, vertex_precision, weighted_mean
+from skewanova._estimators import ESTIMATORS, LINEAR, area_kernel, mean_precision, vertex_precision, weighted_mean
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew, as_deployment_prior
 from skewanova.roc import RocCurve, roc_curve
-
-ESTIMATORS = (
-    "trapezoid",
-    "exact",
-    "average_precision",
-    "upper_trapezoid",
-    "interpolated_max",
-    "interpolated_mean",
-    "interpolated_median",
-    "convex_hull",
-)
 
 
 @overload

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
-from skewanova._estimators import vertex_precision
+from skewanova._estimators import ESTIMATORS, vertex_precision
 from skewanova._score_table import Label, ScoreTable
-from skewanova.auprec import ESTIMATORS, auprec, iauprec
+from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior
 from skewanova.roc import RocCurve, auc, curve_from_scores
 from skewanova.scores import read_scores

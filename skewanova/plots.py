@@ -3,7 +3,8 @@
 The first argument is a comparison (or any object with the frame as an attribute) or the frame itself. Models
 keep the order in which the frame names them, and with it one colour and one marker in every plot. Without
 `ax` a new pyplot figure is made, so that notebooks show it and ``plt.close`` frees it; with `ax` pyplot is
-not touched. Global settings of matplotlib and seaborn are never changed.
+not touched. Legends stand beside the axes where the figure has a layout that makes room for them, such as
+``plt.subplots(layout="constrained")``. Global settings of matplotlib and seaborn are never changed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     result : Comparison or DataFrame
         A result with `roc_points`, or that frame: model, fold, fpr, tpr on one grid of fpr.
     errorbar : tuple or None, optional
-        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band.
+        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
+        lines bands would hide each other and are left out.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -63,15 +65,15 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     'False positive rate'
     """
     frame = draw.find_frame(result, "roc_points", ["model", "fold", "fpr", "tpr"], "plot_roc")
-    band = draw.check_errorbar(errorbar, frame["fold"])
-    ax = draw.new_axes(ax, (6.6, 4.6))
     looks = draw.line_looks(frame["model"].tolist())
+    band = draw.check_errorbar(errorbar, frame["fold"], len(looks))
+    ax = draw.new_axes(ax, (7.6, 4.6))
     for model, look in looks.items():
         draw.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
     chance = ax.axline((0, 0), slope=1, color=draw.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
     draw.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
     draw.unit_limits(ax)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="W")
     draw.legend(
         ax,
         [*draw.line_entries(looks), ("random ranking", chance), *draw.band_entries(band)],
@@ -118,9 +120,9 @@ def plot_precision_recall(
     frame = draw.find_frame(result, "precision_recall_points", columns, "plot_precision_recall")
     if prior is not None:
         frame = frame[frame["prior"] == draw.choose_prior(prior, frame["prior"])]
-    band = draw.check_errorbar(errorbar, frame["fold"])
-    ax = draw.new_axes(ax, (7.2, 4.6))
     looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(draw.in_order(frame["prior"]))
+    band = draw.check_errorbar(errorbar, frame["fold"], len(looks) * len(dashes))
+    ax = draw.new_axes(ax, (7.2, 4.6))
     faint = draw.opacity(len(looks) * len(dashes))
     for model, look in looks.items():
         for at, dash in dashes.items():
@@ -315,9 +317,9 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     """
     columns = ["model", "fold", "skew", "accuracy", "precision"]
     frame = draw.find_frame(result, "operating_points", columns, "plot_skew")
-    band = draw.check_errorbar(errorbar, frame["fold"])
-    ax = draw.new_axes(ax, (7.2, 4.4))
     looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(("accuracy", "precision"))
+    band = draw.check_errorbar(errorbar, frame["fold"], 2 * len(looks))
+    ax = draw.new_axes(ax, (7.2, 4.4))
     for model, look in looks.items():
         rows = frame[frame["model"] == model]
         for measure, dash in dashes.items():
@@ -372,8 +374,8 @@ def plot_differences(
     >>> from matplotlib.figure import Figure
     >>> from skewanova.plots import plot_differences
     >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
-    >>> tukey = pd.DataFrame([{"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}])
-    >>> plot_differences(tukey, ax=Figure().subplots()).get_xlabel()
+    >>> tukey = {"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}
+    >>> plot_differences(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
     'Difference in IAUPREC (first minus second)'
     """
     columns = ["test", "response", "prior", "model_a", "model_b"]

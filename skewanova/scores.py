@@ -227,3 +227,42 @@ def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
         return cast
 
     return np.concatenate([safe(column) for column in columns])
+
+
+def describe_table(table: ScoreTable) -> list[str]:
+    """Say in a few lines what a table holds, and whether a comparison will accept it.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        The table.
+
+    Returns
+    -------
+    list of str
+        Lines of text.
+
+    Raises
+    ------
+    ValueError
+        If a comparison would refuse the table: fewer than 2 models or folds, a model missing in a fold, or
+        different cases across models in a fold.
+    """
+    for word, levels in (("models", table.models), ("folds", table.folds)):
+        if len(levels) < 2:
+            raise InputError(f"a comparison needs at least 2 {word}, but the table has {len(levels)}")
+    complete_table(table)
+    check_paired(table)
+    negative, positive = table.counts[..., 0], table.counts[..., 1]
+    return [
+        f"{len(table.frame):,} rows: {len(table.models)} models x {len(table.folds)} folds",
+        f"models: {', '.join(table.models)}",
+        f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
+        f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
+        "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
+        "The table can be compared.",
+    ]
+
+
+def _range(values: NDArray[np.int64]) -> str:
+    return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"

@@ -245,19 +245,25 @@ def mean_precision_uniform_skew(t: Fraction, f: Fraction, low: float, high: floa
         return t / f * mp.log((t + high * f) / (t + low * f)) / (high - low)
 
 
+def mean_precision_beta(t: Fraction, f: Fraction, a: float, b: float) -> mp.mpf:
+    """Mean of prior T / (prior T + (1 - prior) F) over a beta prior, by Euler's integral of 2F1."""
+    with mp.workdps(DIGITS):
+        t, f, a, b = exactly(t), exactly(f), mp.mpf(a), mp.mpf(b)
+        return t / f * a / (a + b) * mp.hyp2f1(1, a + 1, a + b + 1, 1 - t / f) if f else mp.mpf(1)
+
+
 def iauprec_linear_twin(curve: Sequence[Vertex], estimator: str, mean_precision: Callable) -> mp.mpf:
-    """IAUPREC of an estimator linear in the precisions, from the mean precision of every vertex."""
+    """IAUPREC of an estimator linear in the precisions, segment by segment from the vertices' means."""
     with mp.workdps(DIGITS + GUARD):
-        total = mp.mpf(0)
-        for i, (t, f) in enumerate(curve[1:], start=1):
-            before = t - curve[i - 1][0]
-            after = curve[i + 1][0] - t if i + 1 < len(curve) else Fraction(0)
-            if estimator == "average_precision":
-                weight = before
-            else:  # trapezoid: half of both steps; all of the first one
-                weight = (before + after) / 2 + (before / 2 if i == 1 else 0)
-            if weight and t:
-                total += exactly(weight) * mean_precision(t, f)
+        mean = [mp.mpf(0)] + [mean_precision(t, f) if t else mp.mpf(0) for t, f in curve[1:]]
+        mean[0] = mean[1]  # the origin has the limit of the first segment
+        total, top = mp.mpf(0), mp.mpf(1)  # top: the largest precision at the recall a segment starts from
+        for i in range(1, len(curve)):
+            rise = exactly(curve[i][0] - curve[i - 1][0])
+            if rise:
+                start = {"trapezoid": mean[i - 1], "upper_trapezoid": top, "average_precision": mean[i]}
+                total += rise * (start[estimator] + mean[i]) / 2
+                top = mean[i]
         return total
 
 

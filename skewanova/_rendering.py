@@ -1,0 +1,196 @@
+"""A table of finished text and its four renderings; the one place that escapes names."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+#: Names in a text table are cut to this length; files keep them whole.
+NAME_WIDTH = 24
+SCREEN_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to print: cells are text, already rounded, not yet escaped.
+
+    Attributes
+    ----------
+    name : str
+        Short name, used for LaTeX labels.
+    caption : str
+        What the table shows.
+    header : tuple of str
+        Column heads.
+    rows : tuple of tuple of str
+        Cells.
+    bold : frozenset of (int, int)
+        Cells (row, column) to emphasise.
+    note : str
+        What the reader must know.
+    """
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    bold: frozenset[tuple[int, int]] = frozenset()
+    note: str = ""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cells as a frame of text."""
+        return pd.DataFrame(list(self.rows), columns=list(self.header))
+
+    def to_text(self, width: int = SCREEN_WIDTH) -> str:
+        """Return an aligned table; columns that do not fit follow in further blocks."""
+        cells = [[_one_line(c) for c in row] for row in (self.header, *self.rows)]
+        cells = [[shortened(row[0]), *row[1:]] for row in cells]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [textwrap.fill(self.caption, width)]
+        for block in _column_blocks(widths, width):
+            lines += ["", *(_aligned_row(row, widths, block) for row in cells)]
+        return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
+
+    def to_markdown(self) -> str:
+        """Return a GitHub-flavoured Markdown table with its caption and note."""
+        rows = [
+            [
+                f"**{markdown_escape(c)}**" if (i, j) in self.bold else markdown_escape(c)
+                for j, c in enumerate(row)
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+        head = [[markdown_escape(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
+        lines = ["| " + " | ".join(row) + " |" for row in [*head, *rows]]
+        note = f"\n\n{markdown_escape(self.note)}" if self.note else ""
+        return f"**{markdown_escape(self.caption)}**\n\n" + "\n".join(lines) + note
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table for the packages booktabs and (for any sign in a name) fontenc with T1."""
+        rows = [
+            [
+                rf"\textbf{{{latex_escape(c)}}}" if (i, j) in self.bold else latex_escape(c)
+                for j, c in enumerate(row)
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+        body = pd.DataFrame(rows, columns=[latex_escape(c) for c in self.header])
+        styler = body.style.hide(axis="index")
+        caption = latex_escape(f"{self.caption}. {self.note}".removesuffix(". ").strip())
+        return styler.to_latex(
+            hrules=True,
+            column_format="l" + "r" * (len(self.header) - 1),
+            position="htbp",
+            position_float="centering",
+            caption=caption,
+            label=f"tab:{self.name}",
+        )
+
+    def to_html(self) -> str:
+        """Return an HTML table; every cell is escaped."""
+        return self.to_frame().to_html(index=False, escape=True, border=0, classes="skewanova")
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """Fixed decimals; nothing where there is no number.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import format_number
+    >>> format_number(0.12345), format_number(float("nan"))
+    ('0.123', '')
+    """
+    return "" if np.isnan(value) else f"{value:.{digits}f}" if np.isfinite(value) else f"{value:g}"
+
+
+def format_p(value: float) -> str:
+    """Two significant digits down to .0001.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import format_p
+    >>> format_p(0.04567), format_p(1e-9), format_p(0.5)
+    ('0.046', '<0.0001', '0.50')
+    """
+    if np.isnan(value):
+        return ""
+    if value < 1e-4:
+        return "<0.0001"
+    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def latex_escape(text: str) -> str:
+    r"""Escape every character that LaTeX reads as a command; a minus sign is set as one.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import latex_escape
+    >>> print(latex_escape("a_b%$"))
+    a\_b\%\$
+    """
+    escaped = "".join(_LATEX.get(sign, sign) for sign in _one_line(text))
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
+
+
+def markdown_escape(text: str) -> str:
+    r"""Escape every character that Markdown or HTML would act on.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import markdown_escape
+    >>> print(markdown_escape("<script>|a_b"))
+    \<script\>\|a\_b
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", _one_line(text))
+
+
+_LATEX: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
+
+
+def _one_line(text: str) -> str:
+    """Line breaks and control characters would tear a table apart: each becomes one space."""
+    return "".join(sign if sign.isprintable() else " " for sign in str(text))
+
+
+def shortened(name: str) -> str:
+    """Name on one line, cut to fit a text table."""
+    line = _one_line(name)
+    return line if len(line) <= NAME_WIDTH else line[: NAME_WIDTH - 3] + "..."
+
+
+def _column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Columns behind the first, packed into blocks that fit the width."""
+    blocks: list[list[int]] = [[]]
+    used = widths[0]
+    for column, needed in enumerate(widths[1:], start=1):
+        if blocks[-1] and used + 2 + needed > width:
+            blocks.append([])
+            used = widths[0]
+        blocks[-1].append(column)
+        used += 2 + needed
+    return blocks
+
+
+def _aligned_row(row: Sequence[str], widths: Sequence[int], block: Sequence[int]) -> str:
+    parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
+    return "  ".join(parts).rstrip()

@@ -1,0 +1,213 @@
+"""The command ``skewanova``: arguments to calls, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+import skewanova
+from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova._estimators import ESTIMATORS
+from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_priors
+
+BAD_INPUT = 2
+
+
+class _Parsed(click.ParamType[Any]):
+    """An option read by one of the package's own parsers."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the text, or tell the rule that it breaks."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(value)
+        except (InputError, InputTypeError) as error:
+            self.fail(str(error), param, ctx)
+
+
+def _told(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn bad input into one clear line and exit status 2; warnings are part of what is printed."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        try:
+            command(*args, **options)
+        except (InputError, InputTypeError) as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(BAD_INPUT)
+
+    return run
+
+
+def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option(
+            "--deployment-prior",
+            type=_Parsed("RANGE", parse_deployment_prior),
+            default="0.05:0.20",
+            show_default=True,
+            help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
+            "positive) or beta:A:B.",
+        ),
+        click.option(
+            "--priors",
+            type=_Parsed("LIST", parse_priors),
+            default="0.5,0.1,0.01",
+            show_default=True,
+            help="Priors at which AUPREC is tabulated, separated by commas.",
+        ),
+        click.option(
+            "--alpha", type=float, default=0.05, show_default=True, help="Level of the tests and intervals."
+        ),
+        click.option(
+            "--estimator",
+            type=click.Choice(ESTIMATORS),
+            default="trapezoid",
+            show_default=True,
+            help="How the area is computed.",
+        ),
+        click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap behind P(best)."
+        ),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Write report.html, tables, figures and CSV files to this folder.",
+        ),
+    ]
+    return _with(options, command)
+
+
+def _table_options(command: Callable[..., None]) -> Callable[..., None]:
+    names = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+    options = [
+        click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
+        for word, column in names.items()
+    ]
+    options.append(
+        click.option(
+            "--positive", metavar="LABEL", help="Label of the positive class, unless labels are 0/1 or -1/1."
+        )
+    )
+    options.append(
+        click.option("--wide", is_flag=True, help="The table has one column of scores for each model.")
+    )
+    return _with(options, command)
+
+
+def _with(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(skewanova.__version__, prog_name="skewanova")
+def main() -> None:
+    """Tell which classifier to deploy when the class prior is uncertain.
+
+    Start with `skewanova demo`. For your own models, write their held-out scores to a CSV file with the
+    columns model, fold, y_true, y_score (and case, if you can), then run `skewanova check` and
+    `skewanova compare` on it.
+    """
+
+
+@main.command()
+@_comparison_options
+@_told
+def demo(**options: Any) -> None:
+    """Compare three models on real data (Satellite, bundled).
+
+    The models and the 20 random hold-outs are those of Landgrebe et al. (2006), whose level was 0.005.
+    """
+    _run(skewanova.load_satellite_scores(), **options)
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@_comparison_options
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop_fold"]),
+    default="error",
+    show_default=True,
+    help="What to do if a model lacks a fold.",
+)
+@_table_options
+@_told
+def compare(scores: Path, **options: Any) -> None:
+    r"""Compare the models in the table SCORES.
+
+    SCORES is a .csv, .csv.gz or .parquet file with one row for each model and held-out case: model, fold,
+    y_true, y_score and, if you can, case (which case of the data set the row is about). A higher score speaks
+    for the positive class.
+
+    \b
+    Example:
+      skewanova compare scores.csv --deployment-prior 0.05:0.20 \
+          --priors 0.5,0.1,0.01 --alpha 0.005 --out report
+    """
+    _run(_read(scores, options), **options)
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@_table_options
+@_told
+def check(scores: Path, **options: Any) -> None:
+    """Check the table SCORES, and tell what it holds.
+
+    Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
+    """
+    from skewanova.scores import describe_table
+
+    for line in describe_table(_read(scores, options)):
+        click.echo(line)
+
+
+def _read(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
+    """Read the score table, taking the options about it out of `options`."""
+    words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+    named = {column: options.pop(f"{word}_column") for word, column in words.items()}
+    given = {column: name for column, name in named.items() if name is not None}
+    positive, wide = options.pop("positive"), options.pop("wide")
+    if not wide:
+        return skewanova.read_scores(path, columns=given, pos_label=positive)
+    if "model" in given or "y_score" in given:
+        raise InputError(
+            "--wide takes every other column as a model: leave out --model-column, --score-column"
+        )
+    return skewanova.scores_from_wide(path, **{"pos_label": positive, **given})
+
+
+def _run(
+    scores: skewanova.ScoreTable,
+    *,
+    deployment_prior: DeploymentPrior,
+    seed: int,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
+    written = None if out is None else result.save(out)
+    click.echo(result.summary())
+    if written is not None:
+        click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+
+
+if __name__ == "__main__":
+    main()

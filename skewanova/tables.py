@@ -1,0 +1,292 @@
+"""Finished frames as tables of text, and results in words: the only place that rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova._rendering import Table, format_number, format_p, shortened
+
+TEST_NAMES = {
+    "two_way": "2-way ANOVA",
+    "three_way": "3-way ANOVA",
+    "three_way_interaction": "3-way ANOVA, model x prior",
+    "tukey": "Tukey HSD, 2-way mean square",
+    "tukey_three_way": "Tukey HSD, 3-way mean square",
+}
+RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
+
+
+def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
+    """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006.
+
+    Parameters
+    ----------
+    auprec, iauprec, ranking : DataFrame
+        As a comparison holds them.
+
+    Returns
+    -------
+    Table
+        One row a model, in ranking order; the best mean of each column is bold.
+    """
+    models = ranking["model"].tolist()
+    groups = {f"AUPREC({p:g})": g for p, g in auprec.groupby("prior", sort=False, observed=True)}
+    columns = {head: group.groupby("model", observed=True)["auprec"] for head, group in groups.items()}
+    columns["IAUPREC"] = iauprec.groupby("model", observed=True)["iauprec"]
+    columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
+    means = {head: by_model.mean().loc[models] for head, by_model in columns.items()}
+    spreads = {head: by_model.std().loc[models] for head, by_model in columns.items()}
+    letters = dict(zip(ranking["model"], ranking["group"], strict=True))
+    rows = [
+        (m, *(_mean_sd(means[head][m], spreads[head][m]) for head in columns), letters[m]) for m in models
+    ]
+    best = frozenset(
+        (i, j)
+        for j, head in enumerate(columns, start=1)
+        for i in np.flatnonzero(means[head] == means[head].max()).tolist()
+    )
+    return Table(
+        "measures",
+        "Mean (standard deviation over folds) of AUPREC at each prior, IAUPREC and AUC",
+        ("Model", *columns, "Group"),
+        tuple(rows),
+        bold=best,
+        note="Models that share a letter were not found to differ." if any(letters.values()) else "",
+    )
+
+
+def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
+    """Ranking with intervals, regret and the probability of being best.
+
+    Parameters
+    ----------
+    ranking : DataFrame
+        As a comparison holds it.
+    level : float
+        Level of its intervals.
+
+    Returns
+    -------
+    Table
+        One row a model.
+    """
+    rows = [
+        (
+            row.model,
+            format_number(row.iauprec),
+            _interval(row.conf_low, row.conf_high),
+            row.group,
+            format_number(row.worst_auprec),
+            format_number(row.expected_regret),
+            format_number(row.max_regret),
+            format_number(row.p_best, 2),
+        )
+        for row in _records(ranking)
+    ]
+    worst = ranking["worst_prior"].iloc[0]
+    header = (
+        "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", f"AUPREC({worst:g})",
+        "Mean regret", "Max regret", "P(best)",
+    )  # fmt: skip
+    return Table(
+        "ranking",
+        "Ranking by mean IAUPREC over folds",
+        header,
+        tuple(rows),
+        note=(
+            "Interval: t over folds, as if folds were independent. Regret: shortfall from the best model over "
+            "the deployment prior. P(best): share of bootstrap samples of folds."
+        ),
+    )
+
+
+def anova_table(anova: pd.DataFrame) -> Table:
+    """Every analysis of variance, a row a term.
+
+    Parameters
+    ----------
+    anova : DataFrame
+        As a comparison holds it.
+
+    Returns
+    -------
+    Table
+        One row a term of each test.
+    """
+    rows = [
+        (
+            f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
+            row.term,
+            f"{row.df:g}",
+            format_number(row.sum_sq, 4),
+            format_number(row.statistic, 2),
+            format_p(row.p_value),
+            format_number(row.partial_eta_sq),
+            format_number(row.breakdown_correlation, 2),
+        )
+        for row in _records(anova)
+    ]
+    header = ("Test", "Term", "df", "Sum of squares", "F", "p", "Partial eta sq.", "Breakdown corr.")
+    return Table("anova", "Analysis of variance", header, tuple(rows))
+
+
+def anova_line(test: pd.DataFrame) -> str:
+    """One analysis of variance on one line: F of the models, degrees of freedom and p.
+
+    Parameters
+    ----------
+    test : DataFrame
+        Rows of one test of an ANOVA frame.
+
+    Returns
+    -------
+    str
+        The line.
+    """
+    row = next(_records(test[test["term"] == "model"]))
+    name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
+    p_value = format_p(row.p_value)
+    equals = "" if p_value.startswith("<") else "= "
+    ratio = f"F({row.df:g}, {row.df_error:g}) = {row.statistic:.2f}"
+    return f"{name}: {ratio}, p {equals}{p_value or 'undefined'}"
+
+
+def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
+    """Pairwise differences with simultaneous intervals.
+
+    Parameters
+    ----------
+    posthoc : DataFrame
+        As a comparison holds it.
+    alpha : float
+        Level of the tests.
+
+    Returns
+    -------
+    Table
+        One row a pair of each family.
+    """
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            TEST_NAMES.get(row.test, row.test),
+            RESPONSE_NAMES.get(row.response, row.response)
+            + ("" if np.isnan(row.prior) else f"({row.prior:g})"),
+            format_number(row.estimate),
+            _interval(row.conf_low, row.conf_high),
+            format_p(row.p_adjusted),
+            "yes" if row.reject else "no",
+        )
+        for row in _records(posthoc)
+    ]
+    header = ("Pair", "Test", "Measure", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
+    return Table(
+        "pairs", "Pairwise differences with simultaneous intervals", header, tuple(rows),
+        note=f"Intervals and adjusted p hold together for the pairs of one test and measure, at {alpha:g}.",
+    )  # fmt: skip
+
+
+def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
+    """Pairwise differences between priors, all models together.
+
+    Parameters
+    ----------
+    prior_posthoc : DataFrame
+        As a comparison holds it.
+    alpha : float
+        Level of the tests.
+
+    Returns
+    -------
+    Table
+        One row a pair of priors.
+    """
+    rows = [
+        (
+            f"{row.prior_a:g} - {row.prior_b:g}",
+            format_number(row.estimate),
+            _interval(row.conf_low, row.conf_high),
+            format_p(row.p_adjusted),
+            "yes" if row.reject else "no",
+        )
+        for row in _records(prior_posthoc)
+    ]
+    header = ("Priors", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
+    return Table(
+        "priors", "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)", header, tuple(rows)
+    )
+
+
+def regions_table(regions: pd.DataFrame) -> Table:
+    """Which model leads at which prior.
+
+    Parameters
+    ----------
+    regions : DataFrame
+        As a comparison holds it.
+
+    Returns
+    -------
+    Table
+        One row a stretch of priors.
+    """
+    rows = [
+        (
+            row.model,
+            f"{row.prior_low:.4g} to {row.prior_high:.4g}",
+            format_number(row.margin, 4),
+            row.runner_up,
+        )
+        for row in _records(regions)
+    ]
+    header = ("Model", "Priors", "Mean lead", "Runner-up")
+    return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
+
+
+def pair_sentences(posthoc: pd.DataFrame, alpha: float) -> list[str]:
+    """Say each comparison of one family in words.
+
+    Parameters
+    ----------
+    posthoc : DataFrame
+        Rows of one test and response.
+    alpha : float
+        Level of the tests.
+
+    Returns
+    -------
+    list of str
+        One sentence a pair.
+    """
+    sentences = []
+    for row in _records(posthoc):
+        a, b, p = shortened(row.model_a), shortened(row.model_b), _p_words(row.p_adjusted)
+        if row.reject:
+            sentences.append(f"{a} is ahead of {b} by {row.estimate:.3f} ({p}).")
+        else:
+            sentences.append(f"{a} and {b} were not found to differ at {alpha:g} ({p}).")
+    return sentences
+
+
+def _mean_sd(mean: float, std: float) -> str:
+    return format_number(mean) if np.isnan(std) else f"{format_number(mean)} ({format_number(std)})"
+
+
+def _interval(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
+
+
+def _p_words(p_adjusted: float) -> str:
+    if np.isnan(p_adjusted):
+        return "p undefined"
+    shown = format_p(p_adjusted)
+    return f"adjusted p {shown}" if shown.startswith("<") else f"adjusted p = {shown}"
+
+
+def _records(frame: pd.DataFrame) -> Iterator[Any]:
+    """Rows as named tuples, of whatever types the columns have."""
+    yield from frame.itertuples(index=False)
