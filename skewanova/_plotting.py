@@ -196,7 +196,8 @@ def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -
 
 def check_errorbar(errorbar: ErrorBar, folds: pd.Series[Any], lines: int) -> ErrorBar:
     """A band of the kinds that have a label here; none for one fold or where many would hide each other."""
-    if errorbar is not None and errorbar[0] not in _BANDS:
+    known = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
+    if errorbar is not None and not known:
         raise InputError(
             f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
         )
@@ -394,11 +395,11 @@ def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Ent
 def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """Precision with one row a prior and one column a recall."""
     if rows.duplicated(["prior", "recall"]).any():
-        raise InputError(f"`surface` must have one row a prior and recall, but repeats some for {model!r}")
+        raise InputError(f"`surface_points` must have one row a prior and recall, but repeats some for {model!r}")
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
-            f"`surface` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
+            f"`surface_points` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
         )
     return grid
 

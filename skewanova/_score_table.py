@@ -163,6 +163,6 @@ def _check_cases(table: ScoreTable, where: Where) -> None:
     if len(mixed):
         shown = ", ".join(repr(c) for c in table.frame["case"].cat.categories[mixed[:SHOWN]])
         raise InputError(
-            f"a case must have one label, but {len(mixed)} cases have both, the first: {shown}; if case numbers "
-            "start again in every fold, make them unique (such as fold and number together)"
+            f"a case must have one label, but {len(mixed)} cases have both, the first: {shown}; if case "
+            "numbers start again in every fold, make them unique (such as fold and number together)"
         )

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, check_choice, check_prior, check_priors
-from skewanova._estimators import ESTIMATORS, LINEAR, area_kernel, mean_precision, vertex_precision, weighted_mean
+from skewanova._estimators import (
+    ESTIMATORS,
+    LINEAR,
+    area_kernel,
+    mean_precision,
+    vertex_precision,
+    weighted_mean,
+)
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew, as_deployment_prior
 from skewanova.roc import RocCurve, roc_curve
 

@@ -153,8 +153,8 @@ Region = tuple[int, float, float]
 class _MeanCurves:
     """Mean AUPREC of every model as a Chebyshev series in the log-odds of the prior.
 
-    AUPREC is analytic for imaginary parts of the log-odds below pi, so a few dozen terms hold every digit, and
-    all crossings and extremes are roots of polynomials.
+    AUPREC is analytic for imaginary parts of the log-odds below pi, so a few dozen terms hold every digit,
+    and all crossings and extremes are roots of polynomials.
     """
 
     low: float

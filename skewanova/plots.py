@@ -244,7 +244,7 @@ def plot_surface(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `surface`, or that frame: model, prior, recall, precision on a full grid.
+        A result with `surface_points`, or that frame: model, prior, recall, precision on a full grid.
     model : str, optional
         The model to draw; by default the first.
     kind : {"contour", "3d"}, optional
@@ -274,7 +274,7 @@ def plot_surface(
     'P-ROC surface of A'
     """
     check_choice(kind, SURFACE_KINDS, "kind")
-    frame = draw.find_frame(result, "surface", ["model", "prior", "recall", "precision"], "plot_surface")
+    frame = draw.find_frame(result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface")
     models = draw.in_order(frame["model"])
     chosen = draw.choose(model, models, "model")
     grid = draw.surface_grid(frame[frame["model"] == chosen], chosen)

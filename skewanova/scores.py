@@ -201,12 +201,11 @@ def _check_paired_counts(table: ScoreTable) -> tuple[str, ...]:
     if not len(odd):
         return ()
     fold = table.folds[odd[0]]
-    return emit(
-        [
-            f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
-            "have been scored on the same cases, which the tests assume"
-        ]
+    note = (
+        f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
+        "have been scored on the same cases, which the tests assume"
     )
+    return emit([note])
 
 
 def _column_names(columns: Mapping[str, str] | None) -> dict[str, str]:

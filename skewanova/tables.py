@@ -40,10 +40,7 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
     means = {head: by_model.mean().loc[models] for head, by_model in columns.items()}
     spreads = {head: by_model.std().loc[models] for head, by_model in columns.items()}
-    letters = dict(zip(ranking["model"], ranking["group"], strict=True))
-    rows = [
-        (m, *(_mean_sd(means[head][m], spreads[head][m]) for head in columns), letters[m]) for m in models
-    ]
+    rows = [(m, *(_mean_sd(means[head][m], spreads[head][m]) for head in columns)) for m in models]
     best = frozenset(
         (i, j)
         for j, head in enumerate(columns, start=1)
@@ -52,10 +49,9 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     return Table(
         "measures",
         "Mean (standard deviation over folds) of AUPREC at each prior, IAUPREC and AUC",
-        ("Model", *columns, "Group"),
+        ("Model", *columns),
         tuple(rows),
         bold=best,
-        note="Models that share a letter were not found to differ." if any(letters.values()) else "",
     )
 
 
@@ -89,7 +85,7 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
     ]
     worst = ranking["worst_prior"].iloc[0]
     header = (
-        "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", f"AUPREC({worst:g})",
+        "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", "Worst",
         "Mean regret", "Max regret", "P(best)",
     )  # fmt: skip
     return Table(
@@ -98,8 +94,9 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         header,
         tuple(rows),
         note=(
-            "Interval: t over folds, as if folds were independent. Regret: shortfall from the best model over "
-            "the deployment prior. P(best): share of bootstrap samples of folds."
+            f"Interval: t over folds, as if folds were independent. Worst: mean AUPREC at prior {worst:g}, the "
+            "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
+            "P(best): share of bootstrap samples of folds. Models that share a letter were not found to differ."
         ),
     )
 

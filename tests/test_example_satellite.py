@@ -239,3 +239,27 @@ def test_printed_rows_b_and_c_are_possible(example):
         example.PAPER["AUPREC(0.5)"][1:], example.PAPER["AUC"][1:], strict=True
     ):
         assert printed > example.lowest_auprec(auc, 0.5)
+
+
+# --- the report ---------------------------------------------------------------------------------------------
+
+
+def test_report_fits_80_columns_and_puts_both_sides_by_side(example, bundled):
+    text = example.report(example.analyse(bundled), bundled, 0)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "IAUPREC      .772(.021)|.554(.013) .597(.178)|.642(.177) .749(.046)|.783(.082)" in text
+    assert "2-way, models on IAUPREC    15.3   21.04  A-B B-C            A-C B-C" in text
+    assert "3-way, priors on AUPREC    360.8       -  .5-.1 .5-.01 .1-.01 .5-.01" in text
+    assert "row A cannot be reached" in text
+
+
+@pytest.fixture
+def untrained(example, bundled, monkeypatch):
+    monkeypatch.setattr(example, "score_table", lambda *_, seed: bundled)
+    return example
+
+
+def test_main_writes_and_prints(untrained, tmp_path, capsys):
+    untrained.main(["--scores", str(tmp_path / "scores.csv.gz")])
+    assert capsys.readouterr().out.startswith("Satellite: 6435 pixels, 1329 positive; 20 random hold-outs")
+    assert (tmp_path / "scores.csv.gz").is_file()

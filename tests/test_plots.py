@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+import re
+from functools import cache
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -29,8 +31,8 @@ from skewanova.roc import roc_curve
 
 mpl.use("Agg")
 
-GRID = np.linspace(0, 1, 21)
-PRIORS = np.geomspace(0.005, 0.5, 9)
+GRID = np.linspace(0, 1, 9)
+PRIORS = np.geomspace(0.005, 0.5, 6)
 NAMES = ("C", "A", "B")
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -93,6 +95,7 @@ def difference(a, b, estimate, **other):
     return {**row, "estimate": estimate, **bounds, **other}
 
 
+@cache
 def make_result(names=NAMES, folds=4):
     rng = np.random.default_rng(7)
     parts = []
@@ -112,7 +115,7 @@ def make_result(names=NAMES, folds=4):
             "group": ["a", *["ab"] * (len(names) - 1)],
         }
     )
-    frames["surface"] = pd.concat(
+    frames["surface_points"] = pd.concat(
         [
             pd.DataFrame(
                 {
@@ -150,7 +153,7 @@ PLOTS = {
     sp.plot_precision_recall: "precision_recall_points",
     sp.plot_auprec: "auprec_by_prior",
     sp.plot_iauprec: "iauprec",
-    sp.plot_surface: "surface",
+    sp.plot_surface: "surface_points",
     sp.plot_skew: "operating_points",
     sp.plot_differences: "posthoc",
     sp.plot_regions: "auprec_by_prior",
@@ -321,7 +324,7 @@ def test_colour_and_marker_together_tell_ninety_models_apart():
 
 
 def test_lines_carry_markers_once_colours_repeat():
-    ten, eleven = ([f"m{i}" for i in range(n)] for n in (10, 11))
+    ten, eleven = (tuple(f"m{i}" for i in range(n)) for n in (10, 11))
     assert {line.get_marker() for line in sp.plot_auprec(make_result(ten, 2)).lines} == {"None"}
     drawn = [line.get_marker() for line in sp.plot_auprec(make_result(eleven, 2)).lines]
     assert drawn == [*MARKERS, *MARKERS[:2]]
@@ -390,16 +393,19 @@ def test_legend_title_says_that_lines_are_means(result):
 
 
 def test_bands_are_left_out_beyond_nine_lines():
-    wide = make_result([f"m{i}" for i in range(10)], 2)
+    wide = make_result(tuple(f"m{i}" for i in range(10)), 2)
     ax = sp.plot_roc(wide)
     assert bands(ax) == []
     assert not any("band" in text for text in legend_texts(ax))
 
 
 @pytest.mark.parametrize("plot", [sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew])
-def test_unknown_bands_are_refused(plot, result):
-    with pytest.raises(InputError, match=r"`errorbar` must be .* but got \('ci', 95\)"):
-        plot(result, errorbar=("ci", 95))
+@pytest.mark.parametrize("errorbar", [("ci", 95), "sd", 0.95, ()])
+def test_unknown_bands_are_refused(plot, errorbar, result):
+    with pytest.raises(
+        InputError, match=r"`errorbar` must be \('sd', multiple\), .* but got " + re.escape(f"{errorbar!r}")
+    ):
+        plot(result, errorbar=errorbar)
     assert plt.get_fignums() == []
 
 
@@ -554,7 +560,7 @@ def test_contours_span_the_grid(result):
 
 
 def test_contours_stay_filled_where_rounding_exceeds_one(result):
-    over = result.surface.assign(precision=1 + 1e-12)
+    over = result.surface_points.assign(precision=1 + 1e-12)
     ax = sp.plot_surface(over)
     assert sum(len(path.vertices) for path in ax.collections[0].get_paths()) > 0
 
@@ -594,9 +600,9 @@ def test_surface_options_are_checked(result, options, message):
 
 def test_surface_must_be_a_grid(result):
     with pytest.raises(InputError, match="one row a prior and recall, but repeats some for 'C'"):
-        sp.plot_surface(pd.concat([result.surface, result.surface]))
-    with pytest.raises(InputError, match="2 priors and 2 recalls or more, but has 1 and 21"):
-        sp.plot_surface(result.surface[result.surface["prior"] == PRIORS[0]])
+        sp.plot_surface(pd.concat([result.surface_points, result.surface_points]))
+    with pytest.raises(InputError, match="2 priors and 2 recalls or more, but has 1 and 9"):
+        sp.plot_surface(result.surface_points[result.surface_points["prior"] == PRIORS[0]])
 
 
 # ---------------------------------------------------------------- differences

@@ -1,0 +1,181 @@
+"""How the folds came about: independent, cross-validation or repeated hold-out, and what they share.
+
+Folds cut from one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio
+(2003) allow for it by one number, the ratio of test to training cases, and here it is found out or asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skewanova._checks import Floats, InputError, check_choice, check_fraction
+from skewanova._score_table import ScoreTable
+
+RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout")
+#: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
+#: or more of a cross-validation.
+ASSUMED_TEST_FRACTION = 0.2
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """The design of the folds.
+
+    Attributes
+    ----------
+    kind : str
+        ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``.
+    n_folds : int
+        Number of folds in all.
+    ratio : float
+        Test cases for each training case; 0 for independent folds.
+    reason : str
+        What it was concluded from.
+    """
+
+    kind: str
+    n_folds: int
+    ratio: float
+    reason: str
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether folds share training data."""
+        return self.kind != "independent"
+
+    @property
+    def inflation(self) -> float:
+        """Factor ``1 + J r`` on the variance of a mean over J folds (Nadeau and Bengio 2003)."""
+        return 1 + self.n_folds * self.ratio
+
+    def describe(self) -> str:
+        """Say the design in one sentence."""
+        names = {
+            "independent": "independent folds",
+            "kfold": "one cross-validation",
+            "repeated_kfold": "repeated cross-validation",
+            "repeated_holdout": "repeated hold-out",
+        }
+        told = f"{names[self.kind]}, {self.n_folds} folds"
+        if self.overlapping:
+            told += f", {self.ratio:.3g} test cases for each training case"
+        return f"{told} ({self.reason})"
+
+
+def find_resampling(
+    table: ScoreTable, *, resampling: str = "auto", test_fraction: float | None = None
+) -> tuple[Resampling, tuple[str, ...]]:
+    """Find out how the folds were made, from the case column or from what the user says.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        A complete table.
+    resampling : str, default "auto"
+        One of `RESAMPLING`; "auto" looks at the cases and, without them, assumes repeated hold-out.
+    test_fraction : float, optional
+        Share of the data set that each fold tests; by default worked out from the cases.
+
+    Returns
+    -------
+    design : Resampling
+        The design.
+    notes : tuple of str
+        Where what was said and what the cases show disagree, or something had to be assumed.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of range, or repeated cross-validation is claimed without saying or
+        showing how large its folds are.
+    """
+    check_choice(resampling, RESAMPLING, "resampling")
+    given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
+    seen = _from_cases(table) if table.has_cases else None
+    n_folds = len(table.folds)
+    if resampling == "independent":
+        shared = seen is not None and seen.kind != "kfold"
+        note = "cases occur in several folds, yet the folds were said to be independent"
+        return Resampling("independent", n_folds, 0.0, "as stated"), (note,) if shared else ()
+    if seen is not None:
+        return _with_statement(seen, resampling, given)
+    return _assumed(n_folds, resampling, given)
+
+
+def _with_statement(
+    seen: Resampling, resampling: str, given: float | None
+) -> tuple[Resampling, tuple[str, ...]]:
+    """What the cases show, overruled by what the user states."""
+    kind = seen.kind if resampling == "auto" else resampling
+    ratio = seen.ratio if given is None else given / (1 - given)
+    stated = [word for word, told in (("resampling", resampling != "auto"), ("test_fraction", given)) if told]
+    reason = f"{' and '.join(stated)} as stated" if stated else seen.reason
+    notes = ()
+    if kind != seen.kind:
+        notes = (f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used",)
+    return Resampling(kind, seen.n_folds, ratio, reason), notes
+
+
+def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+    """Without cases: what is stated, and for the rest what is on the safe side."""
+    kind = "repeated_holdout" if resampling == "auto" else resampling
+    if given is not None:
+        return Resampling(kind, n_folds, given / (1 - given), "test_fraction as stated"), ()
+    if kind == "kfold":
+        return Resampling(kind, n_folds, 1 / (n_folds - 1), "as stated"), ()
+    if kind == "repeated_kfold":
+        raise InputError(
+            "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
+            "large the folds are"
+        )
+    ratio = max(ASSUMED_TEST_FRACTION / (1 - ASSUMED_TEST_FRACTION), 1 / (n_folds - 1))
+    note = (
+        f"nothing tells how the folds were made: {'assumed' if resampling == 'auto' else 'taken as'} repeated "
+        f"hold-out of one data set with {ratio / (1 + ratio):.0%} test cases; add a case column, or say "
+        "resampling= and test_fraction= (--resampling, --test-fraction)"
+    )
+    return Resampling(kind, n_folds, ratio, "assumed"), (note,)
+
+
+def _from_cases(table: ScoreTable) -> Resampling:
+    """Tell the designs apart by which folds share cases."""
+    fold, case = np.unique(np.stack([table.codes("fold"), table.codes("case")]), axis=1)
+    member = sparse.csr_array((np.ones(len(fold)), (fold, case)))
+    shared = (member @ member.T).toarray()
+    n_folds, n_cases = member.shape
+    size = np.diag(shared)
+    if not np.triu(shared, 1).any():
+        return Resampling("kfold", n_folds, _ratio(size, n_cases), "no case occurs in two folds")
+    if _is_repeated_kfold(shared, n_cases):
+        return Resampling(
+            "repeated_kfold",
+            n_folds,
+            _ratio(size, n_cases),
+            "the folds fall into sets that each cover all cases",
+        )
+    total = max(float(n_cases), _capture_recapture(shared))
+    return Resampling("repeated_holdout", n_folds, _ratio(size, total), "folds overlap at random")
+
+
+def _ratio(size: Floats, total: float) -> float:
+    return float(np.mean(size) / (total - np.mean(size)))
+
+
+def _is_repeated_kfold(shared: Floats, n_cases: int) -> bool:
+    """Whether each fold and all folds disjoint from it form one partition of the cases."""
+    disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
+    sizes = disjoint @ np.diag(shared)
+    same = all(
+        (disjoint[row] == disjoint[i]).all() for i, row in enumerate(disjoint) for row in np.flatnonzero(row)
+    )
+    return bool(same and (sizes == n_cases).all() and disjoint.sum(axis=1).min() > 1)
+
+
+def _capture_recapture(shared: Floats) -> float:
+    """Size of the data set from how much random test sets overlap: n_i n_j / n_ij (Petersen 1896)."""
+    above = np.triu_indices(len(shared), 1)
+    size = np.diag(shared)
+    return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())

@@ -1,0 +1,206 @@
+"""The figures of a report: drawn once, without pyplot, as PNG and SVG, and SVG fit to stand inside HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any, Protocol
+
+import pandas as pd
+from markupsafe import Markup
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skewanova import plots
+
+#: In the order of the report; also the names of the files.
+KINDS = (
+    "iauprec",
+    "auprec",
+    "regions",
+    "differences",
+    "roc",
+    "precision_recall",
+    "surface",
+    "skew",
+)
+FORMATS = ("png", "svg")
+#: Figures that need more than one prior on the axis.
+ALONG_PRIORS = frozenset({"auprec", "regions", "surface"})
+#: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
+MOST_PANELS = 6
+MOST_PAIRS = 60
+#: Beyond these, each prior has a panel of its own.
+MOST_LINES = 9
+
+#: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
+_STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path"}]
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
+}
+
+
+class FigureSource(Protocol):
+    """What the figures show; columns as in the functions of `plots`."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """IAUPREC of every model and fold."""
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """One row a model, best first."""
+
+    @property
+    def posthoc(self) -> pd.DataFrame:
+        """One row a pair of models of each family of comparisons."""
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """Which model leads at which prior."""
+
+    @property
+    def roc_points(self) -> pd.DataFrame:
+        """Points of the ROC curves."""
+
+    @property
+    def precision_recall_points(self) -> pd.DataFrame:
+        """Points of the precision-recall curves."""
+
+    @property
+    def auprec_by_prior(self) -> pd.DataFrame:
+        """AUPREC along a fine grid of priors."""
+
+    @property
+    def surface_points(self) -> pd.DataFrame:
+        """Precision by prior and recall."""
+
+    @property
+    def operating_points(self) -> pd.DataFrame:
+        """Accuracy and precision of one threshold by skew."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What was asked for; `deployment_limits`, if there, is the range of priors to shade."""
+
+
+def kinds_of(source: FigureSource) -> tuple[str, ...]:
+    """Figures there is something to draw for."""
+    one_prior = source.auprec_by_prior["prior"].nunique() < 2
+    return tuple(kind for kind in KINDS if not (one_prior and kind in ALONG_PRIORS))
+
+
+def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the name of each figure and its picture in each format; one figure is held at a time."""
+    for kind in kinds_of(source):
+        with style.context(_STYLE):
+            figure = _DRAW[kind](source)
+            pictures = {name: _picture(figure, name) for name in formats}
+        yield kind, pictures
+
+
+def inline_svg(svg: bytes, kind: str) -> Markup:
+    """Return the picture for use inside HTML: no prolog, no comments, no rules of style, ids of its own."""
+    text = svg.decode("utf-8")
+    text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
+    text = re.sub(r'(?: xlink:)?\bhref="#', ' href="#', text)
+    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
+    text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+    return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
+
+
+def headline_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the first test on IAUPREC, or else of the first test."""
+    first = posthoc[posthoc["response"] == "iauprec"]
+    first = posthoc if first.empty else first
+    rows: pd.DataFrame = first[first["test"] == first["test"].iloc[0]]
+    return rows
+
+
+def _picture(figure: Figure, name: str) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=name, dpi=150, metadata=_METADATA[name])
+    return buffer.getvalue()
+
+
+def _one(plot: Callable[..., Axes], source: object, size: tuple[float, float], **options: Any) -> Figure:
+    """One plot in a figure that pyplot does not know."""
+    figure = Figure(figsize=size, layout="constrained")
+    plot(source, ax=figure.subplots(), **options)
+    return figure
+
+
+def _count(source: FigureSource) -> int:
+    return len(source.ranking)
+
+
+def _tall(source: FigureSource, height: float) -> float:
+    """Height that also holds a legend of all models."""
+    return max(height, 1.6 + 0.2 * min(_count(source), 20))
+
+
+def _draw_iauprec(source: FigureSource) -> Figure:
+    return _one(plots.plot_iauprec, source, (7.2, max(2.6, 1.4 + 0.45 * _count(source))))
+
+
+def _draw_auprec(source: FigureSource) -> Figure:
+    limits = source.settings.get("deployment_limits")
+    return _one(plots.plot_auprec, source, (7.2, _tall(source, 4.2)), deployment_prior=limits)
+
+
+def _draw_regions(source: FigureSource) -> Figure:
+    return _one(plots.plot_regions, source, (7.2, _tall(source, 4.2)))
+
+
+def _draw_differences(source: FigureSource) -> Figure:
+    pairs = headline_pairs(source.posthoc).head(MOST_PAIRS)
+    return _one(plots.plot_differences, pairs, (7.2, max(2.2, 1.4 + 0.3 * len(pairs))))
+
+
+def _draw_roc(source: FigureSource) -> Figure:
+    return _one(plots.plot_roc, source, (7.2, _tall(source, 4.6)))
+
+
+def _draw_precision_recall(source: FigureSource) -> Figure:
+    """All priors in one panel, or a panel each where lines would hide each other."""
+    priors = source.precision_recall_points["prior"].unique().tolist()
+    if _count(source) * len(priors) <= MOST_LINES:
+        return _one(plots.plot_precision_recall, source, (7.2, _tall(source, 4.6)))
+    shown = priors[:MOST_PANELS]
+    figure = Figure(figsize=(7.2, _tall(source, 3.8) * len(shown)), layout="constrained")
+    for prior, ax in zip(shown, figure.subplots(len(shown), 1, squeeze=False).ravel(), strict=True):
+        plots.plot_precision_recall(source, prior=prior, ax=ax)
+    return figure
+
+
+def _draw_surface(source: FigureSource) -> Figure:
+    """One panel a model, two a row."""
+    models = source.ranking["model"].tolist()[:MOST_PANELS]
+    rows = -(-len(models) // 2)
+    figure = Figure(figsize=(7.2, 0.3 + 2.9 * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False).ravel()
+    for model, ax in zip(models, panels, strict=False):
+        plots.plot_surface(source.surface_points, model=str(model), ax=ax)
+    for ax in panels[len(models) :]:
+        ax.remove()
+    return figure
+
+
+def _draw_skew(source: FigureSource) -> Figure:
+    return _one(plots.plot_skew, source, (7.2, _tall(source, 4.2)))
+
+
+_DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
+    "iauprec": _draw_iauprec,
+    "auprec": _draw_auprec,
+    "regions": _draw_regions,
+    "differences": _draw_differences,
+    "roc": _draw_roc,
+    "precision_recall": _draw_precision_recall,
+    "surface": _draw_surface,
+    "skew": _draw_skew,
+}

@@ -1,0 +1,208 @@
+"""Test statistics of complete fold x model tables, vectorised over any leading axes.
+
+Every kernel takes values of shape (..., n_folds, n_models), so that one call serves one table, or all
+replicates of a simulation at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from skewanova._checks import Floats
+
+
+class BlockedF(NamedTuple):
+    """The F test of the models against model:fold, and its parts."""
+
+    statistic: Floats
+    model_sum_sq: Floats
+    error_sum_sq: Floats
+    df: int
+    df_error: int
+
+
+def blocked_f(values: Floats) -> BlockedF:
+    """F of the models with folds as blocks: the paper's 2-way, and the split-plot test of a model effect."""
+    n_folds, n_models = values.shape[-2:]
+    centred = values - values.mean(axis=-1, keepdims=True)
+    effect = centred.mean(axis=-2, keepdims=True)
+    model = n_folds * (effect**2).sum(axis=(-2, -1))
+    error = ((centred - effect) ** 2).sum(axis=(-2, -1))
+    df, df_error = n_models - 1, (n_models - 1) * (n_folds - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = (model / df) / (error / df_error)
+    return BlockedF(statistic, model, error, df, df_error)
+
+
+def fold_covariance(values: Floats) -> Floats:
+    """Covariance of the models over folds, of shape (..., n_models, n_models)."""
+    centred = values - values.mean(axis=-2, keepdims=True)
+    return np.asarray(np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1))
+
+
+def helmert(n_levels: int) -> Floats:
+    """Orthonormal contrasts, of shape (n_levels - 1, n_levels)."""
+    rows = np.tril(np.ones((n_levels, n_levels)), -1)[1:]
+    rows[np.arange(n_levels - 1), np.arange(1, n_levels)] = -np.arange(1, n_levels)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def epsilon_gg(contrast_cov: Floats) -> Floats:
+    """Greenhouse-Geisser epsilon of the covariance of orthonormal contrasts (Box 1954, Geisser 1958)."""
+    size = contrast_cov.shape[-1]
+    trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        epsilon = trace**2 / (size * (contrast_cov**2).sum(axis=(-2, -1)))
+    return np.asarray(epsilon)
+
+
+def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
+    """Huynh-Feldt epsilon (Huynh and Feldt 1976), cut at 1."""
+    raw = (n_folds * size * gg - 2) / (size * (n_folds - 1 - size * gg))
+    return np.asarray(np.minimum(np.where(raw <= 0, 1.0, raw), 1.0))
+
+
+def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
+    """Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4), as R has it."""
+    size, df_cov = contrast_cov.shape[-1], n_folds - 1
+    sign, log_det = np.linalg.slogdet(contrast_cov)
+    trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
+    log_w = np.where(sign > 0, log_det - size * np.log(trace / size), -np.inf)
+    rho = 1 - (2 * size**2 + size + 2) / (6 * size * df_cov)
+    omega = (
+        (size + 2) * (size - 1) * (size - 2) * (2 * size**3 + 6 * size**2 + 3 * size + 2)
+        / (288 * (df_cov * size * rho) ** 2)
+    )  # fmt: skip
+    chi2, df = -df_cov * rho * log_w, size * (size + 1) / 2 - 1
+    first, second = special.chdtrc(df, chi2), special.chdtrc(df + 4, chi2)
+    return np.exp(log_w), np.asarray(first + omega * (second - first))
+
+
+def hotelling_t2(values: Floats) -> Floats:
+    """Hotelling's T2 of the contrasts between models against 0 (needs n_folds >= n_models)."""
+    contrasts = values @ helmert(values.shape[-1]).T
+    mean = contrasts.mean(axis=-2)
+    solved = np.linalg.solve(fold_covariance(contrasts), mean[..., None])[..., 0]
+    return np.asarray(values.shape[-2] * (mean * solved).sum(axis=-1))
+
+
+def hotelling_f(t2: Floats, n_folds: int, n_models: int) -> tuple[Floats, int, int]:
+    """F equivalent of T2, with its degrees of freedom."""
+    df, df_error = n_models - 1, n_folds - n_models + 1
+    return np.asarray(t2 * df_error / ((n_folds - 1) * df)), df, df_error
+
+
+def friedman_f(values: Floats) -> Floats:
+    """Iman and Davenport's (1980) F of Friedman's ranks, ties at mid-ranks."""
+    n_folds, n_models = values.shape[-2:]
+    ranks = stats.rankdata(values, axis=-1)
+    spread = ((ranks - (n_models + 1) / 2) ** 2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
+    sums = ((ranks.sum(axis=-2) - n_folds * (n_models + 1) / 2) ** 2).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chi2 = sums / (n_folds * spread)  # Friedman's statistic, corrected for ties
+        return np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
+
+
+def contrast_f(contrasts: Floats) -> tuple[Floats, Floats, Floats]:
+    """F, sum of squares and error of orthonormal contrast scores (..., n_folds, df) against 0."""
+    n_folds = contrasts.shape[-2]
+    mean = contrasts.mean(axis=-2, keepdims=True)
+    effect = n_folds * (mean**2).sum(axis=(-2, -1))
+    error = ((contrasts - mean) ** 2).sum(axis=(-2, -1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(effect / (error / (n_folds - 1))), effect, error
+
+
+class FTest(NamedTuple):
+    """An F statistic with its degrees of freedom and p-value."""
+
+    statistic: Floats
+    df: Floats
+    df_error: Floats
+    p_value: Floats
+
+
+def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
+    found = blocked_f(values)
+    statistic = found.statistic / inflation
+    return _f_test(statistic, found.df, found.df_error)
+
+
+def gg_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Blocked F with Greenhouse and Geisser's (1959) degrees of freedom, divided by `inflation`."""
+    return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
+
+
+def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
+    """Greenhouse and Geisser's test of orthonormal contrast scores (..., n_folds, df), over `inflation`."""
+    n_folds, size = contrasts.shape[-2:]
+    df = epsilon_gg(fold_covariance(contrasts)) * size
+    return _f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
+
+
+def hotelling_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Hotelling's T2 of the contrasts between models as an F, divided by `inflation`."""
+    return _f_test(*hotelling_f(hotelling_t2(values) / inflation, *values.shape[-2:]))
+
+
+def friedman_test(values: Floats) -> FTest:
+    """Friedman's ranks with Iman and Davenport's F."""
+    n_folds, n_models = values.shape[-2:]
+    return _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+
+
+def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+    shape = np.shape(statistic)
+    df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
+    return FTest(statistic, df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
+
+
+def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and second model of every pair, in the order of the models."""
+    return np.triu_indices(n_models, 1)
+
+
+class PairedT(NamedTuple):
+    """Paired t statistics of every pair of models."""
+
+    estimate: Floats
+    std_error: Floats
+    statistic: Floats
+
+
+def paired_t(values: Floats, *, inflation: float = 1.0) -> PairedT:
+    """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r)."""
+    a, b = pair_indices(values.shape[-1])
+    difference = values[..., a] - values[..., b]
+    estimate = difference.mean(axis=-2)
+    variance = difference.var(axis=-2, ddof=1)
+    std_error = np.sqrt(variance * inflation / values.shape[-2])
+    scale = np.abs(estimate) + np.abs(difference).max(axis=-2)
+    flat = std_error <= 1e-12 * scale  # rounding only: the differences are the same in every fold
+    with np.errstate(divide="ignore", invalid="ignore"):
+        certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
+        statistic = np.where(flat, certain, estimate / std_error)
+    return PairedT(estimate, std_error, statistic)
+
+
+def paired_t_p(values: Floats, *, inflation: float = 1.0) -> Floats:
+    """Two-sided p-values of :func:`paired_t`, not adjusted."""
+    statistic = np.abs(paired_t(values, inflation=inflation).statistic)
+    return np.asarray(2 * stats.t.sf(statistic, values.shape[-2] - 1))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Holm's (1979) step-down adjustment along the last axis; nan stays nan and counts as not tested."""
+    order = np.argsort(p_values, axis=-1)
+    ranked = np.take_along_axis(p_values, order, axis=-1)
+    tested = np.isfinite(ranked).sum(axis=-1, keepdims=True)
+    factor = tested - np.arange(p_values.shape[-1])
+    stepped = np.minimum(np.fmax.accumulate(ranked * factor, axis=-1), 1.0)
+    adjusted = np.empty_like(stepped)
+    np.put_along_axis(adjusted, order, np.where(np.isnan(ranked), np.nan, stepped), axis=-1)
+    return adjusted

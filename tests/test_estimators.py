@@ -1,0 +1,200 @@
+import mpmath as mp
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import priors, ranges, tie_groups
+
+from skewanova import _estimators as kernels
+from skewanova.auprec import ESTIMATORS
+from skewanova.priors import UniformPrior, UniformSkew
+from skewanova.roc import RocCurve, roc_curve
+
+
+def curve_of(groups):
+    return roc_curve(*twins.labels_and_scores(groups))
+
+
+@st.composite
+def rates(draw):
+    """(tpr, fpr) at an operating point, neither rate negative and not both 0, some of them tiny."""
+    size = draw(st.sampled_from([1, 7, 10**3, 10**9]))
+    t, f = draw(st.integers(0, size)), draw(st.integers(0, size))
+    return (t or 1) / size, f / size
+
+
+def test_every_estimator_has_a_kernel():
+    curve = curve_of([(1, 0), (1, 2)])
+    for estimator in ESTIMATORS:
+        assert kernels.area_kernel(curve, estimator)(np.array([0.2, 0.5])).shape == (2,)
+    assert set(kernels.LINEAR) | set(kernels._KERNELS) == set(ESTIMATORS)
+    assert not set(kernels.LINEAR) & set(kernels._KERNELS)
+
+
+# --- precision ----------------------------------------------------------------------------------------------
+
+
+@given(rates(), priors())
+def test_vertex_precision(point, prior):
+    t, f = point
+    with mp.workdps(40):
+        truth = mp.mpf(prior) * t / (mp.mpf(prior) * t + (1 - mp.mpf(prior)) * f)
+    assert twins.relative_error(kernels.vertex_precision(np.array(t), np.array(f), prior), truth) < 1e-15
+
+
+@given(st.floats(1e-300, 1, exclude_max=True))
+def test_flagging_everything_has_precision_equal_to_the_prior(prior):
+    assert kernels.vertex_precision(np.array([1.0]), np.array([1.0]), prior)[0] == prior
+
+
+# --- the two closed forms -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        *(sign * 10.0**e for sign in (1, -1) for e in range(-18, 0)),
+        *(-0.05, np.nextafter(-0.05, 0), 0.05, np.nextafter(0.05, 0), -0.5, -0.999, -1 + 1e-9),
+        *(10.0**e for e in range(16)),
+    ],
+)
+def test_log_ratio(u):
+    g, h = kernels._log_ratio(np.array([u]))
+    with mp.workdps(60):
+        x = mp.mpf(float(u))
+        truth_g = mp.log1p(x) / x
+        assert twins.relative_error(g[0], truth_g) < 1e-15
+        assert twins.relative_error(h[0], (1 - truth_g) / x) < 1e-14
+
+
+def test_log_ratio_at_zero_and_in_any_shape():
+    g, h = kernels._log_ratio(np.zeros((2, 3)))
+    assert (g == 1).all()
+    assert (h == 0.5).all()
+
+
+@given(rates(), ranges())
+def test_mean_precision_over_uniform_priors(point, limits):
+    t, f = map(twins.Fraction, point)
+    vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
+    found = kernels.mean_precision(vertex, UniformPrior(*limits))[0]
+    truth = twins.mean_precision_uniform_prior(t, f, *limits)
+    assert twins.relative_error(found, truth) < 2e-14
+
+
+@given(rates(), ranges())
+def test_mean_precision_over_uniform_skews(point, limits):
+    t, f = map(twins.Fraction, point)
+    low, high = (1 / p - 1 for p in reversed(limits))
+    vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
+    found = kernels.mean_precision(vertex, UniformSkew(low, high))[0]
+    truth = twins.mean_precision_uniform_skew(t, f, low, high)
+    assert twins.relative_error(found, truth) < 2e-14
+
+
+def test_mean_precision_of_no_recall_is_zero():
+    vertex = kernels.Vertices(np.ones(1), np.zeros(1), np.array([0.5]))
+    assert kernels.mean_precision(vertex, UniformPrior(0.1, 0.3))[0] == 0.0
+    assert kernels.mean_precision(vertex, UniformSkew(1, 3))[0] == 0.0
+
+
+# --- vertices with weights ----------------------------------------------------------------------------------
+
+
+@given(tie_groups())
+def test_weights_sum_to_one(groups):
+    for name, vertices_of in kernels.LINEAR.items():
+        vertices = vertices_of(curve_of(groups))
+        assert vertices.weight.sum() + vertices.constant == pytest.approx(1.0, abs=1e-15), name
+        assert (vertices.weight >= 0).all()
+        assert len(vertices.weight) == len(vertices.tpr) == len(vertices.fpr)
+
+
+def test_weights_by_hand():
+    curve = RocCurve.from_rates([0, 0.2, 0.2, 0.4, 0.4, 1], [0, 0.25, 0.5, 0.5, 1, 1])
+    trapezoid = kernels.LINEAR["trapezoid"](curve)
+    assert trapezoid.weight.tolist() == [0.375, 0.125, 0.25, 0.25, 0.0]  # the origin's 0.125 goes to the first
+    assert trapezoid.fpr.tolist() == [0.2, 0.2, 0.4, 0.4, 1.0]
+    steps = kernels.LINEAR["average_precision"](curve)
+    assert steps.weight.tolist() == [0.25, 0.25, 0.5]
+    assert steps.fpr.tolist() == [0.2, 0.2, 0.4]
+    upper = kernels.LINEAR["upper_trapezoid"](curve)
+    assert upper.weight.tolist() == [0.25, 0.375, 0.25]
+    assert upper.constant == 0.125
+    assert upper.tpr.tolist() == [0.25, 0.5, 1.0]
+
+
+def test_weighted_mean_takes_out_rounding():
+    vertices = kernels.Vertices(np.full(10, 0.1), np.ones(10), np.zeros(10))
+    assert sum([0.1] * 10) != 1.0
+    assert kernels.weighted_mean(vertices, np.ones(10)) == 1.0
+
+
+# --- exact segments -----------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=2), st.lists(st.integers(0, 50), min_size=2), priors())
+def test_segment_equals_its_integral(true, false, prior):
+    (t0, t1), (f0, f1) = sorted(true), sorted(false)[:2]
+    if t0 == t1:
+        return
+    t0, t1, f0, f1 = (twins.Fraction(k, 50) for k in (t0, t1, f0, f1))
+    recall, alarms = np.array([t0, t1], float), (1 - prior) * np.array([f0, f1], float)
+    found = kernels._segments_area(recall, alarms, prior)
+    assert found.shape == (1,)
+    # near 0 alarms the integrand turns too sharply for mpmath's quadrature: closed form there
+    with mp.workdps(80):
+        skew = (1 - mp.mpf(prior)) / mp.mpf(prior)
+        t0, t1, f0, f1 = map(twins.exactly, (t0, t1, f0, f1))
+        truth = twins._segment(t0, skew * f0, t1, skew * f1)
+    assert twins.relative_error(found[0], truth) < 5e-15
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
+@pytest.mark.parametrize(
+    "ends", [(0, 0, 1, 1), (0, 1, 1, 2), (1, 1, 3, 1), (1, 2, 2, 2), (2, 0, 3, 0), (2, 1, 3, 4), (0, 0, 2, 0)]
+)
+def test_segment_twin_equals_the_definition(ends, prior):
+    """The closed form used as a twin above, against the integral it stands for."""
+    t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
+    truth = twins.segment_by_quadrature(t0, f0, t1, f1, prior)
+    found = kernels._segments_area(np.array([t0, t1], float), (1 - prior) * np.array([f0, f1], float), prior)
+    assert twins.relative_error(found[0], truth) < 5e-15
+
+
+def test_segments_that_do_not_rise_are_left_out():
+    area = kernels._segments_area(np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.1, 0.1, 0.3, 0.3]), 0.5)
+    assert area.shape == (2,)
+
+
+@pytest.mark.parametrize("prior", [1e-17, 1e-200])
+def test_vertical_segments_at_priors_below_rounding(prior):
+    """The positives' share of a vertical segment vanishes beside its false alarms, yet does not divide by 0."""
+    curve = curve_of([(0, 1), (1, 0), (1, 1)])
+    skew = (1 - mp.mpf(prior)) / mp.mpf(prior)
+    for estimator in ESTIMATORS:
+        value = kernels.area_kernel(curve, estimator)(np.array([prior]))[0]
+        truth = twins.auprec_twin(twins.vertices([(0, 1), (1, 0), (1, 1)]), 1 / (1 + skew), estimator)
+        assert twins.relative_error(value, truth) < 1e-13
+
+
+# --- aggregates ---------------------------------------------------------------------------------------------
+
+
+def test_aggregates_by_hand():
+    # recall 1/2 is reached at fpr 0, 1/4, 3/4; recall 1 at fpr 3/4 and 1
+    curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
+    reached = kernels._recall_steps(curve)[1]
+    assert reached.tolist() == [1, 4]
+    half, one = [1.0, 0.5 / 0.75, 0.5 / 1.25], [1 / 1.75, 0.5]
+    for aggregate, function in (("max", max), ("mean", np.mean), ("median", np.median)):
+        found = kernels._aggregated(curve, reached, 0.5, aggregate)
+        assert found == pytest.approx([function(half), function(one)], rel=1e-15)
+
+
+def test_aggregates_ignore_vertices_at_no_recall():
+    curve = RocCurve.from_rates([0, 0.5, 0.75, 0.75, 1], [0, 0, 0, 1, 1])
+    reached = kernels._recall_steps(curve)[1]
+    found = kernels._aggregated(curve, reached, 0.5, "mean")
+    assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])
