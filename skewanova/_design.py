@@ -113,7 +113,7 @@ def _with_statement(
     ratio = seen.ratio if given is None else given / (1 - given)
     stated = [word for word, told in (("resampling", resampling != "auto"), ("test_fraction", given)) if told]
     reason = f"{' and '.join(stated)} as stated" if stated else seen.reason
-    notes = ()
+    notes: tuple[str, ...] = ()
     if kind != seen.kind:
         notes = (f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used",)
     return Resampling(kind, seen.n_folds, ratio, reason), notes
@@ -168,9 +168,7 @@ def _is_repeated_kfold(shared: Floats, n_cases: int) -> bool:
     """Whether each fold and all folds disjoint from it form one partition of the cases."""
     disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
     sizes = disjoint @ np.diag(shared)
-    same = all(
-        (disjoint[row] == disjoint[i]).all() for i, row in enumerate(disjoint) for row in np.flatnonzero(row)
-    )
+    same = all((disjoint[other] == row).all() for row in disjoint for other in np.flatnonzero(row))
     return bool(same and (sizes == n_cases).all() and disjoint.sum(axis=1).min() > 1)
 
 

@@ -31,7 +31,7 @@ CONTENTS = {
     "provenance": "Provenance",
 }
 #: Sentences beyond these are left to the table of pairs.
-MOST_CONCLUSIONS = 12
+MOST_CONCLUSIONS = 8
 #: The analysis of variance whose mean square a pairwise test uses: its label holds for the pairs too.
 BEHIND = {"tukey": "two_way", "tukey_three_way": "three_way"}
 
@@ -56,12 +56,12 @@ TESTS = {
     "tukey_three_way": "the same on the residual mean square of the 3-way analysis",
 }
 CAPTIONS = {
-    "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large marker "
-    "is the mean over folds with its {level} interval (t over folds, as if folds were independent). Models "
-    "that share a letter were not found to differ.",
+    "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
+    "marker is the mean over folds with its {level} interval (t over folds, as if folds were independent). "
+    "Models that share a letter were not found to differ.",
     "auprec": "AUPREC by prior, mean over folds, on a logarithmic axis of priors.",
-    "regions": "Mean AUPREC by prior; the strip along the bottom has the colour of the model that leads there. "
-    "The lead is not tested.",
+    "regions": "Mean AUPREC by prior; the strip along the bottom has the colour of the model that leads "
+    "there. The lead is not tested.",
     "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
     "{level} intervals; filled where the test finds a difference.{cut_pairs}",
     "roc": "ROC curves, mean over folds at each false positive rate.",
@@ -119,6 +119,7 @@ class _Cell:
 class _View:
     """A table as the template needs it, with the files that hold its numbers in full."""
 
+    name: str
     caption: str
     header: list[_Cell]
     rows: list[list[_Cell]]
@@ -232,6 +233,7 @@ def _view(table: Table, *files: str) -> _View:
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
     kinds = ["number" if i and all(map(_is_number, cells)) else "text" for i, cells in enumerate(columns)]
     return _View(
+        table.name,
         table.caption,
         [_Cell(text, kind) for text, kind in zip(table.header, kinds, strict=True)],
         [
@@ -267,7 +269,7 @@ def _tests(source: ReportSource) -> dict[str, Any]:
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
         heading = tables.TEST_NAMES.get(test, test)
@@ -276,7 +278,7 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
             {
                 "name": heading,
                 "label": source.labels.get(BEHIND.get(test, test), ""),
-                "table": _view(replace(table, caption=f"{table.caption}: {heading}"), "posthoc.csv"),
+                "table": _view(replace(table, name=f"{table.name}-{len(found) + 1}"), "posthoc.csv"),
             }
         )
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skewanova import plots
+from skewanova._plotting import model_labels
 
 #: In the order of the report; also the names of the files.
 KINDS = (
@@ -32,11 +33,13 @@ ALONG_PRIORS = frozenset({"auprec", "regions", "surface"})
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
 MOST_PANELS = 6
 MOST_PAIRS = 60
+#: Inches; narrow enough to be read on a phone without scrolling.
+WIDTH = 6.3
 #: Beyond these, each prior has a panel of its own.
 MOST_LINES = 9
 
 #: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
-_STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path"}]
+_STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path", "font.size": 11}]
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
@@ -134,44 +137,54 @@ def _one(plot: Callable[..., Axes], source: object, size: tuple[float, float], *
     return figure
 
 
-def _count(source: FigureSource) -> int:
-    return len(source.ranking)
+def _wide(names: Iterable[str]) -> float:
+    """Width that leaves the axes their room beside long names."""
+    return WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
-def _tall(source: FigureSource, height: float) -> float:
-    """Height that also holds a legend of all models."""
-    return max(height, 1.6 + 0.2 * min(_count(source), 20))
+def _models(source: FigureSource) -> list[str]:
+    return [str(model) for model in source.ranking["model"]]
+
+
+def _size(source: FigureSource, height: float) -> tuple[float, float]:
+    """Size that also holds a legend of all models."""
+    labels = model_labels(_models(source))
+    return _wide(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
 def _draw_iauprec(source: FigureSource) -> Figure:
-    return _one(plots.plot_iauprec, source, (7.2, max(2.6, 1.4 + 0.45 * _count(source))))
+    width, _ = _size(source, 0)
+    return _one(plots.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
 def _draw_auprec(source: FigureSource) -> Figure:
     limits = source.settings.get("deployment_limits")
-    return _one(plots.plot_auprec, source, (7.2, _tall(source, 4.2)), deployment_prior=limits)
+    return _one(plots.plot_auprec, source, _size(source, 4.2), deployment_prior=limits)
 
 
 def _draw_regions(source: FigureSource) -> Figure:
-    return _one(plots.plot_regions, source, (7.2, _tall(source, 4.2)))
+    return _one(plots.plot_regions, source, _size(source, 4.2))
 
 
 def _draw_differences(source: FigureSource) -> Figure:
     pairs = headline_pairs(source.posthoc).head(MOST_PAIRS)
-    return _one(plots.plot_differences, pairs, (7.2, max(2.2, 1.4 + 0.3 * len(pairs))))
+    labels = model_labels(_models(source), width=20)
+    width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
+    return _one(plots.plot_differences, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
 
 
 def _draw_roc(source: FigureSource) -> Figure:
-    return _one(plots.plot_roc, source, (7.2, _tall(source, 4.6)))
+    return _one(plots.plot_roc, source, _size(source, 4.0))
 
 
 def _draw_precision_recall(source: FigureSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
     priors = source.precision_recall_points["prior"].unique().tolist()
-    if _count(source) * len(priors) <= MOST_LINES:
-        return _one(plots.plot_precision_recall, source, (7.2, _tall(source, 4.6)))
+    if len(source.ranking) * len(priors) <= MOST_LINES:
+        return _one(plots.plot_precision_recall, source, _size(source, 4.6))
     shown = priors[:MOST_PANELS]
-    figure = Figure(figsize=(7.2, _tall(source, 3.8) * len(shown)), layout="constrained")
+    width, height = _size(source, 3.8)
+    figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
     for prior, ax in zip(shown, figure.subplots(len(shown), 1, squeeze=False).ravel(), strict=True):
         plots.plot_precision_recall(source, prior=prior, ax=ax)
     return figure
@@ -179,19 +192,19 @@ def _draw_precision_recall(source: FigureSource) -> Figure:
 
 def _draw_surface(source: FigureSource) -> Figure:
     """One panel a model, two a row."""
-    models = source.ranking["model"].tolist()[:MOST_PANELS]
+    models = _models(source)[:MOST_PANELS]
     rows = -(-len(models) // 2)
-    figure = Figure(figsize=(7.2, 0.3 + 2.9 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False).ravel()
     for model, ax in zip(models, panels, strict=False):
-        plots.plot_surface(source.surface_points, model=str(model), ax=ax)
+        plots.plot_surface(source.surface_points, model=model, ax=ax).set_ylabel("Prior")
     for ax in panels[len(models) :]:
         ax.remove()
     return figure
 
 
 def _draw_skew(source: FigureSource) -> Figure:
-    return _one(plots.plot_skew, source, (7.2, _tall(source, 4.2)))
+    return _one(plots.plot_skew, source, _size(source, 4.2))
 
 
 _DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {

@@ -61,8 +61,8 @@ def _check_place(target: Path) -> None:
         raise InputError(f"`directory` must be a folder, but {target.name!r} is a file; choose another name")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
         raise InputError(
-            "`directory` must not be the current folder, one above it or a mounted one, for it is replaced as a "
-            "whole; name a new folder in it"
+            "`directory` must not be the current folder, one above it or a mounted one, for it is replaced "
+            "as a whole; name a new folder in it"
         )
 
 

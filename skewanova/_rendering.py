@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,10 +46,16 @@ class Table:
         """Return the cells as a frame of text."""
         return pd.DataFrame(list(self.rows), columns=list(self.header))
 
-    def to_text(self, width: int = SCREEN_WIDTH) -> str:
-        """Return an aligned table; columns that do not fit follow in further blocks."""
-        cells = [[_one_line(c) for c in row] for row in (self.header, *self.rows)]
-        cells = [[shortened(row[0]), *row[1:]] for row in cells]
+    def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
+        """Return an aligned table; columns that do not fit follow in further blocks.
+
+        `names` gives the short forms of names; without it, those in the first column are made here.
+        """
+        short = short_names(row[0] for row in self.rows) if names is None else names
+        rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
+        first = max(len(shortened(row[0])) for row in [self.header, *rows])
+        room = [first, *[max(width - 2 - first, 4)] * (len(self.header) - 1)]
+        cells = [[_cut(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [textwrap.fill(self.caption, width)]
         for block in _column_blocks(widths, width):
@@ -93,11 +99,13 @@ class Table:
 
     def to_html(self) -> str:
         """Return an HTML table; every cell is escaped."""
-        return self.to_frame().to_html(index=False, escape=True, border=0, classes="skewanova")
+        frame = self.to_frame().map(one_line)
+        with pd.option_context("display.max_colwidth", None):  # else names are cut after 50 signs
+            return frame.to_html(index=False, escape=True, border=0, classes="skewanova")
 
 
 def format_number(value: float, digits: int = 3) -> str:
-    """Fixed decimals; nothing where there is no number.
+    """Fixed decimals; nothing where there is no number, and no sign where all decimals are 0.
 
     Examples
     --------
@@ -105,7 +113,10 @@ def format_number(value: float, digits: int = 3) -> str:
     >>> format_number(0.12345), format_number(float("nan"))
     ('0.123', '')
     """
-    return "" if np.isnan(value) else f"{value:.{digits}f}" if np.isfinite(value) else f"{value:g}"
+    if not np.isfinite(value):
+        return "" if np.isnan(value) else f"{value:g}"
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
 
 
 def format_p(value: float) -> str:
@@ -133,8 +144,8 @@ def latex_escape(text: str) -> str:
     >>> print(latex_escape("a_b%$"))
     a\_b\%\$
     """
-    escaped = "".join(_LATEX.get(sign, sign) for sign in _one_line(text))
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
+    escaped = "".join(_LATEX.get(sign, sign) for sign in one_line(text))
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", escaped))
 
 
 def markdown_escape(text: str) -> str:
@@ -146,7 +157,7 @@ def markdown_escape(text: str) -> str:
     >>> print(markdown_escape("<script>|a_b"))
     \<script\>\|a\_b
     """
-    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", _one_line(text))
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", one_line(text))
 
 
 _LATEX: Mapping[str, str] = {
@@ -164,18 +175,48 @@ _LATEX: Mapping[str, str] = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "[": "{[}",  # at the start of a row, it would be an argument of the line break above it
+    "*": "{*}",
 }
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Line breaks and control characters would tear a table apart: each becomes one space."""
     return "".join(sign if sign.isprintable() else " " for sign in str(text))
 
 
 def shortened(name: str) -> str:
     """Name on one line, cut to fit a text table."""
-    line = _one_line(name)
-    return line if len(line) <= NAME_WIDTH else line[: NAME_WIDTH - 3] + "..."
+    return _cut(name, NAME_WIDTH)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names on one line, cut to fit a text table, and still distinct.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import short_names
+    >>> list(short_names(["forest", "a" * 40 + "x", "a" * 30 + "x"]).values())
+    ['forest', 'aaaaaaaaaaaaa...aaaaaaax', 'aaaaaaaaaaa...aaaaax (2)']
+    """
+    short: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        label, copy = shortened(name), 1
+        while label in short.values():
+            copy += 1
+            mark = f" ({copy})"
+            label = _cut(name, NAME_WIDTH - len(mark)) + mark
+        short[name] = label
+    return short
+
+
+def _cut(text: str, width: int) -> str:
+    """One line with single spaces, the middle left out of a long one: names often differ at either end."""
+    line = " ".join(one_line(text).split())
+    if len(line) <= width:
+        return line
+    tail = (width - 3) * 2 // 5
+    return f"{line[: width - 3 - tail]}...{line[len(line) - tail :]}"
 
 
 def _column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:

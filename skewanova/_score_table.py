@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova._checks import Bools, InputError, Where, check_labels, check_scores
+from skewanova._checks import Bools, InputError, InputTypeError, Where, check_labels, check_scores
 
+_WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 #: How many offending cells or rows a message shows.
 SHOWN = 5
 
@@ -93,7 +96,7 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
             "model": _levels(raw["model"], "model", where),
             "fold": _levels(raw["fold"], "fold", where, whole=True),
             "y_true": check_labels(raw["y_true"].to_numpy(), pos_label=pos_label, where=where),
-            "y_score": check_scores(raw["y_score"].to_numpy(), where=where),
+            "y_score": score_values(raw["y_score"], "y_score", where),
         }
     )
     if "case" in raw:
@@ -105,14 +108,31 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
     return table
 
 
+def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
+    """Real scores in their own dtype; of a column of objects, the first that is no number is shown."""
+    score = values.to_numpy()
+    if score.dtype.kind == "O":
+        text = next((row for row, value in enumerate(score) if not isinstance(value, Number)), None)
+        hint = (
+            "convert it, for example with astype(float)"
+            if text is None
+            else f"the first that is no number is {score[text]!r:.40} at {where(text)}"
+        )
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}; {hint}")
+    return check_scores(score, name, where=where)
+
+
 def _levels(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
     """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
+    if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
+        values = values.map(str, na_action="ignore")
     codes, found = pd.factorize(values)
     text = [str(value) for value in found]
     empty = np.flatnonzero((codes < 0) | np.isin(codes, [i for i, t in enumerate(text) if not t.strip()]))
     if len(empty):
         at = where(int(empty[0]))
-        raise InputError(f"`{name}` must not be empty, but {len(empty)} rows are, the first at {at}")
+        told = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
+        raise InputError(f"`{name}` must not be empty, but {told}, the first at {at}")
     numbers = [_whole_number(t) for t in text] if whole else [None]
     if None in numbers:
         levels: list[Any] = list(dict.fromkeys(text))
@@ -129,8 +149,7 @@ def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> 
 
 def _whole_number(text: str) -> int | None:
     """The number if the text is a whole number in its plain spelling (or a float's, such as 3.0)."""
-    plain = text.removesuffix(".0")
-    return int(plain) if plain.lstrip("-").isdecimal() and str(int(plain)) == plain else None
+    return int(text.removesuffix(".0")) if _WHOLE.fullmatch(text) else None
 
 
 def _check_both_classes(table: ScoreTable) -> None:

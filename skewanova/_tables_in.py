@@ -5,22 +5,28 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Iterable, Sequence
+import re
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from skewanova._checks import InputError, InputTypeError, Where, row_number
+from skewanova._checks import MISSING_TEXT, InputError, InputTypeError, Where, row_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Spellings of a missing score in a text file.
-MISSING_SCORES = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+_TRUTH = {"true": True, "false": False}
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
+#: What pandas and R make of a column without a name: numbers of rows, never scores of a model.
+_NAMELESS = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +39,7 @@ class RawTable:
 
 
 def load_table(
-    source: object,
-    *,
-    required: Sequence[str],
-    optional: Sequence[str] | None,
-    text: Sequence[str] | None = None,
+    source: object, *, required: Sequence[str], optional: Sequence[str] | None, text: Sequence[str]
 ) -> RawTable:
     """Load the columns that are needed.
 
@@ -46,74 +48,111 @@ def load_table(
     source : path or frame
         Where the table is.
     required, optional : sequence of str
-        Columns that must and may be there; ``optional=None`` takes all others.
-    text : sequence of str, optional
-        Columns that a text file's reader must not turn into numbers; by default all but the last required.
+        Columns that must and may be there; ``optional=None`` takes all others that have a name.
+    text : sequence of str
+        Columns of a text file that are labels; all others are numbers.
     """
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        labels = list(required[:-1]) + list(optional or ()) if text is None else list(text)
-        wanted = None if optional is None else {*required, *optional}
-        frame = _read_file(path, labels, wanted)
-        where: Where = (lambda row: f"line {_line_of(path, row)}") if _is_text(path) else row_number
-        return RawTable(_selected(frame, required, optional, str(path.name)), where, path)
-    return RawTable(_selected(_as_pandas(source), required, optional, "the table"), row_number, None)
-
-
-def _read_file(path: Path, labels: Sequence[str], wanted: set[str] | None) -> pd.DataFrame:
+    twice = [name for i, name in enumerate(required) if name in required[:i]]
+    if twice:
+        raise InputError(f"the column {twice[0]!r} cannot serve twice")
+    if not isinstance(source, str | os.PathLike):
+        return RawTable(_selected(_as_pandas(source), required, optional, "the table"), row_number, None)
+    path = Path(source)
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}" + (" (it is a folder)" if path.is_dir() else ""))
-    if not _is_text(path) and path.suffix not in {".parquet", ".pq"}:
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        frame = _selected(_read_parquet(path), required, optional, repr(path.name))
+        return RawTable(frame, row_number, path)
+    if not path.name.lower().endswith((".csv", ".csv.gz")):
         raise InputError(f"{path.name!r} must end in .csv, .csv.gz or .parquet")
+    frame = _selected(_read_csv(path), required, optional, repr(path.name))
+    return RawTable(_with_numbers(frame, path, text), lambda row: f"line {_line_of(path, row)}", path)
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Every field as its text: a model may be called NA or 007, and scores keep every digit."""
+    records = (fields for _, fields in _records(path))
+    header = next(records, [])
+    if not header:
+        raise InputError(f"{path.name!r} is empty")
+    columns = list(zip(*records, strict=True)) or [()] * len(header)
+    return pd.concat([pd.Series(c, dtype=object) for c in columns], axis=1).set_axis(header, axis=1)
+
+
+def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line of the file and fields of every record, the header first; blank lines are passed over."""
+    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
+    line, width = 1, 0
     try:
-        return _read_csv(path, labels, wanted) if _is_text(path) else _read_parquet(path)
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines, strict=True)
+            for fields in reader:
+                if len(fields) > 1 or "".join(fields).strip():
+                    width = width or len(fields)
+                    if len(fields) != width:
+                        raise InputError(
+                            f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}"
+                        )
+                    yield line, fields
+                line = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
+    except csv.Error as error:
+        raise InputError(f"{path.name!r} cannot be read from line {line} on: {error}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name!r} cannot be read: {error}") from error
 
 
-def _read_csv(path: Path, labels: Sequence[str], wanted: set[str] | None) -> pd.DataFrame:
-    """Labels stay text (a model may be called NA or 007); scores keep every digit they were written with."""
-    with _open_text(path) as lines:
-        header = next(csv.reader(lines), [])
-    repeated = sorted({name for name in header if header.count(name) > 1})
-    if repeated:
-        raise InputError(f"{path.name!r} has the column {repeated[0]!r} more than once")
-    frame = pd.read_csv(
-        path,
-        encoding="utf-8-sig",
-        dtype={name: str for name in labels if name in header},
-        keep_default_na=False,
-        na_values={name: list(MISSING_SCORES) for name in header if name not in labels},
-        float_precision="round_trip",
-    )
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise InputError(f"{path.name!r} has rows with more fields than its header")
-    numbers = [name for name in header if name not in labels and (wanted is None or name in wanted)]
-    _check_numbers(frame, path, numbers)
-    return frame
+def _line_of(path: Path, row: int) -> int:
+    """Line on which a row starts in the file, looked up only when a message needs it."""
+    line, _ = next(islice(_records(path), row + 1, None))
+    return line
 
 
-def _check_numbers(frame: pd.DataFrame, path: Path, names: Iterable[str]) -> None:
-    """Point to the first text among the numbers of a text file."""
-    for name in names:
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            continue
-        for row, value in enumerate(frame[name]):
-            if isinstance(value, str) and not _reads_as_number(value):
-                at = f"line {_line_of(path, row)}"
-                raise InputError(f"`{name}` must hold real numbers, but {path.name} has {value!r} at {at}")
+def _with_numbers(frame: pd.DataFrame, path: Path, text: Sequence[str]) -> pd.DataFrame:
+    """Turn all columns but the labels from text into numbers, or point to the first that is none."""
+    columns: dict[str, Any] = {}
+    for name in frame.columns.tolist():
+        columns[name], bad = (frame[name], None) if name in text else _numbers(frame[name].tolist())
+        if bad is not None:
+            shown = repr(frame[name].iloc[bad])
+            shown = shown if len(shown) <= 40 else f"{shown[:36]}..."
+            at = f"line {_line_of(path, bad)}"
+            raise InputError(f"`{name}` must hold real numbers, but {path.name!r} has {shown} at {at}")
+    return pd.DataFrame(columns)
 
 
-def _reads_as_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
+    """Whole numbers in 64 bits, exact doubles or truth values; and the position of the first other text."""
+    if {text.strip().lower() for text in set(texts)} <= _TRUTH.keys():
+        return np.array([_TRUTH[text.strip().lower()] for text in texts], dtype=bool), None
+    if all(map(_WHOLE.fullmatch, texts)):
+        return _whole_numbers([int(text) for text in texts]), None
+    values = np.empty(len(texts))
+    for i, text in enumerate(texts):
+        try:
+            values[i] = _real_number(text)
+        except ValueError:
+            return values, i
+    return values, None
+
+
+def _whole_numbers(values: Sequence[int]) -> NDArray[Any]:
+    """As int64 or uint64; those that fit neither, as their ranks, which is all that a score tells."""
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+            return np.array(values, dtype=dtype)
+    rank = {value: position for position, value in enumerate(sorted(set(values)))}
+    return np.array([rank[value] for value in values])
+
+
+def _real_number(text: str) -> float:
+    """The nearest double, nan where the text says missing; Python's 1_000 is no number in a table."""
+    if text.strip().lower() in MISSING_TEXT:
+        return np.nan
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -121,6 +160,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         return pd.read_parquet(path, engine="pyarrow").reset_index(drop=True)
     except ImportError as error:
         raise InputError("reading Parquet needs pyarrow: pip install 'skewanova[parquet]'") from error
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _as_pandas(source: object) -> pd.DataFrame:
@@ -129,52 +170,37 @@ def _as_pandas(source: object) -> pd.DataFrame:
         return source.reset_index(drop=True)
     try:
         frame: Any = nw.from_native(source)
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return pd.DataFrame({name: _column(eager[name]) for name in eager.columns})
     except TypeError as error:
         raise InputTypeError(
             f"scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
         ) from error
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return pd.DataFrame({name: _column(eager[name]) for name in eager.columns})
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the table's {' '.join(str(error).split())}") from error
 
 
 def _column(column: Any) -> Any:
     numeric = column.dtype.is_numeric() or column.dtype == nw.Boolean
-    return column.to_numpy() if numeric else np.array(column.to_list(), dtype=object)
+    return column.to_numpy() if numeric else np.array([*column.to_list(), None], dtype=object)[:-1]
 
 
 def _selected(
     frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str] | None, name: str
 ) -> pd.DataFrame:
-    missing = [column for column in required if column not in frame]
+    has = frame.columns.tolist()
+    missing = [column for column in required if column not in has]
     if missing:
         raise InputError(
             f"{name} must have the column{'s' if len(missing) > 1 else ''} "
-            f"{', '.join(repr(c) for c in missing)}, but has {', '.join(repr(c) for c in frame)}; map other "
+            f"{', '.join(map(repr, missing))}, but has {', '.join(map(repr, has)) or 'none'}; map other "
             "names with columns= (--model-column and its like on the command line), or read a table with one "
             "column a model through scores_from_wide (--wide)"
         )
     if optional is None:
-        return frame
-    return frame[[*required, *(column for column in optional if column in frame)]]
-
-
-def _is_text(path: Path) -> bool:
-    return path.name.lower().endswith((".csv", ".csv.gz"))
-
-
-def _open_text(path: Path) -> Any:
-    opener: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
-
-
-def _line_of(path: Path, row: int) -> int:
-    """Line on which a row starts in the file, looked up only when a message needs it."""
-    with _open_text(path) as lines:
-        reader = csv.reader(lines)
-        found, start = -2, 1
-        for record in reader:
-            found += bool(record)
-            if found == row:
-                break
-            start = reader.line_num + 1
-    return start
+        optional = [column for column in has if not _NAMELESS.fullmatch(str(column))]
+    wanted = [*required, *(column for column in has if column in optional and column not in required)]
+    repeated = [column for column in wanted if has.count(column) > 1]
+    if repeated:
+        raise InputError(f"{name} has the column {repeated[0]!r} more than once")
+    return frame[wanted]

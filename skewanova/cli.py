@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import click
 import skewanova
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova._estimators import ESTIMATORS
+from skewanova._rendering import one_line
 from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_priors
 
 BAD_INPUT = 2
@@ -42,10 +44,13 @@ def _told(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
         warnings.simplefilter("ignore", SkewanovaWarning)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
+                stream.reconfigure(errors="backslashreplace")
         try:
             command(*args, **options)
         except (InputError, InputTypeError) as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {one_line(str(error))}", err=True)
             sys.exit(BAD_INPUT)
 
     return run
@@ -80,7 +85,11 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
         click.option(
-            "--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap behind P(best)."
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of the bootstrap behind P(best).",
         ),
         click.option(
             "--out",

@@ -14,6 +14,7 @@ import pandas as pd
 from skewanova import evaluation as frames
 from skewanova import tables
 from skewanova._checks import Seed, check_fraction
+from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.decision import lead_regions, rank_models, ranking_order
@@ -111,12 +112,13 @@ class Comparison:
 
     def summary(self) -> str:
         """Return the findings as text of at most 80 columns."""
+        short = short_names(self.evaluation.models)
         parts = [
             self._heading(),
-            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(),
-            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(),
-            *self._test_parts(),
-            tables.regions_table(self.regions).to_text(),
+            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(names=short),
+            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(names=short),
+            *self._test_parts(short),
+            tables.regions_table(self.regions).to_text(names=short),
         ]
         if self.warnings:
             parts.append("Warnings\n" + "\n".join(_item(note) for note in self.warnings))
@@ -160,7 +162,7 @@ class Comparison:
             ]
         )
 
-    def _test_parts(self) -> list[str]:
+    def _test_parts(self, short: dict[str, str]) -> list[str]:
         """Each analysis of variance with how it may be read, then what its pairwise comparisons say."""
         parts = []
         pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
@@ -168,7 +170,7 @@ class Comparison:
             name = str(test)
             lines = [tables.anova_line(group), textwrap.fill(self.labels[name], 80)]
             if name in pairs:
-                lines += map(_item, tables.pair_sentences(self._family(*pairs[name]), self.alpha))
+                lines += map(_item, tables.pair_sentences(self._family(*pairs[name]), self.alpha, short))
             parts.append("\n".join(lines))
         return parts
 

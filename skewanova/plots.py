@@ -274,7 +274,9 @@ def plot_surface(
     'P-ROC surface of A'
     """
     check_choice(kind, SURFACE_KINDS, "kind")
-    frame = draw.find_frame(result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface")
+    frame = draw.find_frame(
+        result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface"
+    )
     models = draw.in_order(frame["model"])
     chosen = draw.choose(model, models, "model")
     grid = draw.surface_grid(frame[frame["model"] == chosen], chosen)

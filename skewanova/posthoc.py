@@ -253,8 +253,8 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
     t_value = np.where(flat, np.where(size > 0, np.inf, np.nan), size / np.where(flat, 1.0, std_error))
     range_value = np.sqrt(2.0) * t_value
     p_value = 2 * stats.t.sf(t_value, df)
-    p_adjusted = np.where(np.isinf(range_value), 0.0, _range_sf(range_value, n_levels, df))
-    margin = _range_isf(alpha, n_levels, df) / np.sqrt(2.0) * std_error
+    p_adjusted = range_sf(range_value, n_levels, df)
+    margin = range_isf(alpha, n_levels, df) / np.sqrt(2.0) * std_error
     return pd.DataFrame(
         {
             "estimate": estimate,
@@ -270,15 +270,16 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
     )
 
 
-def _range_sf(value: Floats, n_levels: int, df: float) -> Floats:
+def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
+    """Upper tail of the studentized range; 0 at infinity, nan for nan."""
     finite = np.isfinite(value)
-    tail = np.full(value.shape, np.nan)
+    tail = np.where(np.isinf(value), 0.0, np.nan)
     if finite.any():
         tail[finite] = np.clip(stats.studentized_range.sf(value[finite], n_levels, df), 0.0, 1.0)
     return tail
 
 
 @cache
-def _range_isf(alpha: float, n_levels: int, df: float) -> float:
+def range_isf(alpha: float, n_levels: int, df: float) -> float:
     """Critical value of the studentized range; slow to find, and the same for every prior."""
     return float(stats.studentized_range.isf(alpha, n_levels, df))

@@ -41,8 +41,10 @@ VERSIONS = ("skewanova", "numpy", "scipy", "pandas", "statsmodels", "matplotlib"
 #: Longer tables would run off a printed page: in LaTeX they are cut into several.
 LATEX_ROWS = 36
 LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \input.
-% Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}.
+% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage[T1]{fontenc}.
 % Names in scripts other than Latin need LuaLaTeX or XeLaTeX and a font that has them.
+\providecommand{\skewanovafit}[1]{% too wide a table is scaled down to the line
+  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
 """
 
 
@@ -177,12 +179,16 @@ def _markdown_text(source: ReportSource) -> str:
 
 
 def _latex_text(source: ReportSource) -> str:
-    """Every table as a float, in a size at which the wide ones fit a page."""
-    floats = [part.to_latex() for table in _tables(source).values() for part in _parts(table)]
-    small = [
-        text.replace("\\centering\n", "\\centering\\footnotesize\\tabcolsep=4pt\n", 1) for text in floats
-    ]
-    return "\n".join([LATEX_HEAD, *small])
+    """Every table as a float that fits a page."""
+    floats = [_fitted(part.to_latex()) for table in _tables(source).values() for part in _parts(table)]
+    return "\n".join([LATEX_HEAD, *floats])
+
+
+def _fitted(text: str) -> str:
+    """The float in small print, its table scaled down where it is wider than the line."""
+    text = text.replace("\\centering\n", "\\centering\\footnotesize\n")
+    text = text.replace("\\begin{tabular}", "\\skewanovafit{%\n\\begin{tabular}")
+    return text.replace("\\end{tabular}", "\\end{tabular}}")
 
 
 def _parts(table: Table) -> Iterator[Table]:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova._checks import InputError, check_choice, check_real, emit
-from skewanova._score_table import SHOWN, ScoreTable, build_table
+from skewanova._checks import InputError, check_choice, emit
+from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
 from skewanova._tables_in import load_table
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -57,7 +57,9 @@ def read_scores(
     (('A',), (1,), [[[1, 2]]])
     """
     names = _column_names(columns)
-    raw = load_table(source, required=[names[c] for c in COLUMNS], optional=[names["case"]])
+    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    labels = [name for column, name in names.items() if column != "y_score"]
+    raw = load_table(source, required=required, optional=[names["case"]], text=labels)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
 
@@ -80,9 +82,10 @@ def scores_from_wide(
     y_true : str, default "y_true"
         Column of the labels.
     models : sequence of str, optional
-        Columns of scores, named by model; by default all columns not named otherwise.
+        Columns of scores, named by model; by default all columns that have a name and no other role.
     fold, case : str, optional
-        Columns of the fold (without it, all rows are one fold) and of the case.
+        Columns of the fold and of the case; by default those called fold and case, where there are any and
+        `models` does not name them. Without a fold, all rows are one fold.
     pos_label : object, optional
         As for :func:`read_scores`.
 
@@ -104,24 +107,24 @@ def scores_from_wide(
     >>> scores_from_wide(wide).models
     ('tree', 'net')
     """
-    known = [name for name in (y_true, fold, case) if name is not None]
-    rest = None if models is None else ()
-    raw = load_table(source, required=[*known, *(models or ())], optional=rest, text=known)
-    chosen = list(models) if models is not None else [str(c) for c in raw.frame if c not in known]
+    given = [name for name in (y_true, fold, case) if name is not None]
+    usual = [name for name, role in (("fold", fold), ("case", case)) if role is None]
+    known = [*given, *(name for name in usual if name not in (models or ()))]
+    rest = None if models is None else known
+    raw = load_table(source, required=[*given, *(models or ())], optional=rest, text=known)
+    wide = raw.frame
+    chosen = [column for column in wide.columns.tolist() if column not in known]
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
-    wide, size = raw.frame, len(raw.frame)
-    long = pd.DataFrame(
-        {
-            "model": np.repeat(np.array(chosen, dtype=object), size),
-            "fold": np.tile(wide[fold].to_numpy(), len(chosen)) if fold is not None else 1,
-            "y_true": np.tile(wide[y_true].to_numpy(), len(chosen)),
-            "y_score": _stacked([check_real(wide[name].to_numpy(), name) for name in chosen]),
-        }
-    )
-    if case is not None:
-        long["case"] = np.tile(wide[case].to_numpy(), len(chosen))
-    return build_table(long, lambda row: raw.where(row % size), pos_label, raw.source)
+    scores = [score_values(wide[column], str(column), raw.where) for column in chosen]
+    roles = {"y_true": y_true, "fold": fold or "fold", "case": case or "case"}
+    found = {role: wide[name] for role, name in roles.items() if name in known and name in wide}
+    labels = pd.DataFrame({"fold": 1, **found})
+    parts = [labels.assign(model=str(column)) for column in chosen]
+    # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
+    build_table(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
+    long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores))
+    return build_table(long, lambda row: raw.where(row % len(wide)), pos_label, raw.source)
 
 
 def complete_table(table: ScoreTable, *, missing: str = "error") -> tuple[ScoreTable, tuple[str, ...]]:
@@ -221,7 +224,9 @@ def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
     def safe(column: NDArray[Any]) -> NDArray[Any]:
         cast = column.astype(common)
-        if column.dtype.kind in "iu" and common.kind == "f" and (cast.astype(column.dtype) != column).any():
+        if column.dtype.kind not in "iu" or common.kind != "f":
+            return cast
+        if len(np.unique(cast)) < len(np.unique(column)):
             return np.unique(column, return_inverse=True)[1].astype(common)
         return cast
 
@@ -251,16 +256,22 @@ def describe_table(table: ScoreTable) -> list[str]:
         if len(levels) < 2:
             raise InputError(f"a comparison needs at least 2 {word}, but the table has {len(levels)}")
     complete_table(table)
-    check_paired(table)
+    notes = check_paired(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     return [
         f"{len(table.frame):,} rows: {len(table.models)} models x {len(table.folds)} folds",
-        f"models: {', '.join(table.models)}",
+        f"models: {', '.join(map(_printable, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
+        *(f"warning: {note}" for note in notes),
         "The table can be compared.",
     ]
+
+
+def _printable(name: str) -> str:
+    """Name as it stands, or with escapes where it holds signs that a terminal would act on."""
+    return name if name.isprintable() else repr(name)
 
 
 def _range(values: NDArray[np.int64]) -> str:

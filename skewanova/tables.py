@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova._rendering import Table, format_number, format_p, shortened
+from skewanova._rendering import Table, format_number, format_p, short_names
 
 TEST_NAMES = {
     "two_way": "2-way ANOVA",
@@ -34,7 +34,8 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
         One row a model, in ranking order; the best mean of each column is bold.
     """
     models = ranking["model"].tolist()
-    groups = {f"AUPREC({p:g})": g for p, g in auprec.groupby("prior", sort=False, observed=True)}
+    by_prior = dict(iter(auprec.groupby("prior", sort=False, observed=True)))
+    groups = dict(zip(_prior_heads(auprec["prior"].unique()), by_prior.values(), strict=True))
     columns = {head: group.groupby("model", observed=True)["auprec"] for head, group in groups.items()}
     columns["IAUPREC"] = iauprec.groupby("model", observed=True)["iauprec"]
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
@@ -244,7 +245,7 @@ def regions_table(regions: pd.DataFrame) -> Table:
     return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
 
 
-def pair_sentences(posthoc: pd.DataFrame, alpha: float) -> list[str]:
+def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
     """Say each comparison of one family in words.
 
     Parameters
@@ -253,20 +254,35 @@ def pair_sentences(posthoc: pd.DataFrame, alpha: float) -> list[str]:
         Rows of one test and response.
     alpha : float
         Level of the tests.
+    names : mapping, optional
+        Short forms of the models' names; made here by default.
 
     Returns
     -------
     list of str
         One sentence a pair.
     """
+    short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
     sentences = []
     for row in _records(posthoc):
-        a, b, p = shortened(row.model_a), shortened(row.model_b), _p_words(row.p_adjusted)
+        a, b, p = short[row.model_a], short[row.model_b], _p_words(row.p_adjusted)
         if row.reject:
-            sentences.append(f"{a} is ahead of {b} by {row.estimate:.3f} ({p}).")
+            ahead, behind = (a, b) if row.estimate >= 0 else (b, a)
+            sentences.append(f"{ahead} is ahead of {behind} by {abs(row.estimate):.3f} ({p}).")
         else:
             sentences.append(f"{a} and {b} were not found to differ at {alpha:g} ({p}).")
     return sentences
+
+
+def _prior_heads(priors: Iterable[float]) -> list[str]:
+    """Column heads with as few digits as keep the priors apart."""
+    values = list(priors)
+    heads: list[str] = []
+    for digits in range(6, 18):
+        heads = [f"AUPREC({p:.{digits}g})" for p in values]
+        if len(set(heads)) == len(heads):
+            break
+    return heads
 
 
 def _mean_sd(mean: float, std: float) -> str:

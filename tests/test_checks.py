@@ -206,7 +206,8 @@ def test_same_length():
 
 
 @pytest.mark.parametrize(
-    ("weight", "told"), [([1, -0.5], "row 1 has -0.5"), ([np.nan], "row 0 has nan"), ([np.inf], "row 0 has inf")]
+    ("weight", "told"),
+    [([1, -0.5], "row 1 has -0.5"), ([np.nan], "row 0 has nan"), ([np.inf], "row 0 has inf")],
 )
 def test_weights_out_of_range(weight, told):
     message = f"`sample_weight` must be finite and not negative, but {told}"
@@ -286,7 +287,9 @@ def test_labels_with_a_named_positive_class(labels, pos_label):
     assert checks.check_labels(labels, pos_label=pos_label).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(("labels", "expected"), [([1, 1], [True, True]), ([0, 0], [False] * 2), ([-1], [False])])
+@pytest.mark.parametrize(
+    ("labels", "expected"), [([1, 1], [True, True]), ([0, 0], [False] * 2), ([-1], [False])]
+)
 def test_labels_of_one_class(labels, expected):
     assert checks.check_labels(labels).tolist() == expected
 

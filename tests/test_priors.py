@@ -298,7 +298,12 @@ def test_discrete_nodes_cannot_be_changed_from_outside():
         ((0.1, 0.2), (1, -1), ValueError, "`weights` must be finite and not negative, but row 1 has -1"),
         ((0.1, 0.2), (0, 0), ValueError, "`weights` must not all be zero, but got [0. 0.]"),
         (((0.1, 0.2),), None, ValueError, "`priors` must be one-dimensional, but has shape (1, 2)"),
-        (("0.1",), None, TypeError, "`priors` must be a number or numbers, but got array(['0.1'], dtype='<U3')"),
+        (
+            ("0.1",),
+            None,
+            TypeError,
+            "`priors` must be a number or numbers, but got array(['0.1'], dtype='<U3')",
+        ),
         ((0.1,), ("1",), TypeError, "`weights` must be a number or numbers, but got ('1',)"),
     ],
 )

@@ -22,7 +22,9 @@ def test_nodes_stay_strictly_between_0_and_1():
     assert 0 < SMALLEST_PRIOR < LARGEST_PRIOR < 1
 
 
-@pytest.mark.parametrize(("low", "high"), [(-0.5, 0.5), (1.0, 3.0), (-7.0, 14.0), (-30.0, 30.0), (0.0, 690.0)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-0.5, 0.5), (1.0, 3.0), (-7.0, 14.0), (-30.0, 30.0), (0.0, 690.0)]
+)
 def test_log_skew_rule_integrates_what_is_analytic_within_pi(low, high):
     nodes, step = log_skew_nodes(low, high, [])
     assert ((nodes > low) & (nodes < high)).all()

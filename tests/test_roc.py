@@ -149,7 +149,12 @@ def test_result_is_frozen_float64():
         ([[0], [1]], [1, 2], ValueError, "`y_true` must be one-dimensional, but has shape (2, 1)"),
         ([0, 1], [], ValueError, "`y_score` must hold at least one value, but is empty"),
         ([], [], ValueError, "`y_true` must hold at least one value, but is empty"),
-        ([0, 1], [1, 2, 3], ValueError, "arguments must be equally long, but `y_true` has 2, `y_score` has 3"),
+        (
+            [0, 1],
+            [1, 2, 3],
+            ValueError,
+            "arguments must be equally long, but `y_true` has 2, `y_score` has 3",
+        ),
         ([0, 0], [1, 2], ValueError, "`y_true` must hold both classes, but has no positive case"),
         ([1, 1], [1, 2], ValueError, "`y_true` must hold both classes, but has no negative case"),
         ([-1, -1], [1, 2], ValueError, "`y_true` must hold both classes, but has no positive case"),

@@ -192,11 +192,13 @@ def segment_by_quadrature(t0, f0, t1, f1, prior):
 # --- IAUPREC ------------------------------------------------------------------------------------------------
 
 
-def mean_over_priors(function: Callable, density: Callable, limits: tuple[float, float]) -> mp.mpf:
+def mean_over_priors(
+    function: Callable, density: Callable, limits: tuple[float, float], *, width: float = 4.0
+) -> mp.mpf:
     """Mean of a function of the prior, integrated over the log-odds between two limits, in panels."""
     with mp.workdps(25):
         first, last = limits
-        panels = mp.linspace(first, last, 2 + int(mp.floor((last - first) / 4)))
+        panels = mp.linspace(first, last, 2 + int(mp.floor((last - first) / width)))
 
         def integrate(g):
             def in_log_odds(v):

@@ -1,0 +1,245 @@
+"""Tables of fold x model values whose truth is known: the scenarios of the calibration studies.
+
+Every scenario draws replicates as arrays, with the models truly equal unless an effect is asked for. Positive
+cases stand first throughout, and the areas are the package's exact trapezoid, read from a table of all that a
+positive case can add: its rank among the positives and the number of negatives above it decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova._checks import Floats
+from skewanova._estimators import Vertices, mean_precision, vertex_precision
+from skewanova._learners import LEARNERS, lda
+from skewanova.priors import UniformPrior
+
+Indices = NDArray[np.intp]
+
+DEPLOYMENT = UniformPrior(0.05, 0.20)
+#: Priors of the paper's three-way ANOVA: the three of its tables, and a grid of sixteen.
+PRIOR_GRIDS = {
+    "three_way": (0.5, 0.1, 0.01),
+    "three_way_16_priors": tuple(round(0.05 + 0.01 * i, 2) for i in range(16)),
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """IAUPREC (replicates, folds, models), and AUPREC (..., priors) for each grid of priors."""
+
+    iauprec: Floats
+    auprec: Mapping[str, Floats]
+
+
+# --- areas ----------------------------------------------------------------------------------------------------
+
+
+def measures(scores: Floats, n_positive: int) -> Tables:
+    """IAUPREC and AUPREC of scores (..., n_cases) without ties, the positive cases first."""
+    gains = _gains(n_positive, scores.shape[-1] - n_positive)
+    ranked = np.argsort(-scores, axis=-1) < n_positive
+    places = np.nonzero(ranked)[-1].reshape(*scores.shape[:-1], n_positive)
+    above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
+    areas = gains[np.arange(n_positive), above].sum(axis=-2)
+    ends = np.cumsum([1, *map(len, PRIOR_GRIDS.values())])
+    grids = {name: areas[..., end - len(PRIOR_GRIDS[name]) : end] for name, end in zip(PRIOR_GRIDS, ends[1:])}
+    return Tables(areas[..., 0], grids)
+
+
+@cache
+def _gains(n_positive: int, n_negative: int) -> Floats:
+    """What positive j adds with f negatives above it, to IAUPREC and to AUPREC at every prior.
+
+    Landgrebe et al. 2006, eq. 4: half a step of recall times the precisions before and after it. Precision is 1
+    where no negative stands above, and 0 where no positive does.
+    """
+    true = np.arange(1, n_positive + 1)[:, None] / n_positive
+    false = np.arange(n_negative + 1) / n_negative
+    true, false = np.broadcast_arrays(true, false)
+    after = [mean_precision(Vertices(true, true, false), DEPLOYMENT)]
+    after += [vertex_precision(true, false, prior) for grid in PRIOR_GRIDS.values() for prior in grid]
+    precision = np.stack(after, axis=-1)
+    before = np.concatenate([np.zeros((1, *precision.shape[1:])), precision[:-1]])
+    before[:, 0] = 1.0
+    return np.asarray((before + precision) / (2 * n_positive))
+
+
+# --- independent folds ----------------------------------------------------------------------------------------
+
+#: Mean and standard deviation over folds of the binormal distance between the classes.
+QUALITY = (1.5, 0.3)
+#: Those of one model whose IAUPREC spreads more widely over folds by the factor given, with the same mean
+#: (solved numerically: tests/test_scenarios.py does it again).
+WIDE_QUALITY = {1.3: (1.5, 0.3), 1.6: (1.5, 0.3), 2.3: (1.5, 0.3)}
+BINORMAL_CASES = (50, 200)
+#: Share of the variance of a case's score that all models have in common.
+SHARED_VARIANCE = 0.5
+
+
+def binormal(
+    n_replicates: int,
+    rng: np.random.Generator,
+    *,
+    effect: float = 0.0,
+    n_folds: int = 20,
+    n_models: int = 4,
+    spread: float = 1.0,
+) -> Tables:
+    """Independent folds: random quality for each model and fold, cases in common.
+
+    The first model is better by `effect` in the distance between classes; the last one's spread over folds is
+    `spread` times the others'.
+    """
+    n_positive, n_negative = BINORMAL_CASES
+    quality = rng.normal(*QUALITY, size=(n_replicates, n_folds, n_models))
+    if spread != 1.0:
+        standard = (quality[..., -1] - QUALITY[0]) / QUALITY[1]
+        quality[..., -1] = WIDE_QUALITY[spread][0] + WIDE_QUALITY[spread][1] * standard
+    quality[..., 0] += effect
+    common = rng.standard_normal((n_replicates, n_folds, 1, n_positive + n_negative))
+    own = rng.standard_normal((n_replicates, n_folds, n_models, n_positive + n_negative))
+    scores = np.sqrt(SHARED_VARIANCE) * common + np.sqrt(1 - SHARED_VARIANCE) * own
+    scores[..., :n_positive] += quality[..., None]
+    return measures(scores, n_positive)
+
+
+def gaussian(
+    n_replicates: int, rng: np.random.Generator, *, effect: float = 0.0, rho: float = 0.0, n_copies: int = 0
+) -> Tables:
+    """Gaussian values of 4 models in 20 folds, all folds correlated by `rho`.
+
+    With `n_copies`, every value stands at that many priors unchanged.
+    """
+    common = rng.standard_normal((n_replicates, 1, 4))
+    values = np.sqrt(rho) * common + np.sqrt(1 - rho) * rng.standard_normal((n_replicates, 20, 4))
+    values[..., 0] += effect
+    copies = {"three_way": np.repeat(values[..., None], n_copies, axis=-1)} if n_copies else {}
+    return Tables(values, copies)
+
+
+# --- learners retrained on parts of one data set --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Splits:
+    """How a data set is cut: `repeats` times at random into `parts`, of which `used` are tested in turn."""
+
+    repeats: int
+    parts: int
+    used: int = 1
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds in all."""
+        return self.repeats * self.used
+
+    @property
+    def ratio(self) -> float:
+        """Test cases for each training case."""
+        return 1 / (self.parts - 1)
+
+    def test_cases(self, n_replicates: int, rng: np.random.Generator, sizes: tuple[int, int]) -> Indices:
+        """Cases tested in each fold (replicates, folds, cases), positives first, both classes in proportion."""
+        drawn = []
+        for first, size in zip((0, sizes[0]), sizes, strict=True):
+            cases = np.broadcast_to(np.arange(first, first + size), (n_replicates, self.repeats, size))
+            parts = rng.permuted(cases, axis=-1).reshape(n_replicates, self.repeats, self.parts, -1)
+            drawn.append(parts[:, :, : self.used].reshape(n_replicates, self.n_folds, -1))
+        return np.concatenate(drawn, axis=-1)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set: cases of either class, the distance of the classes in each feature, and how it is cut."""
+
+    splits: Splits
+    sizes: tuple[int, int] = (100, 300)
+    n_features: int = 12
+    n_used: int = 4
+    distance: float = 0.6
+    n_models: int = 4
+
+    def data(self, n_replicates: int, rng: np.random.Generator) -> Floats:
+        """Independent standard Gaussian features (replicates, cases, features), positives shifted."""
+        features = rng.standard_normal((n_replicates, sum(self.sizes), self.n_features))
+        features[:, : self.sizes[0]] += self.distance
+        return features
+
+    def subsets(self, features: Floats, rng: np.random.Generator, effect: float) -> Floats:
+        """Each model's random features (replicates, models, cases, used); the first model's classes further apart."""
+        order = np.broadcast_to(np.arange(self.n_features), (len(features), self.n_models, self.n_features))
+        chosen = rng.permuted(order, axis=-1)[..., : self.n_used]
+        held = np.take_along_axis(features[:, None], chosen[:, :, None, :], axis=-1)
+        held[:, 0, : self.sizes[0]] += effect / np.sqrt(self.n_used)
+        return held
+
+    def folds(self, n_replicates: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Test cases of every fold, and 1 for the training cases (replicates, folds, cases)."""
+        test = self.splits.test_cases(n_replicates, rng, self.sizes)
+        train = np.ones((*test.shape[:-1], sum(self.sizes)))
+        np.put_along_axis(train, test, 0.0, axis=-1)
+        return test, train
+
+    def measured(self, scores: Floats) -> Tables:
+        """Areas of scores (replicates, models, folds, cases)."""
+        return measures(np.moveaxis(scores, 1, 2), self.sizes[0] // self.splits.parts)
+
+
+def _tested(features: Floats, test: Indices) -> Floats:
+    """Features of the test cases: (..., cases, features) at (..., folds, test) -> (..., folds, test, features)."""
+    return np.take_along_axis(features[..., None, :, :], test[..., None], axis=-2)
+
+
+def feature_subsets(
+    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0, mixed: bool = False
+) -> Tables:
+    """One learner on random feature subsets, one for each model, fixed for the replicate.
+
+    All features are alike, so all subsets are equally good, and the models equal in expectation over data
+    sets. With `mixed`, the replicate's learner is drawn from four; else it is the linear discriminant.
+    """
+    held = task.subsets(task.data(n_replicates, rng), rng, effect)
+    test, train = task.folds(n_replicates, rng)
+    kind = rng.integers(len(LEARNERS), size=n_replicates) if mixed else np.zeros(n_replicates, dtype=int)
+    scores = [
+        list(LEARNERS.values())[k](x, w[None], _tested(x, t[None]), task.sizes[0])
+        for k, x, w, t in zip(kind, held, train, test, strict=True)
+    ]
+    return task.measured(np.stack(scores))
+
+
+def random_starts(
+    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0
+) -> Tables:
+    """Linear discriminants of random projections, drawn anew for each model and fold: only the seed differs."""
+    features = task.data(n_replicates, rng)[:, None, None]
+    test, train = task.folds(n_replicates, rng)
+    shape = (n_replicates, task.n_models, task.splits.n_folds, task.n_features, task.n_used)
+    seen = features @ rng.standard_normal(shape)
+    seen[:, 0, :, : task.sizes[0]] += effect / np.sqrt(task.n_used)
+    tested = _tested(seen, test[:, None, :, None])
+    return task.measured(lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :])
+
+
+def unstable_selection(
+    n_replicates: int, rng: np.random.Generator, *, task: Task, pool: tuple[int, int], effect: float = 0.0
+) -> Tables:
+    """Features selected by t inside training, from a random pool for each model: a stress case.
+
+    A pool holds so many features of the task and so many of pure noise. Pools are drawn alike for all models.
+    """
+    informative = replace_used(task, pool[0]).subsets(task.data(n_replicates, rng), rng, effect)
+    noise = replace_noise(task, pool[1])
+    candidates = np.concatenate([informative, noise.subsets(noise.data(n_replicates, rng), rng, 0.0)], axis=-1)
+    test, train = task.folds(n_replicates, rng)
+    best = np.argsort(-t_squared(candidates, train[:, None], task.sizes[0]), axis=-1)[..., : task.n_used]
+    seen = np.take_along_axis(candidates[:, :, None], best[..., None, :], axis=-1)
+    tested = _tested(seen, test[:, None, :, None])
+    return task.measured(lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :])

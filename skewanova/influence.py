@@ -1,0 +1,362 @@
+"""Influence of every case on AUPREC: standard errors and comparisons of models on one set of cases.
+
+A DeLong-type variance for AUPREC at any prior, and for its mean over a deployment prior. With
+lam = (1 - prior) / prior, T and F the rates at a case's score, D = T + lam F, p = T / D, and theta the mean
+of p over the n positives (average precision),
+
+* positive j: ``p_j - theta + [sum over positives at or below j of lam F / D^2 - sum of lam F T / D^2] / n``
+* negative j: ``-[sum over positives at or below j of lam T / D^2 - sum of lam T F / D^2] / n``
+
+with D and the rates those of the positive summed over. Cases with equal scores share the rates of their tie
+group. Both kinds of value sum to zero, and the variance of the estimate is
+``sum(positive^2) / n^2 + sum(negative^2) / m^2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skewanova._checks import Bools, Floats, InputError, check_choice, check_fraction, emit
+from skewanova._contrasts import pair_tests, wald_test
+from skewanova._estimators import ESTIMATORS
+from skewanova._influence_kernels import (
+    check_cases,
+    influence_kernel,
+    stratified_covariance,
+    target_prior,
+)
+from skewanova.auprec import iauprec
+from skewanova.priors import DeploymentPrior
+from skewanova.roc import curve_from_scores
+
+#: How the intervals of all pairs are made to hold together.
+SIMULTANEOUS = ("max_z", "bonferroni", "none")
+
+Target = DeploymentPrior | tuple[float, float] | float
+
+
+@dataclass(frozen=True, eq=False)
+class AuprecCovariance:
+    """Estimates of several models on the same cases, and the covariance of these estimates.
+
+    Attributes
+    ----------
+    estimate : ndarray of shape (n_models,)
+        AUPREC or IAUPREC of every model.
+    covariance : ndarray of shape (n_models, n_models)
+        Its sampling covariance.
+    """
+
+    estimate: Floats
+    covariance: Floats
+
+    @property
+    def std_error(self) -> Floats:
+        """Standard error of every estimate."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+
+@dataclass(frozen=True, eq=False)
+class OneSetComparison:
+    """Models compared on one set of cases: the omnibus test and every pair.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names, in the order of the columns.
+    estimate, covariance : ndarray
+        As in `AuprecCovariance`.
+    model_a, model_b : tuple of str
+        The models of every pair; its difference is a minus b.
+    difference, std_error, z, p_value : ndarray of shape (n_pairs,)
+        Difference, its standard error, their ratio, and the two-sided normal p-value.
+    p_adjusted : ndarray of shape (n_pairs,)
+        p-values adjusted by Holm's method.
+    conf_low, conf_high : ndarray of shape (n_pairs,)
+        Intervals that hold together with probability `level` (singly, where `simultaneous` is ``none``).
+    level : float
+        Level of the intervals.
+    critical_value : float
+        Standard errors on either side of a difference.
+    chi_square, df, p_omnibus
+        Wald test that all models are equal; `df` counts the contrasts that vary, at most n_models - 1.
+    weighting : str
+        The prior or deployment prior, in words.
+    """
+
+    models: tuple[str, ...]
+    estimate: Floats
+    covariance: Floats
+    model_a: tuple[str, ...]
+    model_b: tuple[str, ...]
+    difference: Floats
+    std_error: Floats
+    z: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    conf_low: Floats
+    conf_high: Floats
+    level: float
+    critical_value: float
+    chi_square: float
+    df: int
+    p_omnibus: float
+    weighting: str
+
+
+def auprec_influence(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    pos_label: object = None,
+) -> Floats:
+    """Influence value of every case on AUPREC at a prior, or on IAUPREC over a deployment prior.
+
+    Parameters
+    ----------
+    y_true, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    y_score : array_like of shape (n_cases,) or (n_cases, n_models)
+        Real scores of one or several models on the same cases.
+    prior : float, optional
+        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+    deployment_prior : (low, high) or deployment prior, optional
+        As for :func:`~skewanova.iauprec`, in place of `prior`.
+
+    Returns
+    -------
+    ndarray of the shape of `y_score`
+        Influence values, summing to zero over the positives and over the negatives. Those of a difference
+        between models are the difference of theirs.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
+        `deployment_prior` are given.
+
+    Notes
+    -----
+    They are the derivatives of ``average_precision`` in the weight of each case, times the number of cases
+    of its class. ``trapezoid`` and the other estimators differ from average precision by O(1/n), which a
+    standard error of order n^-1/2 does not see.
+
+    Examples
+    --------
+    >>> from skewanova.influence import auprec_influence
+    >>> auprec_influence([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5).round(4).tolist()
+    [0.1111, -0.1111, -0.1667, 0.1667]
+    """
+    positive, columns = check_cases(y_true, y_score, pos_label)
+    weighting = target_prior(prior, deployment_prior, positive)
+    values = [influence_kernel(positive, score, weighting)[1] for score in columns.T]
+    return np.stack(values, axis=1).reshape(np.shape(y_score))
+
+
+def auprec_variance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    pos_label: object = None,
+) -> float:
+    """Sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    prior, deployment_prior
+        As for :func:`auprec_influence`.
+
+    Returns
+    -------
+    float
+        ``sum(positive^2) / n^2 + sum(negative^2) / m^2`` over the influence values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`auprec_influence`; ValueError if scores of several models are given.
+
+    Notes
+    -----
+    Of first order: it is too small where ``n_negative * prior / (1 - prior)`` falls below about 100, because
+    the precision there rests on few false alarms.
+
+    Examples
+    --------
+    >>> from skewanova.influence import auprec_variance
+    >>> round(auprec_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5), 6)
+    0.020062
+    """
+    if np.ndim(y_score) != 1:
+        raise InputError(
+            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; use auprec_covariance"
+        )
+    positive, columns = check_cases(y_true, y_score, pos_label)
+    weighting = target_prior(prior, deployment_prior, positive)
+    values = influence_kernel(positive, columns[:, 0], weighting)[1]
+    return float(stratified_covariance(values[:, None], positive)[0, 0])
+
+
+def auprec_covariance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    estimator: str = "trapezoid",
+    pos_label: object = None,
+) -> AuprecCovariance:
+    """AUPREC or IAUPREC of several models on the same cases, with their sampling covariance.
+
+    Parameters
+    ----------
+    y_true, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    y_score : array_like of shape (n_cases, n_models)
+        Real scores, one column a model.
+    prior, deployment_prior
+        As for :func:`auprec_influence`.
+    estimator : str, default "trapezoid"
+        Of the estimates, as for :func:`~skewanova.auprec`. The covariance is that of average precision, to
+        which every estimator is equal but for O(1/n).
+
+    Returns
+    -------
+    AuprecCovariance
+        Estimates and covariance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`auprec_influence`, or if the estimator is unknown.
+
+    Examples
+    --------
+    >>> from skewanova.influence import auprec_covariance
+    >>> scores = [[0.1, 0.3], [0.4, 0.1], [0.35, 0.6], [0.8, 0.1]]
+    >>> result = auprec_covariance([0, 0, 1, 1], scores, prior=0.5)
+    >>> result.estimate.round(4).tolist()
+    [0.7917, 0.75]
+    """
+    check_choice(estimator, ESTIMATORS, "estimator")
+    positive, columns = check_cases(y_true, y_score, pos_label)
+    return _estimates(positive, columns, target_prior(prior, deployment_prior, positive), estimator)
+
+
+def _estimates(
+    positive: Bools, columns: NDArray[Any], weighting: DeploymentPrior, estimator: str
+) -> AuprecCovariance:
+    curves = [curve_from_scores(positive, score) for score in columns.T]
+    estimate = np.array([iauprec(curve, weighting, estimator=estimator) for curve in curves])
+    values = np.stack([influence_kernel(positive, score, weighting)[1] for score in columns.T], axis=1)
+    return AuprecCovariance(estimate, stratified_covariance(values, positive))
+
+
+def compare_on_one_set(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    models: Sequence[str] | None = None,
+    level: float = 0.95,
+    simultaneous: str = "max_z",
+    estimator: str = "trapezoid",
+    pos_label: object = None,
+) -> OneSetComparison:
+    """Compare models on one set of cases, without folds.
+
+    Parameters
+    ----------
+    y_true, y_score, prior, deployment_prior, estimator, pos_label
+        As for :func:`auprec_covariance`, with at least two models.
+    models : sequence of str, optional
+        Names of the columns; by default their numbers from 0.
+    level : float, default 0.95
+        Level of the intervals.
+    simultaneous : {"max_z", "bonferroni", "none"}, default "max_z"
+        How the intervals of all pairs hold together: by the largest of the correlated normal deviates, by
+        Bonferroni's inequality, or not at all.
+
+    Returns
+    -------
+    OneSetComparison
+        All pairs, in the order of the columns, and the omnibus test.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`auprec_covariance`, if there are fewer than two models, or their names do not fit.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If models do not differ on any case that matters: their z and p are then nan.
+
+    Notes
+    -----
+    The scores are taken as given: what is compared are these fitted models, not the methods that fitted them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova.influence import compare_on_one_set
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat([0, 1], [300, 100])
+    >>> scores = labels[:, None] * [1.5, 0.5] + rng.normal(size=(400, 2))
+    >>> result = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"])
+    >>> result.difference.round(3).tolist(), bool(result.p_adjusted[0] < 0.01)
+    ([0.391], True)
+    """
+    check_choice(simultaneous, SIMULTANEOUS, "simultaneous")
+    check_choice(estimator, ESTIMATORS, "estimator")
+    check_fraction(level, "level")
+    positive, columns = check_cases(y_true, y_score, pos_label)
+    names = _model_names(models, columns.shape[1])
+    weighting = target_prior(prior, deployment_prior, positive)
+    found = _estimates(positive, columns, weighting, estimator)
+    pairs = pair_tests(found.estimate, found.covariance, level=level, simultaneous=simultaneous)
+    chi_square, df, p_omnibus = wald_test(found.estimate, found.covariance)
+    couples = list(combinations(names, 2))
+    emit(_sameness_note(*couples[i]) for i in np.flatnonzero(pairs.std_error == 0))
+    return OneSetComparison(
+        models=names,
+        estimate=found.estimate,
+        covariance=found.covariance,
+        model_a=tuple(a for a, _ in couples),
+        model_b=tuple(b for _, b in couples),
+        **pairs._asdict(),
+        level=level,
+        chi_square=chi_square,
+        df=df,
+        p_omnibus=p_omnibus,
+        weighting=weighting.describe(),
+    )
+
+
+def _model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
+    if n_models < 2:
+        raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
+    names = tuple(str(name) for name in (range(n_models) if models is None else models))
+    if len(names) != n_models or len(set(names)) != n_models:
+        raise InputError(f"`models` must hold {n_models} different names, but got {names}")
+    return names
+
+
+def _sameness_note(model_a: str, model_b: str) -> str:
+    return (
+        f"models {model_a} and {model_b} have the same influence values, so their difference has no standard "
+        "error and no test"
+    )

@@ -1,0 +1,369 @@
+import re
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from strategies import ranges, tie_groups
+
+from skewanova import DiscretePrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova._contrasts import holm, max_z_value, wald_test
+from skewanova.influence import (
+    auprec_covariance,
+    auprec_influence,
+    auprec_variance,
+    compare_on_one_set,
+)
+
+PRIORS = st.sampled_from([0.001, 0.05, 0.3, 0.5, 0.9])
+AP = "average_precision"
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def slopes(labels, scores, score_function, **target):
+    """Derivative of an estimate in the log weight of every case, by central differences."""
+    found = []
+    for i in range(len(labels)):
+        up, down = np.ones(len(labels)), np.ones(len(labels))
+        up[i], down[i] = 1 + 1e-5, 1 - 1e-5
+        ends = [score_function(labels, scores, sample_weight=w, estimator=AP, **target) for w in (up, down)]
+        found.append((ends[0] - ends[1]) / 2e-5)
+    return np.array(found)
+
+
+def class_sizes(labels):
+    labels = np.asarray(labels)
+    return np.where(labels == 1, labels.sum(), (1 - labels).sum())
+
+
+def simulated(n, m, quality, *, seed=0, shared=0.5):
+    """Scores of correlated binormal models, one column each."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1, 0], [n, m])
+    noise = shared**0.5 * rng.normal(size=(n + m, 1)) + (1 - shared) ** 0.5 * rng.normal(
+        size=(n + m, len(quality))
+    )
+    return labels, labels[:, None] * np.asarray(quality) + noise
+
+
+# --- influence values ---------------------------------------------------------------------------------------
+
+
+@given(tie_groups(), PRIORS)
+def test_influence_is_the_derivative_in_the_weights(groups, prior):
+    labels, scores = twins.labels_and_scores(groups)
+    expected = slopes(labels, scores, auprec_score, prior=prior) * class_sizes(labels)
+    assert auprec_influence(labels, scores, prior=prior) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+
+
+@given(tie_groups(max_groups=5), ranges())
+def test_influence_over_a_range_is_the_derivative_of_iauprec(groups, limits):
+    labels, scores = twins.labels_and_scores(groups)
+    expected = slopes(labels, scores, iauprec_score, deployment_prior=limits) * class_sizes(labels)
+    found = auprec_influence(labels, scores, deployment_prior=limits)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-8)
+
+
+def test_influence_by_hand():
+    # theta = (1 + 2/3) / 2; the only slopes are those of the second positive: F/D^2 = 2/9, T/D^2 = 4/9
+    found = auprec_influence([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5)
+    assert found == pytest.approx([1 / 9, -1 / 9, -1 / 6, 1 / 6], abs=1e-15)
+
+
+@given(tie_groups(max_groups=30, max_count=9), PRIORS)
+def test_influence_sums_to_zero_in_both_classes(groups, prior):
+    labels, scores = twins.labels_and_scores(groups)
+    found = auprec_influence(labels, scores, prior=prior)
+    for label in (0, 1):
+        assert found[np.array(labels) == label].sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_influence_over_discrete_priors_is_the_weighted_mean():
+    labels, scores = simulated(30, 70, [1.0])
+    at = [auprec_influence(labels, scores, prior=p) for p in (0.1, 0.4)]
+    weighting = DiscretePrior((0.1, 0.4), (3, 1))
+    found = auprec_influence(labels, scores, deployment_prior=weighting)
+    assert found == pytest.approx(0.75 * at[0] + 0.25 * at[1], abs=1e-15)
+
+
+def test_repeated_rows_keep_their_influence_and_divide_the_variance():
+    labels, scores = simulated(20, 45, [1.0])
+    labels, scores = labels, np.round(scores[:, 0], 1)  # ties within and between classes
+    four = [np.repeat(values, 4) for values in (labels, scores)]
+    once = auprec_influence(labels, scores, prior=0.1)
+    assert auprec_influence(*four, prior=0.1) == pytest.approx(np.repeat(once, 4), abs=1e-13)
+    assert auprec_variance(*four, prior=0.1) == pytest.approx(auprec_variance(labels, scores, prior=0.1) / 4)
+
+
+def test_influence_sees_ranks_only_and_follows_the_rows():
+    labels, scores = simulated(20, 45, [1.0])
+    scores = scores[:, 0]
+    found = auprec_influence(labels, scores, prior=0.2)
+    assert auprec_influence(labels, np.exp(scores), prior=0.2).tolist() == found.tolist()
+    order = np.random.default_rng(0).permutation(65)
+    assert auprec_influence(labels[order], scores[order], prior=0.2) == pytest.approx(found[order], abs=1e-15)
+    infinite = np.where(scores == scores.max(), np.inf, scores)
+    assert auprec_influence(labels, infinite, prior=0.2).tolist() == found.tolist()
+
+
+def test_own_prior_is_the_default():
+    labels, scores = simulated(25, 75, [1.0])
+    assert (auprec_influence(labels, scores) == auprec_influence(labels, scores, prior=0.25)).all()
+
+
+def test_constant_scores_have_no_influence():
+    assert np.abs(auprec_influence([0, 1, 1, 0, 0], [2, 2, 2, 2, 2], prior=0.1)).max() < 1e-16
+
+
+# --- variance and covariance --------------------------------------------------------------------------------
+
+
+def test_variance_agrees_with_the_jackknife():
+    labels, scores = simulated(150, 400, [1.2])
+    total = 0.0
+    for label, size in ((1, 150), (0, 400)):
+        rows = np.flatnonzero(labels == label)
+        left = [np.delete(np.arange(550), i) for i in rows]
+        values = np.array([auprec_score(labels[k], scores[k, 0], prior=0.3, estimator=AP) for k in left])
+        total += (size - 1) / size * ((values - values.mean()) ** 2).sum()
+    assert auprec_variance(labels, scores[:, 0], prior=0.3) == pytest.approx(total, rel=0.02)
+
+
+def test_covariance_agrees_with_the_paired_stratified_bootstrap():
+    labels, scores = simulated(300, 700, [1.0, 1.0, 1.6])
+    rng = np.random.default_rng(1)
+    draws = np.hstack([rng.multinomial(size, np.full(size, 1 / size), 3000) for size in (300, 700)])
+    values = [
+        [auprec_score(labels, s, prior=0.3, estimator=AP, sample_weight=w) for s in scores.T] for w in draws
+    ]
+    expected = np.cov(np.array(values).T)
+    found = auprec_covariance(labels, scores, prior=0.3).covariance
+    assert found == pytest.approx(expected, rel=0.08)
+    contrast = np.array([1, -1, 0])
+    assert contrast @ found @ contrast == pytest.approx(contrast @ expected @ contrast, rel=0.08)
+
+
+def test_variance_agrees_with_fresh_samples():
+    sets = [simulated(200, 600, [1.0], seed=seed) for seed in range(400)]
+    estimates = [auprec_score(y, s[:, 0], prior=0.2) for y, s in sets]
+    variances = [auprec_variance(y, s[:, 0], prior=0.2) for y, s in sets]
+    assert np.mean(variances) == pytest.approx(np.var(estimates), rel=0.2)
+
+
+def test_covariance_has_the_variances_and_the_estimates():
+    labels, scores = simulated(40, 80, [1.0, 0.5])
+    found = auprec_covariance(labels, scores, deployment_prior=UniformSkew(4, 19))
+    for j in range(2):
+        of_one = auprec_variance(labels, scores[:, j], deployment_prior=UniformSkew(4, 19))
+        assert found.covariance[j, j] == pytest.approx(of_one, rel=1e-14)
+        assert found.std_error[j] == pytest.approx(of_one**0.5, rel=1e-14)
+        estimate = iauprec_score(labels, scores[:, j], deployment_prior=UniformSkew(4, 19))
+        assert found.estimate[j] == pytest.approx(estimate, rel=1e-14)
+    other = auprec_covariance(labels, scores, prior=0.1, estimator="exact").estimate
+    assert other[1] == pytest.approx(auprec_score(labels, scores[:, 1], prior=0.1, estimator="exact"))
+
+
+def test_covariance_of_equal_models_is_their_variance():
+    labels, scores = simulated(40, 80, [1.0])
+    found = auprec_covariance(labels, np.hstack([scores, np.exp(scores)]), prior=0.1).covariance
+    assert found == pytest.approx(np.full((2, 2), found[0, 0]), rel=1e-14)
+
+
+# --- comparison ---------------------------------------------------------------------------------------------
+
+
+def test_comparison_of_two_models():
+    labels, scores = simulated(60, 140, [1.5, 0.8])
+    found = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"], level=0.9)
+    values = auprec_influence(labels, scores, prior=0.1)
+    gap = values[:, 0] - values[:, 1]
+    error = np.sqrt((gap**2 / class_sizes(labels) ** 2).sum())
+    assert found.std_error == pytest.approx([error], rel=1e-13)
+    assert found.difference == pytest.approx([found.estimate[0] - found.estimate[1]])
+    assert found.chi_square == pytest.approx(found.z[0] ** 2)
+    assert found.p_omnibus == pytest.approx(found.p_value[0])
+    assert found.p_adjusted.tolist() == found.p_value.tolist()
+    assert found.p_value[0] == pytest.approx(2 * stats.norm.sf(abs(found.z[0])))
+    assert found.critical_value == pytest.approx(stats.norm.ppf(0.95))
+    assert found.conf_high - found.difference == pytest.approx(stats.norm.ppf(0.95) * error)
+    assert (found.models, found.model_a, found.model_b) == (("A", "B"), ("A",), ("B",))
+    assert (found.df, found.level, found.weighting) == (1, 0.9, "prior 0.1")
+
+
+def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order():
+    labels, scores = simulated(60, 140, [1.5, 0.8, 1.0, 1.2])
+    there = compare_on_one_set(labels, scores, deployment_prior=(0.1, 0.3))
+    back = compare_on_one_set(labels, scores[:, ::-1], deployment_prior=(0.1, 0.3))
+    assert there.difference == pytest.approx(-back.difference[::-1], abs=1e-15)
+    assert there.conf_low == pytest.approx(-back.conf_high[::-1], abs=2e-3)  # max_z is quasi-random
+    assert (there.chi_square, there.df) == (pytest.approx(back.chi_square, rel=1e-9), 3)
+    assert (there.model_a[0], there.model_b[-1]) == ("0", "3")
+    assert there.p_adjusted == pytest.approx(multipletests(there.p_value, method="holm")[1])
+    assert there.p_omnibus == pytest.approx(stats.chi2.sf(there.chi_square, 3))
+
+
+def test_simultaneous_intervals_nest():
+    labels, scores = simulated(60, 140, [1.5, 0.8, 1.0])
+    none, joint, all_pairs = (
+        compare_on_one_set(labels, scores, prior=0.3, simultaneous=name).critical_value
+        for name in ("none", "max_z", "bonferroni")
+    )
+    assert none == pytest.approx(stats.norm.ppf(0.975))
+    assert all_pairs == pytest.approx(stats.norm.ppf(1 - 0.025 / 3))
+    assert none < joint < all_pairs
+
+
+@pytest.mark.parametrize(("n_models", "level"), [(3, 0.95), (5, 0.95), (4, 0.995)])
+def test_max_z_is_the_studentized_range_where_models_are_alike(n_models, level):
+    a, b = np.triu_indices(n_models, 1)
+    contrasts = np.eye(n_models)[a] - np.eye(n_models)[b]
+    expected = stats.studentized_range.ppf(level, n_models, np.inf) / 2**0.5
+    assert max_z_value(contrasts, np.eye(n_models), level) == pytest.approx(expected, rel=5e-3)
+
+
+def test_holm_keeps_nan_out():
+    assert holm(np.array([0.04, np.nan, 0.01, 0.9]))[[0, 2, 3]] == pytest.approx([0.08, 0.03, 0.9])
+    assert np.isnan(holm(np.array([0.04, np.nan]))[1])
+
+
+def test_wald_is_hotelling_without_estimated_degrees():
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(4, 4))
+    estimate, covariance = rng.normal(size=4), root @ root.T
+    steps = np.eye(4)[:3] - np.eye(4)[3]
+    gap = steps @ estimate
+    expected = gap @ np.linalg.solve(steps @ covariance @ steps.T, gap)
+    assert wald_test(estimate, covariance)[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
+    labels, scores = simulated(60, 140, [1.5, 0.8])
+    tripled = np.hstack([scores, np.exp(scores[:, :1])])
+    message = "models A and C have the same influence values, so their difference has no standard error"
+    with pytest.warns(SkewanovaWarning, match=message):
+        found = compare_on_one_set(labels, tripled, prior=0.3, models=["A", "B", "C"])
+    two = compare_on_one_set(labels, scores, prior=0.3)
+    assert (found.df, found.chi_square) == (1, pytest.approx(two.chi_square))
+    assert np.isnan([found.z[1], found.p_value[1], found.p_adjusted[1]]).all()
+    assert (found.conf_low[1], found.conf_high[1]) == (0, 0)
+    assert found.critical_value == pytest.approx(two.critical_value, rel=2e-3)
+
+
+def test_all_models_equal():
+    labels, scores = simulated(10, 20, [1.5])
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 have the same influence values"):
+        found = compare_on_one_set(labels, np.hstack([scores, scores]), prior=0.3)
+    assert found.df == 0
+    assert np.isnan([found.chi_square, found.p_omnibus]).all()
+
+
+def test_omnibus_holds_its_level_and_sees_a_better_model():
+    null = [compare_on_one_set(*simulated(150, 300, [1.0] * 3, seed=s), prior=0.3) for s in range(400)]
+    assert 0.025 <= np.mean([r.p_omnibus < 0.05 for r in null]) <= 0.085  # 0.05 within 3 standard errors
+    assert np.mean([r.p_adjusted.min() < 0.05 for r in null]) <= 0.085
+    ahead = [compare_on_one_set(*simulated(150, 300, [1.0, 1.0, 1.5], seed=s), prior=0.3) for s in range(50)]
+    assert np.mean([r.p_omnibus < 0.05 for r in ahead]) > 0.9
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: auprec_influence(Y, S, prior=0.1, deployment_prior=(0.1, 0.2)),
+            ValueError,
+            "give either `prior` or `deployment_prior`, but got both",
+        ),
+        (
+            lambda: auprec_influence(Y, S, prior=1.0),
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 1",
+        ),
+        (
+            lambda: auprec_influence(Y, np.zeros((4, 2, 1))),
+            ValueError,
+            "`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape (4, 2, 1)",
+        ),
+        (
+            lambda: auprec_influence(Y, np.zeros((4, 0))),
+            ValueError,
+            "`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape (4, 0)",
+        ),
+        (
+            lambda: auprec_influence(Y, [[1, 2], [1, 2], [1, np.nan], [1, 2]]),
+            ValueError,
+            "`y_score[:, 1]` must not hold NaN, but has 1 NaN, the first at row 2",
+        ),
+        (
+            lambda: auprec_influence([1, 1], [1, 2]),
+            ValueError,
+            "`y_true` must hold both classes, but has no negative case",
+        ),
+        (
+            lambda: auprec_influence([0, 0], [1, 2]),
+            ValueError,
+            "`y_true` must hold both classes, but has no positive case",
+        ),
+        (
+            lambda: auprec_influence([0, 1], [1, 2, 3]),
+            ValueError,
+            "arguments must be equally long, but `y_true` has 2, `y_score` has 3",
+        ),
+        (
+            lambda: auprec_variance(Y, S),
+            ValueError,
+            "`y_score` must be one-dimensional, but has shape (4, 2); use auprec_covariance",
+        ),
+        (
+            lambda: compare_on_one_set(Y, np.array(S)[:, :1]),
+            ValueError,
+            "`y_score` must hold at least 2 models, one a column, but has 1",
+        ),
+        (
+            lambda: compare_on_one_set(Y, S, models=["A", "A"]),
+            ValueError,
+            "`models` must hold 2 different names, but got ('A', 'A')",
+        ),
+        (
+            lambda: compare_on_one_set(Y, S, simultaneous="tukey"),
+            ValueError,
+            "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'",
+        ),
+        (
+            lambda: compare_on_one_set(Y, S, level=95),
+            ValueError,
+            "`level` must lie strictly between 0 and 1, but got 95",
+        ),
+        (
+            lambda: auprec_influence(Y, [["a"], ["b"], ["c"], ["d"]]),
+            TypeError,
+            "`y_score[:, 0]` must hold real numbers, but has dtype <U1",
+        ),
+    ],
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=exact(message)):
+        call()
+
+
+def test_unknown_estimator_is_refused():
+    for function in (auprec_covariance, compare_on_one_set):
+        with pytest.raises(ValueError, match="^`estimator` must be one of trapezoid, exact"):
+            function(Y, S, prior=0.1, estimator="mean")
+
+
+def test_labels_by_name():
+    labels, scores = simulated(10, 20, [1.0])
+    words = np.where(labels == 1, "fraud", "fine")
+    found = auprec_influence(words, scores, prior=0.1, pos_label="fraud")
+    assert (found == auprec_influence(labels, scores, prior=0.1)).all()
