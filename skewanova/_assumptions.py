@@ -112,10 +112,7 @@ def _residual_rows(values: Floats) -> list[Row]:
 def _sphericity_row(values: Floats) -> Row:
     n_folds, n_models = values.shape
     contrasts = values @ kernels.helmert(n_models).T
-    if (
-        not 2 < n_models <= n_folds
-        or np.linalg.matrix_rank(contrasts - contrasts.mean(axis=0)) < n_models - 1
-    ):
+    if n_models < 3 or not kernels.full_rank(values):
         return ("sphericity", np.nan, np.nan, "")
     w, p = kernels.mauchly(kernels.fold_covariance(contrasts), n_folds)
     advice = "differences between models vary unequally: the uncorrected F and Tukey's tests reject too often"
@@ -124,8 +121,8 @@ def _sphericity_row(values: Floats) -> Row:
 
 def _additivity_row(values: Floats) -> Row:
     advice = (
-        "differences between models grow with the level of the fold: read the differences fold by fold, or on "
-        "another scale"
+        "differences between models grow with the level of the fold: read the differences fold by fold, or "
+        "on another scale"
     )
     return _advised("additivity", additivity_test(values), advice)
 

@@ -133,8 +133,8 @@ def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resamp
         )
     ratio = max(ASSUMED_TEST_FRACTION / (1 - ASSUMED_TEST_FRACTION), 1 / (n_folds - 1))
     note = (
-        f"nothing tells how the folds were made: {'assumed' if resampling == 'auto' else 'taken as'} repeated "
-        f"hold-out of one data set with {ratio / (1 + ratio):.0%} test cases; add a case column, or say "
+        "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
+        f"{ratio / (1 + ratio):.0%} test cases; add a case column, or say "
         "resampling= and test_fraction= (--resampling, --test-fraction)"
     )
     return Resampling(kind, n_folds, ratio, "assumed"), (note,)

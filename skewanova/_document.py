@@ -309,9 +309,7 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         "roc": f" Mean AUC: {_list_of(source.ranking, 'auc')}.",
     }
     return {
-        kind: _Picture(
-            inline_svg(svg, kind), "Figure. " + captions[kind] + told.get(kind, ""), captions[kind]
-        )
+        kind: _Picture(inline_svg(svg, kind), captions[kind] + told.get(kind, ""), captions[kind])
         for kind, svg in drawn.items()
     }
 

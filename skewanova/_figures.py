@@ -27,7 +27,8 @@ KINDS = (
     "surface",
     "skew",
 )
-FORMATS = ("png", "svg")
+#: SVG first: each drawing starts from the layout of the one before it.
+FORMATS = ("svg", "png")
 #: Figures that need more than one prior on the axis.
 ALONG_PRIORS = frozenset({"auprec", "regions", "surface"})
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.

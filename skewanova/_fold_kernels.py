@@ -82,6 +82,14 @@ def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
     return np.exp(log_w), np.asarray(first + omega * (second - first))
 
 
+def full_rank(values: Floats) -> bool:
+    """Whether the differences between models of one table vary over folds in every direction."""
+    contrasts = values[:, 1:] - values[:, :1]
+    tolerance = 1e-10 * float(np.abs(values).max())
+    rank = np.linalg.matrix_rank(contrasts - contrasts.mean(axis=0), tol=tolerance)
+    return bool(rank == values.shape[1] - 1)
+
+
 def hotelling_t2(values: Floats) -> Floats:
     """Hotelling's T2 of the contrasts between models against 0 (needs n_folds >= n_models)."""
     contrasts = values @ helmert(values.shape[-1]).T

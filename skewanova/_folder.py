@@ -71,7 +71,8 @@ def _check_content(target: Path, files: Collection[str], is_ours: Callable[[Path
     if not target.is_dir():
         return
     held = sorted(_held(target))
-    foreign = [name for name in held if name not in files] if is_ours(target) else held
+    known = {*files, *(Path(name).parent.as_posix() for name in files)} if is_ours(target) else set()
+    foreign = [name for name in held if name not in known]
     if foreign:
         shown = ", ".join(map(repr, foreign[:SHOWN])) + (", ..." if len(foreign) > SHOWN else "")
         raise InputError(

@@ -85,6 +85,18 @@ def class_moments(features: Floats, train: Floats, n_positive: int) -> tuple[Mom
     return negative, positive
 
 
+def separation(features: Floats, train: Floats, n_positive: int) -> Floats:
+    """Squared t (with unequal variances) between the classes in every feature: (..., n_folds, n_features)."""
+    parts = slice(n_positive, None), slice(None, n_positive)
+    means, errors = [], []
+    for part in parts:
+        cases, weight = features[..., part, :], train[..., part]
+        count = weight.sum(axis=-1)[..., None]
+        means.append(weight @ cases / count)
+        errors.append((weight @ cases**2 / count - means[-1] ** 2) / (count - 1))
+    return np.asarray((means[1] - means[0]) ** 2 / (errors[0] + errors[1]))
+
+
 def _moments(features: Floats, weight: Floats) -> Moments:
     count = weight.sum(axis=-1)
     mean = weight @ features / count[..., None]

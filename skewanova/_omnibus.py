@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, Seed
 from skewanova._fold_kernels import FTest
-from skewanova._omnibus_result import OmnibusResult, fold_table, omnibus_result
+from skewanova._omnibus_result import OmnibusResult, fold_table, omnibus_result, without_variation
 from skewanova.resampling import permutation_test, sign_flip_test
 
 
@@ -44,7 +47,7 @@ def repeated_measures_anova(iauprec: pd.DataFrame, *, role: str = "check") -> Om
     ['repeated_measures']
     """
     values, _ = fold_table(iauprec)
-    return _tested("repeated_measures", role, kernels.gg_test(values), values)
+    return _tested("repeated_measures", role, values, kernels.gg_test)
 
 
 def corrected_anova(
@@ -90,13 +93,13 @@ def corrected_anova(
     inflation = 1 + len(values) * ratio
     if method == "corrected_hotelling":
         _check_enough_folds(values)
-        return _tested(method, role, kernels.hotelling_test(values, inflation=inflation), values)
+        return _tested(method, role, values, partial(kernels.hotelling_test, inflation=inflation))
     tests = {"corrected_f": kernels.blocked_test, "corrected_gg": kernels.gg_test}
     if method not in tests:
         raise InputError(
             f"`method` must be corrected_f, corrected_gg or corrected_hotelling; but got {method!r}"
         )
-    return _tested(method, role, tests[method](values, inflation=inflation), values)
+    return _tested(method, role, values, partial(tests[method], inflation=inflation))
 
 
 def hotelling_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
@@ -132,7 +135,7 @@ def hotelling_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusRes
     """
     values, _ = fold_table(iauprec)
     _check_enough_folds(values)
-    return _tested("hotelling", role, kernels.hotelling_test(values), values)
+    return _tested("hotelling", role, values, kernels.hotelling_test)
 
 
 def friedman_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
@@ -214,16 +217,28 @@ def resampling_anova(
     if method not in tests:
         raise InputError(f"`method` must be sign_flip or permutation; but got {method!r}")
     values, _ = fold_table(iauprec)
-    found = tests[method](values, n_resamples=n_resamples, rng=rng)
-    blocked = kernels.blocked_test(values)
-    return _tested(method, role, blocked._replace(p_value=found.p_value), values)
+
+    def rearranged(table: Floats) -> FTest:
+        found = tests[method](table, n_resamples=n_resamples, rng=rng)
+        return kernels.blocked_test(table)._replace(p_value=found.p_value)
+
+    return _tested(method, role, values, rearranged)
 
 
 def _check_enough_folds(values: Floats) -> None:
     n_folds, n_models = values.shape
     if n_folds < n_models:
         raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
+    if not kernels.full_rank(values) and without_variation(values) is None:
+        raise InputError(
+            "Hotelling's test needs differences that vary on their own, but some models move alike"
+        )
 
 
-def _tested(test: str, role: str, found: FTest, values: Floats) -> OmnibusResult:
-    return omnibus_result(test, role, found, contrasts=values @ kernels.helmert(values.shape[-1]).T)
+def _tested(test: str, role: str, values: Floats, compute: Callable[[Floats], FTest]) -> OmnibusResult:
+    """Run a test on the table, unless the table leaves nothing to test."""
+    contrasts = values @ kernels.helmert(values.shape[-1]).T
+    flat = without_variation(values)
+    if flat is not None:
+        return omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
+    return omnibus_result(test, role, compute(values), contrasts=contrasts)

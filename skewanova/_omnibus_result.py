@@ -11,7 +11,7 @@ import pandas as pd
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, emit
 from skewanova._fold_kernels import FTest
-from skewanova.anova import ANOVA_COLUMNS
+from skewanova.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, NO_VARIATION
 
 ROLES = ("headline", "as_published", "check")
 
@@ -100,6 +100,18 @@ def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, 
     if not np.isfinite(values).all():
         raise InputError(f"`{response}` must be there and finite for every model in every fold")
     return values, models
+
+
+def without_variation(values: Floats) -> tuple[FTest, str] | None:
+    """Return F where the residuals are but rounding (infinite, or nan for identical models), and a note."""
+    found = kernels.blocked_f(values)
+    limit = NO_VARIATION * float(((values - values.mean()) ** 2).sum())
+    if found.error_sum_sq > limit:
+        return None
+    identical = found.model_sum_sq <= limit
+    statistic, p_value = (np.nan, np.nan) if identical else (np.inf, 0.0)
+    test = FTest(*(np.asarray(v) for v in (statistic, found.df, found.df_error, p_value)))
+    return test, IDENTICAL if identical else NO_RESIDUALS
 
 
 def omnibus_result(

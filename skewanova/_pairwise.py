@@ -208,10 +208,9 @@ def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
     """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
     found, n_folds = kernels.paired_t(values), len(values)
-    seed = np.random.SeedSequence(rng) if isinstance(rng, int) else rng
-    adjusted = max_t_test(values, n_resamples=n_resamples, rng=seed).p_value
+    adjusted = max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
     a, b = kernels.pair_indices(values.shape[1])
-    signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=seed)
+    signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
     largest = squared_t(difference - difference.mean(axis=0), signs[1:]).max(axis=-1)
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))

@@ -16,7 +16,7 @@ import statsmodels.formula.api as smf
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
-from skewanova._checks import Floats, InputError, check_fraction, emit
+from skewanova._checks import Floats, InputError, InputTypeError, check_fraction, emit
 
 #: Columns of every ANOVA frame, whatever the test.
 ANOVA_COLUMNS = (
@@ -35,6 +35,13 @@ ANOVA_COLUMNS = (
 )
 #: Residual sums of squares below this share of the total are rounding, not variation.
 NO_VARIATION = 1e-12
+#: Differences below this share of the largest value are rounding, whatever the total variation.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
+NO_RESIDUALS = (
+    "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
+)
+IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)"
 
 LABELS = {
     "two_way": (
@@ -80,6 +87,7 @@ class AnovaResult:
     _table: pd.DataFrame = field(repr=False)
     _frame: pd.DataFrame = field(repr=False)
     _fit: Any = field(repr=False)
+    rounding: float = field(default=0.0, repr=False)  # differences up to this are none; 0 if residuals vary
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, in the columns of every ANOVA frame."""
@@ -188,7 +196,7 @@ def two_way_anova(
     1      fold  2.0     3.0000   0.2500
     2  residual  2.0        NaN      NaN
     """
-    frame = _check_frame(iauprec, ("model", "fold"), response)
+    frame = check_frame(iauprec, ("model", "fold"), response)
     options = _Options("two_way", response, ("model", "fold"), sum_of_squares, alpha)
     return _analyse(frame, options)
 
@@ -240,7 +248,7 @@ def three_way_anova(
     >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'fold', 'prior', 'residual']
     """
-    frame = _check_frame(auprec, ("model", "fold", "prior"), "auprec")
+    frame = check_frame(auprec, ("model", "fold", "prior"), "auprec")
     test = "three_way_interaction" if interaction else "three_way"
     if frame["prior"].nunique() > 1:
         return _analyse(frame, _Options(test, "auprec", ("model", "fold", "prior"), sum_of_squares, alpha))
@@ -272,7 +280,7 @@ def residual_checks(result: AnovaResult) -> pd.DataFrame:
     """
     frame = result.residuals()
     found: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
-    if _has_variation(result) and len(frame) > 3:
+    if result.rounding == 0 and len(frame) > 3:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
         found["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
         found["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))
@@ -283,7 +291,7 @@ def residual_checks(result: AnovaResult) -> pd.DataFrame:
 # --- the four steps: check, fit, table, result ------------------------------------------------------------
 
 
-def _check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
+def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
     """One finite value a cell, at least two models and two folds."""
     columns = [*factors, response]
     missing = [column for column in columns if column not in frame]
@@ -292,23 +300,41 @@ def _check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> 
             f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
         )
     kept = frame[columns].reset_index(drop=True)
-    if not np.isfinite(kept[response].to_numpy(dtype=np.float64)).all():
-        raise InputError(f"`{response}` must be finite in every row")
-    repeated = kept.duplicated(list(factors))
-    if repeated.any():
-        first = kept[repeated].iloc[0]
-        cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
-        raise InputError(
-            f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"
-        )
+    kept[response] = _finite(kept[response], response)
+    _check_cells(kept, factors)
     if kept["model"].nunique() < 2:
-        raise InputError("a comparison needs at least 2 models, but there is 1")
+        raise InputError(f"a comparison needs at least 2 models, but there is {kept['model'].nunique()}")
     if kept["fold"].nunique() < 2:
         raise InputError(
             "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
             "intervals from the influence covariance or the bootstrap over cases"
         )
     return kept
+
+
+def _finite(values: pd.Series[Any], name: str) -> Floats:
+    try:
+        numbers = values.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}") from error
+    if not np.isfinite(numbers).all():
+        raise InputError(f"`{name}` must be finite in every row")
+    return np.asarray(numbers)
+
+
+def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
+    """Every row says its cell, and no cell stands twice."""
+    for factor in factors:
+        if frame[factor].isna().any():
+            rows = int(frame[factor].isna().sum())
+            raise InputError(f"`{factor}` must be there in every row, but is missing in {rows}")
+    repeated = frame.duplicated(list(factors))
+    if repeated.any():
+        first = frame[repeated].iloc[0]
+        cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
+        raise InputError(
+            f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"
+        )
 
 
 @dataclass(frozen=True)
@@ -336,7 +362,8 @@ class _Options:
 def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) -> AnovaResult:
     fit = _fit(frame, options)
     table = _tidy(_sums_of_squares(fit, options))
-    told = _mark_no_variation(table, float(fit.centered_tss))
+    limit = variation_limit(frame[options.response].to_numpy())
+    told = _mark_no_variation(table, limit)
     if options.test == "two_way":
         _set_breakdown(table, frame["fold"].nunique(), options.alpha)
     table = table.assign(test=options.test, role="as_published", response=options.response)
@@ -350,6 +377,7 @@ def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) 
         _table=table[list(ANOVA_COLUMNS)],
         _frame=frame,
         _fit=fit,
+        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if told else 0.0,
     )
 
 
@@ -368,7 +396,14 @@ def _fit(frame: pd.DataFrame, options: _Options) -> Any:
     )
     values = frame[options.response].to_numpy(dtype=np.float64)
     coded["y"] = values - values.mean()
-    return smf.ols(f"y ~ {options.formula}", coded).fit()
+    model = smf.ols(f"y ~ {options.formula}", coded)
+    n_cells, n_effects = model.exog.shape
+    if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
+        raise InputError(
+            f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to test "
+            "them against: leave out folds or models with missing cells"
+        )
+    return model.fit()
 
 
 def _sums_of_squares(fit: Any, options: _Options) -> pd.DataFrame:
@@ -398,23 +433,22 @@ def _tidy(table: pd.DataFrame) -> pd.DataFrame:
     return tidy.rename_axis("term").reset_index()
 
 
-def _mark_no_variation(table: pd.DataFrame, total: float) -> list[str]:
+def variation_limit(values: Floats) -> float:
+    """Sum of squares up to which there is no variation: a small share of the total, or rounding."""
+    total = float(((values - values.mean()) ** 2).sum())
+    return max(NO_VARIATION * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
+
+
+def _mark_no_variation(table: pd.DataFrame, limit: float) -> list[str]:
     """F is inf, or nan for a factor without effect, where the residuals are nothing but rounding."""
-    limit = NO_VARIATION * total
     if table["sum_sq"].iloc[-1] > limit:
         return []
     effect = (table["sum_sq"] > limit).to_numpy() & (table["term"] != "residual").to_numpy()
     table["statistic"] = np.where(effect, np.inf, np.nan)
     table["p_value"] = np.where(effect, 0.0, np.nan)
     if effect[table["term"] == "model"].any():
-        return [
-            "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
-        ]
-    return ["the models are identical in every fold: F and p are undefined (nan)"]
-
-
-def _has_variation(result: AnovaResult) -> bool:
-    return bool(np.isfinite(result.row("model")["statistic"]))
+        return [NO_RESIDUALS]
+    return [IDENTICAL]
 
 
 def _set_breakdown(table: pd.DataFrame, n_folds: int, alpha: float) -> None:

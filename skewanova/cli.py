@@ -14,6 +14,7 @@ import click
 
 import skewanova
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
 from skewanova._rendering import one_line
 from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_priors
@@ -83,13 +84,33 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="How the area is computed.",
         ),
+        click.option(
+            "--resampling",
+            type=click.Choice(RESAMPLING),
+            default="auto",
+            show_default=True,
+            help="How the folds were made; auto looks at the case column.",
+        ),
+        click.option(
+            "--test-fraction",
+            type=float,
+            help="Share of the data set that each fold tests, where the cases do not tell.",
+        ),
+        click.option("--control", metavar="MODEL", help="Also compare all models with this one (Dunnett)."),
+        click.option(
+            "--rope",
+            type=float,
+            default=0.01,
+            show_default=True,
+            help="Difference of IAUPREC that would not matter.",
+        ),
         click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
         click.option(
             "--seed",
             type=click.IntRange(min=0),
             default=0,
             show_default=True,
-            help="Seed of the bootstrap behind P(best).",
+            help="Seed of all resampling.",
         ),
         click.option(
             "--out",

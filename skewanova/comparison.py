@@ -8,12 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from skewanova import evaluation as frames
 from skewanova import tables
-from skewanova._checks import Seed, check_fraction
+from skewanova._assumptions import assumption_checks
+from skewanova._calibrated import headline_pairs, omnibus_tests
+from skewanova._checks import Seed, check_fraction, emit
+from skewanova._design import Resampling, find_resampling
+from skewanova._differences import difference_curves, differing_priors
+from skewanova._mixed import mixed_model_anova
+from skewanova._omnibus_result import OmnibusResult
+from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import AnovaResult, three_way_anova, two_way_anova
@@ -44,10 +52,18 @@ class Comparison:
         One row a model; columns of `decision.RANKING_COLUMNS`.
     regions : DataFrame
         Which model leads at which prior; columns of `decision.REGION_COLUMNS`.
+    differences : DataFrame
+        Difference of AUPREC of every pair along the prior, with simultaneous bands.
+    practical : DataFrame
+        Probability that two models are practically equal (see :func:`~skewanova.bayesian_comparisons`).
+    checks : DataFrame
+        What the tests assume, checked, with advice.
+    resampling : Resampling
+        How the folds came about, and what that was concluded from.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     labels : dict
-        How each analysis of variance may be read.
+        How each test of all models may be read.
     settings : dict
         What was asked for.
     """
@@ -59,6 +75,10 @@ class Comparison:
     prior_posthoc: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     regions: pd.DataFrame = field(repr=False)
+    differences: pd.DataFrame = field(repr=False)
+    practical: pd.DataFrame = field(repr=False)
+    checks: pd.DataFrame = field(repr=False)
+    resampling: Resampling
     warnings: tuple[str, ...]
     labels: dict[str, str] = field(repr=False)
     settings: dict[str, object]
@@ -107,21 +127,31 @@ class Comparison:
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """What the tests on IAUPREC found, in words."""
-        return tuple(tables.pair_sentences(self._family("tukey", "iauprec"), self.alpha))
+        """What the calibrated tests found, in words."""
+        headline = self.posthoc[self.posthoc["role"] == "headline"]
+        limits = (self.differences["prior"].min(), self.differences["prior"].max())
+        short = short_names(self.evaluation.models)
+        return (
+            tables.omnibus_sentence(self.anova, self.alpha),
+            *tables.pair_sentences(headline, self.alpha, short),
+            *tables.curve_sentences(differing_priors(self.differences), limits, short),
+        )
 
     def summary(self) -> str:
         """Return the findings as text of at most 80 columns."""
         short = short_names(self.evaluation.models)
         parts = [
             self._heading(),
+            _section("Conclusions", self.conclusions),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(names=short),
             tables.ranking_table(self.ranking, 1 - self.alpha).to_text(names=short),
-            *self._test_parts(short),
+            *self._published_parts(short),
             tables.regions_table(self.regions).to_text(names=short),
         ]
-        if self.warnings:
-            parts.append("Warnings\n" + "\n".join(_item(note) for note in self.warnings))
+        advised = self.checks[self.checks["advice"] != ""]
+        advice = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
+        parts += [_section("Assumptions", advice)] if advice else []
+        parts += [_section("Warnings", self.warnings)] if self.warnings else []
         return "\n\n".join(parts)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
@@ -151,22 +181,20 @@ class Comparison:
 
     def _heading(self) -> str:
         measures = self.evaluation
-        return "\n".join(
-            [
-                f"{len(measures.models)} models, {len(measures.folds)} folds, level {self.alpha:g}",
-                f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
-                textwrap.fill(
-                    f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-                    80,
-                ),
-            ]
-        )
+        lines = [
+            f"{len(measures.models)} models, {len(measures.folds)} folds, level {self.alpha:g}",
+            f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
+            f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
+            f"Folds: {self.resampling.describe()}",
+        ]
+        return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
 
-    def _test_parts(self, short: dict[str, str]) -> list[str]:
-        """Each analysis of variance with how it may be read, then what its pairwise comparisons say."""
+    def _published_parts(self, short: dict[str, str]) -> list[str]:
+        """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
         pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
-        for test, group in self.anova.groupby("test", sort=False, observed=True):
+        published = self.anova[self.anova["role"] == "as_published"]
+        for test, group in published.groupby("test", sort=False, observed=True):
             name = str(test)
             lines = [tables.anova_line(group), textwrap.fill(self.labels[name], 80)]
             if name in pairs:
@@ -182,12 +210,16 @@ def compare(
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     alpha: float = 0.05,
     estimator: str = "trapezoid",
+    resampling: str = "auto",
+    test_fraction: float | None = None,
     missing: str = "error",
+    control: str | None = None,
+    rope: float = 0.01,
     interaction: bool = False,
     sum_of_squares: int = 2,
     rng: Seed = 0,
 ) -> Comparison:
-    r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do.
+    r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do, and by tests that hold.
 
     Parameters
     ----------
@@ -197,19 +229,29 @@ def compare(
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
     priors : sequence of float, default (0.5, 0.1, 0.01)
-        Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA.
+        Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA. The
+        calibrated tests do not depend on them.
     alpha : float, default 0.05
         Level of the tests and, as ``1 - alpha``, of the intervals (0.005 in the paper).
     estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
+    resampling : str, default "auto"
+        How the folds came about: ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``;
+        "auto" looks at the case column.
+    test_fraction : float, optional
+        Share of the data set that each fold tests, where the cases do not tell.
     missing : {"error", "drop_fold"}, default "error"
-        What to do if a model lacks a fold.
+        What to do if a model lacks a fold; a mixed model of all cells is added if folds are dropped.
+    control : str, optional
+        Model that all others are also compared with, by Dunnett's test.
+    rope : float, default 0.01
+        Difference of IAUPREC that would not matter, for the probabilities of practical equivalence.
     interaction : bool, default False
-        Whether the 3-way ANOVA also has the interaction of model and prior.
+        Whether to add the 3-way ANOVA with the interaction of model and prior.
     sum_of_squares : {1, 2, 3}, default 2
-        Type of the sums of squares.
+        Type of the sums of squares of the published analyses.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the bootstrap behind ``p_best``; a whole number makes two runs alike.
+        Seed of all resampling; a whole number makes two runs alike.
 
     Returns
     -------
@@ -232,34 +274,49 @@ def compare(
     >>> from skewanova import compare, load_satellite_scores
     >>> result = compare(load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.2), alpha=0.005)
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
-    [' rank model group', '    1     A     a', '    2     C     a', '    3     B     b']
+    [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     check_fraction(alpha, "alpha")
-    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
-    table, dropped = complete_table(table, missing=missing)
-    unpaired = check_paired(table)
+    given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    table, dropped = complete_table(given, missing=missing)
+    notes = [*dropped, *check_paired(table)]
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))
-    two_way = two_way_anova(measures.iauprec, sum_of_squares=sum_of_squares, alpha=alpha)
-    three_way = _three_way(measures, sum_of_squares, alpha, interaction=interaction)
-    posthoc = _posthoc(measures, two_way, three_way[0], alpha)
-    tests = [two_way, *three_way]
+    published = _published(measures, alpha, sum_of_squares=sum_of_squares, interaction=interaction)
+    design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    calibrated = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
+    calibrated += [_mixed(given, measures)] if dropped else []
+    posthoc = _posthoc(measures, published, design, alpha, control=control, rng=rng)
+    tests: list[AnovaResult | OmnibusResult] = [calibrated[0], *published, *calibrated[1:]]
+    notes += [*emit(told), *measures.warnings, *(note for test in tests for note in test.warnings)]
     return Comparison(
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         anova=pd.concat([test.to_frame() for test in tests], ignore_index=True),
         posthoc=posthoc,
-        prior_posthoc=_prior_posthoc(three_way[0], alpha),
-        ranking=rank_models(measures, letters=_letters(measures, posthoc), alpha=alpha, rng=rng),
+        prior_posthoc=_prior_posthoc(published[1], alpha),
+        ranking=rank_models(
+            measures, letters=_letters(measures, posthoc), alpha=alpha, ratio=design.ratio, rng=rng
+        ),
         regions=lead_regions(measures),
-        warnings=_unique(dropped, unpaired, measures.warnings, *(test.warnings for test in tests)),
+        differences=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
+        practical=bayesian_comparisons(
+            measures.iauprec, rope=rope, ratio=design.ratio, order=measures.models
+        ),
+        checks=assumption_checks(measures.iauprec, alpha=alpha),
+        resampling=design,
+        warnings=tuple(dict.fromkeys(notes)),
         labels={test.test: test.label for test in tests},
         settings={
             "deployment_prior": measures.deployment_prior.describe(),
             "priors": list(measures.priors),
             "alpha": alpha,
             "estimator": estimator,
+            "resampling": design.kind,
+            "test_train_ratio": design.ratio,
             "missing": missing,
+            "control": control,
+            "rope": rope,
             "interaction": interaction,
             "sum_of_squares": sum_of_squares,
             "seed": rng if isinstance(rng, int) else None,
@@ -271,11 +328,14 @@ def compare(
     )
 
 
-def _three_way(
-    measures: Evaluation, sum_of_squares: int, alpha: float, *, interaction: bool
+def _published(
+    measures: Evaluation, alpha: float, *, sum_of_squares: int, interaction: bool
 ) -> list[AnovaResult]:
-    """The published main-effects analysis and, where asked for, the one with the interaction."""
-    found = [three_way_anova(measures.auprec, sum_of_squares=sum_of_squares, alpha=alpha)]
+    """Run the paper's 2-way and 3-way analyses and, where asked for, the one with the interaction."""
+    found = [
+        two_way_anova(measures.iauprec, sum_of_squares=sum_of_squares, alpha=alpha),
+        three_way_anova(measures.auprec, sum_of_squares=sum_of_squares, alpha=alpha),
+    ]
     if interaction and len(measures.priors) > 1:
         found.append(
             three_way_anova(measures.auprec, interaction=True, sum_of_squares=sum_of_squares, alpha=alpha)
@@ -283,15 +343,39 @@ def _three_way(
     return found
 
 
+def _mixed(given: ScoreTable, measures: Evaluation) -> OmnibusResult:
+    """Test all cells of an incomplete table, those of the dropped folds included."""
+    every = evaluate(
+        given,
+        priors=measures.priors,
+        deployment_prior=measures.deployment_prior,
+        estimator=measures.estimator,
+    )
+    return mixed_model_anova(every.iauprec)
+
+
 def _posthoc(
-    measures: Evaluation, two_way: AnovaResult, three_way: AnovaResult, alpha: float
+    measures: Evaluation,
+    published: Sequence[AnovaResult],
+    design: Resampling,
+    alpha: float,
+    *,
+    control: str | None,
+    rng: Seed,
 ) -> pd.DataFrame:
-    order = measures.models
+    """Compare pairs: the calibrated family first, the paper's, then other families as checks."""
+    options: dict[str, Any] = {"alpha": alpha, "order": measures.models}
     parts = [
-        tukey_hsd(two_way, alpha=alpha, order=order).to_frame(),
-        tukey_hsd(three_way, alpha=alpha, order=order).to_frame(),
-        tukey_by_prior(measures.auprec, alpha=alpha, order=order),
+        headline_pairs(measures.iauprec, design, rng=rng, **options),
+        tukey_hsd(published[0], **options).to_frame(),
+        tukey_hsd(published[1], **options).to_frame(),
+        tukey_by_prior(measures.auprec, **options),
     ]
+    for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
+        if method != parts[0]["test"].iloc[0]:
+            parts.append(pairwise_comparisons(measures.iauprec, method=method, rng=rng, **options))
+    if control is not None:
+        parts.append(pairwise_comparisons(measures.iauprec, method="dunnett", control=control, **options))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -302,13 +386,13 @@ def _prior_posthoc(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
 
 
 def _letters(measures: Evaluation, posthoc: pd.DataFrame) -> dict[str, str]:
-    family = posthoc[(posthoc["test"] == "tukey") & (posthoc["response"] == "iauprec")]
-    rejected = family[family["reject"]]
+    """Letters from the headline comparisons."""
+    rejected = posthoc[(posthoc["role"] == "headline") & posthoc["reject"]]
     return compact_letters(measures.models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
 
-def _unique(*groups: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for group in groups for note in group))
+def _section(title: str, items: Sequence[str]) -> str:
+    return "\n".join([title, *map(_item, items)])
 
 
 def _item(text: str) -> str:

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from skewanova._checks import Floats, Seed, check_fraction
 from skewanova.evaluation import Evaluation, prior_grid
-from skewanova.priors import UniformPrior
+from skewanova.priors import DiscretePrior, UniformPrior
 from skewanova.resampling import fold_bootstrap_means, share_best
 
 RANKING_COLUMNS = (
@@ -58,7 +58,12 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def rank_models(
-    evaluation: Evaluation, *, letters: Mapping[str, str] | None = None, alpha: float = 0.05, rng: Seed = 0
+    evaluation: Evaluation,
+    *,
+    letters: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    ratio: float = 0.0,
+    rng: Seed = 0,
 ) -> pd.DataFrame:
     """Rank the models by mean IAUPREC, with what a choice between them would cost.
 
@@ -70,6 +75,8 @@ def rank_models(
         Compact letters of the models, from a post-hoc test.
     alpha : float, default 0.05
         The intervals are at level ``1 - alpha``.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap behind p_best.
 
@@ -77,11 +84,11 @@ def rank_models(
     -------
     DataFrame
         Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
-        the mean over folds, as if folds were independent; ``auc`` is the mean over folds; ``worst_auprec`` is
-        the mean AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and
+        the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003); ``auc`` is the
+        mean over folds; ``worst_auprec`` is the mean AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and
         ``max_regret`` are the mean and largest shortfall from the best model at each deployment prior;
-        ``p_best`` is the share of bootstrap samples of folds in which the model has the largest mean. With
-        one fold, all that rests on the spread over folds is nan.
+        ``p_best`` is the share of bootstrap samples of folds, widened alike, in which the model has the
+        largest mean. With one fold, all that rests on the spread over folds is nan.
 
     Examples
     --------
@@ -94,7 +101,8 @@ def rank_models(
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
-    margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std / np.sqrt(n_folds)
+    margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std
+    margin *= np.sqrt(1 / n_folds + ratio)
     low = measures.deployment_prior.low
     expected, largest = _regrets(measures)
     frame = pd.DataFrame(
@@ -111,7 +119,7 @@ def rank_models(
             "worst_auprec": measures.mean_auprec([low])[:, 0],
             "expected_regret": expected,
             "max_regret": largest,
-            "p_best": _p_best(measures, rng),
+            "p_best": _p_best(measures, ratio, rng),
         }
     )
     return frame[list(RANKING_COLUMNS)]
@@ -240,18 +248,25 @@ def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
     regions = curves.regions()
     priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
     means = measures.mean_auprec(priors)
-    expected = (means.max(axis=0) - means) @ weights
+    regret = means.max(axis=0) - means
+    if isinstance(weighting, DiscretePrior):  # priors between its own do not occur
+        return regret @ weights, regret[:, weights > 0].max(axis=1)
     largest = [
         max(curves.largest_gap(model, region, weighting.low, weighting.high) for region in regions)
         for model in range(len(means))
     ]
-    return expected, np.maximum(np.array(largest), 0.0)
+    return regret @ weights, np.maximum(np.array(largest), 0.0)
 
 
-def _p_best(measures: Evaluation, rng: Seed) -> Floats:
-    """Share of fold bootstrap samples in which each model has the largest mean IAUPREC."""
+def _p_best(measures: Evaluation, ratio: float, rng: Seed) -> Floats:
+    """Share of fold bootstrap samples in which each model has the largest mean IAUPREC.
+
+    The samples' deviations from the mean are widened by the root of ``1 + J ratio``.
+    """
     table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
     values = table.to_numpy()
     if len(values) < 2 or not np.isfinite(values).all():
         return np.full(len(measures.models), np.nan)
-    return share_best(fold_bootstrap_means(values, rng=rng))
+    mean = values.mean(axis=0)
+    widened = np.sqrt(1 + len(values) * ratio) * (fold_bootstrap_means(values, rng=rng) - mean)
+    return share_best(mean + widened)

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova._checks import Floats, InputError, check_choice, check_fraction
-from skewanova.anova import AnovaResult, two_way_anova
+from skewanova.anova import AnovaResult, check_frame, two_way_anova
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
@@ -129,9 +129,10 @@ def tukey_hsd(
     pairs = [(ranks[i], ranks[j]) for i, j in combinations(range(len(ranks)), 2)]
     df = float(result.row("model")["df_error"])
     a, b = (np.array(side) for side in zip(*pairs, strict=True))
-    frame = _compare(
-        effect[a] - effect[b], _standard_errors(cov, a, b), df, n_levels=len(levels), alpha=alpha
-    )
+    estimate, std_error = effect[a] - effect[b], _standard_errors(cov, a, b)
+    if result.rounding:  # no residual variation
+        estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
+    frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
     test = "tukey" if result.test == "two_way" else "tukey_three_way"
     frame = frame.assign(test=test, role=result.role, response=result.response)
     frame[f"{factor}_a"], frame[f"{factor}_b"] = [levels[i] for i in a], [levels[i] for i in b]
@@ -178,6 +179,7 @@ def tukey_by_prior(
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
     parts = []
+    check_frame(auprec, ("model", "fold", "prior"), "auprec")
     for prior, group in auprec.groupby("prior", sort=False, observed=True):
         result = two_way_anova(group, response="auprec", alpha=alpha)
         parts.append(tukey_hsd(result, alpha=alpha, prior=float(str(prior)), order=order).to_frame())
@@ -239,7 +241,8 @@ def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | Non
         return [int(i) for i in np.argsort(-effect, kind="stable")]
     if sorted(map(str, order)) != sorted(map(str, levels)):
         raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
-    return [list(levels).index(level) for level in order]
+    position = {str(level): i for i, level in enumerate(levels)}
+    return [position[str(level)] for level in order]
 
 
 def _standard_errors(cov: Floats, a: Any, b: Any) -> Floats:
@@ -249,7 +252,7 @@ def _standard_errors(cov: Floats, a: Any, b: Any) -> Floats:
 def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, alpha: float) -> pd.DataFrame:
     """Studentized-range tests and intervals of pairwise differences."""
     size = np.abs(estimate)
-    flat = std_error <= 1e-12 * max(float(size.max()), np.finfo(np.float64).tiny)  # no residual variation
+    flat = std_error == 0  # no residual variation
     t_value = np.where(flat, np.where(size > 0, np.inf, np.nan), size / np.where(flat, 1.0, std_error))
     range_value = np.sqrt(2.0) * t_value
     p_value = 2 * stats.t.sf(t_value, df)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from skewanova._checks import Floats, InputError, Seed, check_count
 from skewanova._fold_kernels import pair_indices
 
+#: Means closer than this are equal: sums in another order differ in the last digits.
+MEAN_TOLERANCE = 1e-12
 #: Relative slack with which a resampled statistic counts as reaching the observed one.
 TIE_SLACK = 1e-10
 #: Numbers held at once while permuting.
@@ -87,7 +89,7 @@ def share_best(means: Floats) -> Floats:
     >>> share_best(np.array([[1.0, 2.0], [3.0, 3.0]])).tolist()
     [0.25, 0.75]
     """
-    best = means == means.max(axis=1, keepdims=True)
+    best = means >= means.max(axis=1, keepdims=True) - MEAN_TOLERANCE
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
@@ -100,7 +102,7 @@ class Resampled(NamedTuple):
 
 
 def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Signs for every fold: all arrangements if these are few enough, else random ones behind the observed.
+    """Signs for every fold: all arrangements if these are few, else random ones behind the observed.
 
     Parameters
     ----------

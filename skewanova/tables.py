@@ -14,6 +14,24 @@ TEST_NAMES = {
     "two_way": "2-way ANOVA",
     "three_way": "3-way ANOVA",
     "three_way_interaction": "3-way ANOVA, model x prior",
+    "repeated_measures": "Repeated measures, Greenhouse-Geisser",
+    "hotelling": "Hotelling T2",
+    "friedman": "Friedman, Iman-Davenport F",
+    "permutation": "Permutation of models within folds",
+    "sign_flip": "Sign flips of fold profiles",
+    "mixed": "Mixed model",
+    "corrected_f": "2-way F, corrected",
+    "corrected_gg": "Greenhouse-Geisser, corrected",
+    "corrected_hotelling": "Hotelling T2, corrected",
+    "influence": "Wald test, influence covariance",
+    "paired_t_holm": "Paired t, Holm",
+    "corrected_t_holm": "Corrected paired t, Holm",
+    "games_howell": "Games-Howell on paired differences",
+    "max_t": "Step-down max-T, sign flips",
+    "nemenyi": "Nemenyi",
+    "wilcoxon_holm": "Wilcoxon, Holm",
+    "dunnett": "Dunnett against the control",
+    "influence_holm": "Influence z, Holm",
     "tukey": "Tukey HSD, 2-way mean square",
     "tukey_three_way": "Tukey HSD, 3-way mean square",
 }
@@ -95,9 +113,10 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         header,
         tuple(rows),
         note=(
-            f"Interval: t over folds, as if folds were independent. Worst: mean AUPREC at prior {worst:g}, the "
-            "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
-            "P(best): share of bootstrap samples of folds. Models that share a letter were not found to differ."
+            f"Interval: t over folds, allowing for the training data they share. Worst: mean AUPREC at prior {worst:g}, "
+            "the rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
+            "P(best): share of bootstrap samples of folds, widened likewise. Models that share a letter were not found to "
+            "differ."
         ),
     )
 
@@ -149,8 +168,8 @@ def anova_line(test: pd.DataFrame) -> str:
     name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
     equals = "" if p_value.startswith("<") else "= "
-    ratio = f"F({row.df:g}, {row.df_error:g}) = {row.statistic:.2f}"
-    return f"{name}: {ratio}, p {equals}{p_value or 'undefined'}"
+    df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
+    return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
 
 
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
@@ -283,6 +302,55 @@ def _prior_heads(priors: Iterable[float]) -> list[str]:
         if len(set(heads)) == len(heads):
             break
     return heads
+
+
+def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
+    """Say what the headline test of all models found.
+
+    Parameters
+    ----------
+    anova : DataFrame
+        As a comparison holds it.
+    alpha : float
+        Level of the test.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    headline = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
+    differ = bool((headline["p_value"] < alpha).any())
+    verdict = f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g}"
+    return f"{verdict} ({anova_line(headline)})."
+
+
+def curve_sentences(
+    differing: pd.DataFrame, limits: tuple[float, float], names: Mapping[str, str]
+) -> list[str]:
+    """Say at which priors two models differ, by the simultaneous bands.
+
+    Parameters
+    ----------
+    differing : DataFrame
+        As :func:`~skewanova.differing_priors` returns it.
+    limits : (float, float)
+        Range of priors looked at.
+    names : mapping
+        Short forms of the models' names.
+
+    Returns
+    -------
+    list of str
+        One sentence a stretch of priors, or one that there is none.
+    """
+    if differing.empty:
+        return [f"At no prior from {limits[0]:.3g} to {limits[1]:.3g} were any two models found to differ."]
+    return [
+        f"{names[row.better]} is ahead of {names[row.worse]} at priors {row.prior_low:.3g} to "
+        f"{row.prior_high:.3g} (simultaneous band)."
+        for row in _records(differing)
+    ]
 
 
 def _mean_sd(mean: float, std: float) -> str:

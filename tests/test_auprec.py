@@ -608,9 +608,9 @@ def test_precision_recall_curve_of_named_labels():
     ("prior", "error", "message"),
     [
         (
-            19,
+            4,
             ValueError,
-            "`prior` must lie strictly between 0 and 1, but got 19; did you mean skew=19, that is prior=0.05?",
+            "`prior` must lie strictly between 0 and 1, but got 4; did you mean skew=4, that is prior=0.2?",
         ),
         (0, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
         ([0.1, 0.2], TypeError, "`prior` must be one number, but got 2 in shape (2,)"),

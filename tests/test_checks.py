@@ -327,7 +327,7 @@ def test_three_labels(pos_label):
 
 
 def test_many_labels_are_cut_short():
-    with pytest.raises(InputError, match="has 9, first seen: 0 .* 4 [^,]*$"):
+    with pytest.raises(InputError, match=r"has 9, first seen: 0 .* 4 [^,]*$"):
         checks.check_labels(range(9))
 
 
@@ -358,7 +358,7 @@ def test_missing_labels(labels):
 
 
 def test_rows_of_labels_are_named_as_the_caller_wants():
-    with pytest.raises(InputError, match="the first at line 3$"):
+    with pytest.raises(InputError, match=r"the first at line 3$"):
         checks.check_labels([0, None], where=lambda row: f"line {row + 2}")
     with pytest.raises(InputError, match=r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\)$"):
         checks.check_labels([0, 1, 2], where=lambda row: f"line {row + 2}")

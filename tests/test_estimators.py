@@ -166,7 +166,7 @@ def test_segment_equals_its_integral(true, false, prior):
 def test_segment_twin_equals_the_definition(ends, prior):
     """The closed form used as a twin above, against the integral it stands for."""
     t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
-    truth = twins.segment_by_quadrature(t0, f0, t1, f1, prior)
+    truth = twins.segment_by_quadrature((t0, f0), (t1, f1), prior)
     found = kernels._segments_area(np.array([t0, t1], float), (1 - prior) * np.array([f0, f1], float), prior)
     assert twins.relative_error(found[0], truth) < 5e-15
 

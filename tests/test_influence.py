@@ -132,7 +132,8 @@ def test_variance_agrees_with_the_jackknife():
         left = [np.delete(np.arange(550), i) for i in rows]
         values = np.array([auprec_score(labels[k], scores[k, 0], prior=0.3, estimator=AP) for k in left])
         total += (size - 1) / size * ((values - values.mean()) ** 2).sum()
-    assert auprec_variance(labels, scores[:, 0], prior=0.3) == pytest.approx(total, rel=0.02)
+    # the jackknife lies above by O(1/n)
+    assert auprec_variance(labels, scores[:, 0], prior=0.3) == pytest.approx(total, rel=0.05)
 
 
 def test_covariance_agrees_with_the_paired_stratified_bootstrap():
@@ -200,8 +201,9 @@ def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0, 1.2])
     there = compare_on_one_set(labels, scores, deployment_prior=(0.1, 0.3))
     back = compare_on_one_set(labels, scores[:, ::-1], deployment_prior=(0.1, 0.3))
-    assert there.difference == pytest.approx(-back.difference[::-1], abs=1e-15)
-    assert there.conf_low == pytest.approx(-back.conf_high[::-1], abs=2e-3)  # max_z is quasi-random
+    turned = [5, 4, 2, 3, 1, 0]  # pair (a, b) of four is pair (3 - b, 3 - a) of the columns reversed
+    assert there.difference == pytest.approx(-back.difference[turned], abs=1e-15)
+    assert there.conf_low == pytest.approx(-back.conf_high[turned], abs=2e-3)  # max_z is quasi-random
     assert (there.chi_square, there.df) == (pytest.approx(back.chi_square, rel=1e-9), 3)
     assert (there.model_a[0], there.model_b[-1]) == ("0", "3")
     assert there.p_adjusted == pytest.approx(multipletests(there.p_value, method="holm")[1])
@@ -264,11 +266,15 @@ def test_all_models_equal():
 
 
 def test_omnibus_holds_its_level_and_sees_a_better_model():
-    null = [compare_on_one_set(*simulated(150, 300, [1.0] * 3, seed=s), prior=0.3) for s in range(400)]
-    assert 0.025 <= np.mean([r.p_omnibus < 0.05 for r in null]) <= 0.085  # 0.05 within 3 standard errors
-    assert np.mean([r.p_adjusted.min() < 0.05 for r in null]) <= 0.085
-    ahead = [compare_on_one_set(*simulated(150, 300, [1.0, 1.0, 1.5], seed=s), prior=0.3) for s in range(50)]
-    assert np.mean([r.p_omnibus < 0.05 for r in ahead]) > 0.9
+    def p_values(quality, n_sets):
+        sets = (simulated(150, 300, quality, seed=seed) for seed in range(n_sets))
+        found = [compare_on_one_set(*cases, prior=0.3, simultaneous="none") for cases in sets]
+        return np.array([[r.p_omnibus, r.p_adjusted.min()] for r in found])
+
+    under_null = (p_values([1.0] * 3, 400) < 0.05).mean(axis=0)
+    assert (under_null <= 0.085).all()  # 0.05 and three standard errors
+    assert under_null[0] >= 0.02
+    assert ((p_values([1.0, 1.0, 1.5], 50) < 0.05).mean(axis=0) > 0.9).all()
 
 
 # --- what is refused ----------------------------------------------------------------------------------------
@@ -358,7 +364,7 @@ def test_refused(call, error, message):
 
 def test_unknown_estimator_is_refused():
     for function in (auprec_covariance, compare_on_one_set):
-        with pytest.raises(ValueError, match="^`estimator` must be one of trapezoid, exact"):
+        with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, exact"):
             function(Y, S, prior=0.1, estimator="mean")
 
 

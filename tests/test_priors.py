@@ -62,9 +62,9 @@ def test_arrays_keep_their_shape():
         (skew_from_prior, 0, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
         (
             skew_from_prior,
-            19,
+            4,
             ValueError,
-            "`prior` must lie strictly between 0 and 1, but got 19; did you mean skew=19, that is prior=0.05?",
+            "`prior` must lie strictly between 0 and 1, but got 4; did you mean skew=4, that is prior=0.2?",
         ),
         (skew_from_prior, [], ValueError, "`prior` must hold at least one prior, but is empty"),
         (skew_from_prior, "0.5", TypeError, "`prior` must be a number or numbers, but got '0.5'"),

@@ -1,4 +1,4 @@
-"""The report and the output folder: complete, exact, self-contained, safe with any name, and whole or absent."""
+"""The report and the output folder: complete, exact, self-contained, safe with any name, whole or absent."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import shutil
 import stat
 import subprocess
 import warnings
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -53,9 +51,32 @@ def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):
         return compare(pd.concat(parts), priors=priors, **options)
 
 
+class Like:
+    """A comparison with some attributes replaced."""
+
+    def __init__(self, result, **replaced):
+        self._result = result
+        self.__dict__.update(replaced)
+
+    def __getattr__(self, name):
+        return getattr(self._result, name)
+
+
+def at_one_prior(result):
+    """The same result as if there had been one prior."""
+    alone = {name: getattr(result, name) for name in ("auprec", "auprec_by_prior", "precision_recall_points")}
+    alone = {name: frame[frame["prior"] == frame["prior"].iloc[0]] for name, frame in alone.items()}
+    return Like(result, **alone, prior_posthoc=result.prior_posthoc.iloc[:0])
+
+
 @pytest.fixture(scope="module")
 def plain():
     return simulated(["A", "B"])
+
+
+@pytest.fixture(scope="module")
+def plain_document(plain):
+    return render_html(plain)
 
 
 @pytest.fixture(scope="module")
@@ -152,10 +173,9 @@ def test_pandas_reads_names_with_line_breaks(folder, hostile):
     assert "\r" in "".join(read["model"])
 
 
-def test_empty_frame_is_a_file_with_a_header(undrawn, tmp_path):
-    result = simulated(["A", "B"], n_folds=2, priors=(0.3,))
-    text = (write_folder(result, tmp_path / "out") / "prior_differences.csv").read_text()
-    assert text == ",".join(result.prior_posthoc) + "\n"
+def test_empty_frame_is_a_file_with_a_header(undrawn, plain, tmp_path):
+    text = (write_folder(at_one_prior(plain), tmp_path / "out") / "prior_differences.csv").read_text()
+    assert text == ",".join(plain.prior_posthoc) + "\n"
 
 
 def test_provenance_tells_versions_settings_and_input(folder, hostile):
@@ -182,27 +202,13 @@ def test_provenance_names_the_file_but_not_its_place(plain, undrawn, tmp_path):
     assert "secret" not in text
 
 
-@dataclass
-class Like:
-    """A comparison with some attributes replaced."""
-
-    _result: object
-    settings: dict = field(default_factory=dict)
-    source: object = None
-    conclusions: tuple = ()
-
-    def __getattr__(self, name):
-        return getattr(self._result, name)
-
-
-def test_two_runs_are_alike_to_the_byte(tmp_path, monkeypatch):
+def test_two_runs_are_alike_to_the_byte(plain, plain_document, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    names = ["A", SCRIPT]
-    first = write_folder(simulated(names), tmp_path / "first")
-    second = write_folder(simulated(names), tmp_path / "second")
+    first = write_folder(plain, tmp_path / "first")
+    second = write_folder(simulated(["A", "B"]), tmp_path / "second")
     assert tree(first) == tree(second)
     assert json.loads((first / "provenance.json").read_text())["created"] == "2023-11-14T22:13:20Z"
-    assert render_html(simulated(names)) == (first / "report.html").read_text(encoding="utf-8")
+    assert inline_of(plain_document) == inline_of((first / "report.html").read_text(encoding="utf-8"))
 
 
 def test_figures_are_what_their_names_say(folder):
@@ -216,13 +222,13 @@ def test_figures_are_what_their_names_say(folder):
         assert svg.rstrip().endswith(b"</svg>")
 
 
-def test_drawing_leaves_pyplot_and_its_settings_alone(plain):
+def test_drawing_leaves_pyplot_and_its_settings_alone(plain, plain_document):
     before, figures = dict(rcParams), plt.get_fignums()
     with plt.rc_context({"axes.facecolor": "black", "font.size": 30}):
         styled = render_html(plain)
     assert dict(rcParams) == before
     assert plt.get_fignums() == figures
-    assert inline_of(styled) == inline_of(render_html(plain))
+    assert inline_of(styled) == inline_of(plain_document)
 
 
 def inline_of(document):
@@ -238,7 +244,7 @@ def test_folder_has_the_rights_of_any_new_folder(folder, tmp_path):
 
 
 def broken(source, formats):
-    yield "iauprec", {name: b"picture" for name in formats}
+    yield "iauprec", dict.fromkeys(formats, b"picture")
     raise RuntimeError("no more ink")
 
 
@@ -283,8 +289,9 @@ def test_failing_second_rename_brings_the_earlier_output_back(plain, undrawn, tm
     assert tree(tmp_path) == before
 
 
-def test_name_that_is_not_utf8_is_refused_whole(undrawn, tmp_path):
-    result = Like(simulated(["A", "B\ud800"]), settings={"alpha": 0.05})
+def test_name_that_is_not_utf8_is_refused_whole(plain, undrawn, tmp_path):
+    regions = plain.regions.assign(model=pd.Series(["B\ud800"] * len(plain.regions), dtype=object))
+    result = Like(plain, regions=regions)
     with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
         write_folder(result, tmp_path / "out")
     assert tree(tmp_path) == {}
@@ -336,7 +343,9 @@ def test_folder_with_other_files_is_refused(plain, tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"tool": "other"}', "\ud800"])
 def test_output_of_another_tool_is_refused(plain, tmp_path, text):
     (tmp_path / "provenance.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(InputError, match="holds 'provenance.json'; move that away or choose another folder"):
+    with pytest.raises(
+        InputError, match=r"holds 'provenance\.json'; move that away or choose another folder"
+    ):
         write_folder(plain, tmp_path)
 
 
@@ -345,7 +354,7 @@ def test_earlier_output_with_a_foreign_file_is_refused(undrawn, plain, tmp_path)
     (target / "figures" / "mine.png").write_text("mine")
     (target / "empty").mkdir()
     (target / "elsewhere").symlink_to(tmp_path)
-    with pytest.raises(InputError, match="holds 'elsewhere', 'empty', 'figures/mine.png'; move"):
+    with pytest.raises(InputError, match=r"holds 'elsewhere', 'empty', 'figures/mine\.png'; move"):
         write_folder(plain, target)
     assert (target / "figures" / "mine.png").read_text() == "mine"
 
@@ -359,7 +368,7 @@ def test_file_that_comes_in_meanwhile_is_kept(plain, tmp_path, monkeypatch):
         return iter(())
 
     monkeypatch.setattr(report, "draw_figures", intruded)
-    with pytest.raises(InputError, match="holds 'mine.txt'"):
+    with pytest.raises(InputError, match=r"holds 'mine\.txt'"):
         write_folder(plain, target)
     assert tree(tmp_path) == {"out": None, "out/mine.txt": b"mine"}
 
@@ -422,7 +431,7 @@ def test_every_figure_is_inline_and_described(document):
     assert [attrs["id"] for attrs in outline.named("figure")] == [f"figure-{kind}" for kind in KINDS]
     described = [attrs["aria-label"] for attrs in outline.named("div") if attrs.get("role") == "img"]
     assert len(described) == len(KINDS)
-    assert SCRIPT[:20] in described[0]
+    assert "<script>" in described[0]
     assert len(outline.named("svg")) == len(KINDS)
     assert outline.named("style") == [{}]
 
@@ -456,16 +465,16 @@ def test_findings_come_with_how_to_read_them(document, hostile):
         assert warning.replace("'", "&#39;") in document
 
 
-def test_numbers_are_those_of_the_tables(plain):
-    text = " ".join("".join(Outline(render_html(plain)).words).split())
+def test_numbers_are_those_of_the_tables(plain, plain_document):
+    text = " ".join("".join(Outline(plain_document).words).split())
     best = plain.ranking.iloc[0]
     assert f"ranks first: mean IAUPREC {best['iauprec']:.3f}" in text
     assert "uniform over priors 0.05 to 0.2" in text
     assert plain.sha256 in text
 
 
-def test_one_prior_goes_without_the_figures_along_priors():
-    document = render_html(simulated(["A", "B"], n_folds=2, priors=(0.3,), deployment_prior=0.3))
+def test_one_prior_goes_without_the_figures_along_priors(plain):
+    document = render_html(at_one_prior(plain))
     drawn = {attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")}
     assert drawn == set(KINDS) - _figures.ALONG_PRIORS
     assert "A surface needs more than one prior." in document
@@ -473,13 +482,9 @@ def test_one_prior_goes_without_the_figures_along_priors():
 
 
 def test_no_warnings_are_said_to_be_none(plain, undrawn):
-    document = render_html(SilentLike(plain, settings=plain.settings))
+    document = render_html(Like(plain, warnings=()))
     assert "to keep in mind" not in document
     assert "<p>None.</p>" in document
-
-
-class SilentLike(Like):
-    warnings = ()
 
 
 def test_deployment_limits_shade_the_range(plain):
@@ -510,7 +515,8 @@ def test_headline_pairs_fall_back_on_the_first_test():
 
 
 def test_inline_svg_keeps_the_ids_of_figures_apart():
-    svg = b"""<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="u" xmlns:xlink="v"><style>*{x:y}</style><!-- a -->
+    svg = b"""<?xml version="1.0"?><!DOCTYPE svg>
+    <svg xmlns="u" xmlns:xlink="v"><style>*{x:y}</style><!-- a -->
     <path id="p"/><use xlink:href="#p" clip-path="url(#p)"/></svg>"""
     inline = str(_figures.inline_svg(svg, "roc"))
     assert inline.startswith('<svg aria-hidden="true" focusable="false">')
@@ -572,14 +578,12 @@ def test_markdown_holds_every_table_with_names_escaped(folder):
     text = (folder / "tables.md").read_text(encoding="utf-8")
     assert text.startswith("# Comparison of 5 classifiers\n")
     assert sum(line.startswith("| ---") for line in text.splitlines()) == 6
-    assert "<script" not in text
+    assert not re.search(r"(?<!\\)[<>]", text)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) > 40
 
 
 def test_numpy_values_and_paths_become_json():
-    shown = SimpleNamespace(__str__=lambda self: "x")
     assert report._plain(np.float64(0.5)) == 0.5
     assert report._plain(np.arange(2)) == [0, 1]
     assert report._plain(Path("a")) == "a"
-    assert isinstance(report._plain(shown), str)

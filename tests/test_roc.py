@@ -111,7 +111,7 @@ def test_neighbouring_large_integers_stay_untied(dtype):
 def test_float32_scores_tie_in_their_own_precision():
     score = np.array([1.0, 1.0 + 1e-9, 0.0], np.float32)
     assert len(roc_curve([0, 1, 0], score).fpr) == 3
-    assert len(roc_curve([0, 1, 0], score.astype(np.float64) + [0, 1e-9, 0]).fpr) == 4
+    assert len(roc_curve([0, 1, 0], np.array([1.0, 1.0 + 1e-9, 0.0])).fpr) == 4
 
 
 def test_boolean_scores():

@@ -1,6 +1,6 @@
 """Slow, independent twins of the numeric modules: plain Python, exact fractions, 40-digit floats.
 
-Nothing here imports the package. Curves are lists of (tpr, fpr) fractions; AUPREC is written from the table of
+Nothing here imports the package. Curves are lists of (tpr, fpr) fractions; AUPREC is written from the
 definitions, vertex by vertex, with recalls grouped by equality of fractions.
 """
 
@@ -176,11 +176,11 @@ ESTIMATOR_TWINS = {
 }
 
 
-def segment_by_quadrature(t0, f0, t1, f1, prior):
+def segment_by_quadrature(start: Vertex, end: Vertex, prior: float) -> mp.mpf:
     """Area under precision along a segment, by integrating the definition."""
     with mp.workdps(DIGITS):
         skew = (1 - mp.mpf(prior)) / mp.mpf(prior)
-        t0, f0, t1, f1 = map(exactly, (t0, f0, t1, f1))
+        t0, f0, t1, f1 = map(exactly, (*start, *end))
 
         def precision(s):
             t, f = t0 + s * (t1 - t0), f0 + s * (f1 - f0)
@@ -224,7 +224,9 @@ def uniform_skew_density(pi: mp.mpf) -> mp.mpf:
 
 
 def beta_density(a: float, b: float) -> Callable[[mp.mpf], mp.mpf]:
-    return lambda pi: pi ** (mp.mpf(a) - 1) * (1 - pi) ** (mp.mpf(b) - 1)
+    """Scaled to about 1 at its centre: mpmath's quadrature stops at an absolute error."""
+    centre = mp.mpf(a) / (a + b)
+    return lambda pi: (pi / centre) ** (mp.mpf(a) - 1) * ((1 - pi) / (1 - centre)) ** (mp.mpf(b) - 1)
 
 
 def mean_precision_uniform_prior(t: Fraction, f: Fraction, low: float, high: float) -> mp.mpf:

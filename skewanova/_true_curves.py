@@ -1,0 +1,276 @@
+"""True curves of known score distributions: areas without sampling error, and samples to estimate them from.
+
+With S+ and S- the survival functions of the positives' and the negatives' scores, recall at a threshold is
+S+, the false positive rate S-, and AUPREC the mean over recall u of ``u / (u + skew S-(S+^-1(u)))``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import special
+
+from skewanova._checks import (
+    Bools,
+    Floats,
+    InputError,
+    InputTypeError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_prior,
+)
+from skewanova.priors import DeploymentPrior, as_deployment_prior
+from skewanova.roc import RocCurve
+
+#: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
+REACH = 44.5
+#: Panels shrink towards a kink by halves, this many times.
+HALVINGS = 36
+PANEL_NODES = 16
+
+
+class Distribution(Protocol):
+    """A continuous distribution as scipy.stats freezes it."""
+
+    def sf(self, x: Any) -> Any:
+        """Survival function."""
+
+    def isf(self, q: Any) -> Any:
+        """Inverse of the survival function."""
+
+    def ppf(self, q: Any) -> Any:
+        """Quantile function."""
+
+    def support(self) -> Any:
+        """Smallest and largest score."""
+
+    def rvs(self, *, size: Any, random_state: Any) -> Any:
+        """Random scores."""
+
+
+def true_auprec(negative: Distribution, positive: Distribution, prior: float) -> float:
+    """AUPREC of a classifier whose scores have known distributions.
+
+    Parameters
+    ----------
+    negative, positive : frozen continuous distribution of scipy.stats
+        Distributions of the scores.
+    prior : float
+        Probability of the positive class.
+
+    Returns
+    -------
+    float
+        The area, to about 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If the prior is not strictly between 0 and 1.
+    TypeError
+        If a distribution is not continuous, or not frozen.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova._true_curves import true_auprec
+    >>> round(true_auprec(stats.norm(0, 1), stats.norm(1, 1), 0.5), 10)
+    0.7529959969
+    """
+    return true_iauprec(negative, positive, check_prior(prior))
+
+
+def true_iauprec(
+    negative: Distribution,
+    positive: Distribution,
+    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+) -> float:
+    """Mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    deployment_prior
+        As for :func:`~skewanova.iauprec`.
+
+    Returns
+    -------
+    float
+        The mean area, to about 1e-12.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`true_auprec` and :func:`~skewanova.iauprec`.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova._true_curves import true_iauprec
+    >>> round(true_iauprec(stats.norm(0, 1), stats.norm(1, 1), (0.05, 0.20)), 10)
+    0.3340169553
+    """
+    recall, weight, alarms = _recall_nodes(negative, positive)
+    nodes = zip(*as_deployment_prior(deployment_prior).quadrature(), strict=True)
+    total = sum(share * (weight @ (pi * recall / (pi * recall + (1 - pi) * alarms))) for pi, share in nodes)
+    return float(total)
+
+
+def true_auc(negative: Distribution, positive: Distribution) -> float:
+    """Probability that a positive scores above a negative.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+
+    Returns
+    -------
+    float
+        Area under the true ROC curve.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova._true_curves import true_auc
+    >>> round(true_auc(stats.uniform(0, 1), stats.uniform(0.5, 1)), 10)
+    0.875
+    """
+    _, weight, alarms = _recall_nodes(negative, positive)
+    return float(1 - weight @ alarms)
+
+
+def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 2001) -> RocCurve:
+    """True ROC curve at evenly spaced quantiles of both classes.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    n_points : int, default 2001
+        Thresholds taken from each class.
+
+    Returns
+    -------
+    RocCurve
+        Class sizes are nan; joining its vertices by straight lines is an approximation of order
+        ``n_points ** -2``.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova import auc
+    >>> from skewanova._true_curves import true_roc
+    >>> round(auc(true_roc(stats.norm(0, 1), stats.norm(1, 1))), 5)
+    0.76025
+    """
+    _check_distributions(negative, positive)
+    share = np.arange(1, check_count(n_points, "n_points", minimum=1) + 1) / (n_points + 1)
+    at = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
+    return curve_at(at, negative.sf(at), positive.sf(at))
+
+
+def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
+    """Curve through rates at falling thresholds, closed at (0, 0) and (1, 1), repeated points left out."""
+    at, false, true = (
+        np.concatenate(([first], values, [last]))
+        for first, values, last in ((np.inf, thresholds, -np.inf), (0.0, fpr, 1.0), (0.0, tpr, 1.0))
+    )
+    moved = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
+    return RocCurve(false[moved], true[moved], at[moved], np.nan, np.nan)
+
+
+def sample_scores(
+    negative: Distribution,
+    positive: Distribution,
+    n_cases: int,
+    *,
+    prior: float,
+    exact_counts: bool = True,
+    rng: Seed = 0,
+) -> tuple[Bools, Floats]:
+    """Draw labels and scores.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    n_cases : int
+        Number of cases, at least 2.
+    prior : float
+        Share of positives, or their probability.
+    exact_counts : bool, default True
+        Whether the number of negatives is ``(1 - prior) * n_cases``, rounded, or binomial. Neither class is
+        ever left empty.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    positive : ndarray of bool, shape (n_cases,)
+        Labels, the positives first.
+    score : ndarray of shape (n_cases,)
+        Scores.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova._true_curves import sample_scores
+    >>> labels, scores = sample_scores(stats.norm(-1, 2), stats.norm(1, 2), 100, prior=0.4)
+    >>> int(labels.sum()), len(scores)
+    (40, 100)
+    """
+    _check_distributions(negative, positive)
+    check_count(n_cases, "n_cases", minimum=2)
+    check_fraction(prior, "prior")
+    generator = np.random.default_rng(rng)
+    mean = (1 - prior) * n_cases
+    n_negative = np.floor(mean + 0.5) if exact_counts else generator.binomial(n_cases, 1 - prior)
+    n_negative = int(np.clip(n_negative, 1, n_cases - 1))
+    sizes = ((positive, n_cases - n_negative), (negative, n_negative))
+    scores = [drawn.rvs(size=size, random_state=generator) for drawn, size in sizes]
+    return np.arange(n_cases) < n_cases - n_negative, np.concatenate(scores).astype(np.float64)
+
+
+def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Floats, Floats, Floats]:
+    """Nodes and weights over recall, and the false positive rate at each; finer towards kinks.
+
+    In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
+    """
+    _check_distributions(negative, positive)
+    ends = [float(positive.sf(edge)) for edge in negative.support()]
+    kinks = [float(special.logit(end)) for end in ends if 0 < end < 1]
+    node, weight = np.polynomial.legendre.leggauss(PANEL_NODES)
+    edges = _edges(kinks)
+    half = np.diff(edges)[:, None] / 2
+    at = (edges[:-1, None] + half * (node + 1)).ravel()
+    recall = special.expit(at)
+    score = np.where(at < 0, positive.isf(recall), positive.ppf(special.expit(-at)))
+    return recall, (half * weight).ravel() * recall * special.expit(-at), np.asarray(negative.sf(score))
+
+
+def _edges(kinks: list[float]) -> Floats:
+    towards = 0.5 ** np.arange(HALVINGS)
+    near = [kink + side * towards for kink in kinks for side in (-1.0, 1.0)]
+    even = np.arange(-REACH, REACH + 0.25, 0.5)
+    edges = np.concatenate([even, kinks, *near])
+    return np.unique(edges[np.abs(edges) <= REACH])
+
+
+def _check_distributions(negative: Distribution, positive: Distribution) -> None:
+    for name, given in (("negative", negative), ("positive", positive)):
+        if not all(hasattr(given, part) for part in ("sf", "isf", "ppf", "support", "rvs")):
+            raise InputTypeError(
+                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got {given!r}"
+            )
+        if not hasattr(getattr(given, "dist", given), "pdf"):
+            raise InputTypeError(f"`{name}` must be continuous, but got {given.dist.name}")
+        try:
+            spread = given.support()
+        except TypeError as error:
+            raise InputTypeError(f"`{name}` must be frozen with its parameters, but got {given!r}") from error
+        if not np.isfinite(given.isf(0.5)):
+            raise InputError(f"`{name}` has invalid parameters: its support is {spread}")
