@@ -85,7 +85,7 @@ def _inflation(scenario: Scenario) -> float:
     return 1 + scenario.n_folds * (scenario.ratio or DECLARED_RATIO)
 
 
-# --- the paper's three-way analysis, in closed form for complete tables -----------------------------------
+# --- the paper's three-way analysis, in closed form for complete tables -------------------------------------
 
 
 def three_way_test(auprec: Floats) -> kernels.FTest:
@@ -117,7 +117,7 @@ def _three_way(auprec: Floats) -> tuple[Floats, Floats, int]:
     return model, residual, n_folds * n_models * n_priors - n_folds - n_models - n_priors + 2
 
 
-# --- ranges and ranks -------------------------------------------------------------------------------------
+# --- ranges and ranks ---------------------------------------------------------------------------------------
 
 
 def tukey_p(values: Floats) -> Floats:
@@ -144,7 +144,7 @@ def signed_rank_p(values: Floats) -> Floats:
     n_folds = values.shape[-2]
     lower = _signed_rank_cdf(n_folds)
     smaller = np.minimum(positive, n_folds * (n_folds + 1) // 2 - positive)
-    return np.minimum(2 * lower[smaller], 1.0)
+    return np.asarray(np.minimum(2 * lower[smaller], 1.0))
 
 
 @cache
@@ -163,7 +163,7 @@ def _range_p(means: Floats, variance: Floats, df: float) -> Floats:
     n_models = means.shape[-1]
     a, b = kernels.pair_indices(n_models)
     size = np.abs(means[..., a] - means[..., b]) / np.sqrt(variance)[..., None]
-    return np.exp(np.minimum(_log_range_sf(n_models, df)(np.minimum(size, LARGEST_RANGE)), 0.0))
+    return np.asarray(np.exp(np.minimum(_log_range_sf(n_models, df)(np.minimum(size, LARGEST_RANGE)), 0.0)))
 
 
 LARGEST_RANGE = 12.0
@@ -178,7 +178,7 @@ def _log_range_sf(n_models: int, df: float) -> CubicSpline:
     return CubicSpline(nodes, np.log(tail))
 
 
-# --- permutation ------------------------------------------------------------------------------------------
+# --- permutation --------------------------------------------------------------------------------------------
 
 
 def permutation_p(values: Floats, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""Bootstrap of cases, positives and negatives apart: sorted once, drawn as counts on tie groups, in blocks."""
+"""Bootstrap of cases, each class apart: sorted once, drawn as counts on tie groups, in blocks."""
 
 from __future__ import annotations
 

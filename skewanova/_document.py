@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from skewanova import tables
-from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, headline_pairs, inline_svg
+from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, headline_rows, inline_svg
 from skewanova._rendering import Table, format_number, shortened
 
 #: Sections below the findings, in order.
@@ -57,7 +57,7 @@ TESTS = {
 }
 CAPTIONS = {
     "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
-    "marker is the mean over folds with its {level} interval (t over folds, as if folds were independent). "
+    "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
     "Models that share a letter were not found to differ.",
     "auprec": "AUPREC by prior, mean over folds, on a logarithmic axis of priors.",
     "regions": "Mean AUPREC by prior; the strip along the bottom has the colour of the model that leads "
@@ -251,21 +251,18 @@ def _is_number(cell: str) -> bool:
 
 def _tests(source: ReportSource) -> dict[str, Any]:
     """Each analysis of variance in a line with its label, and the tables of pairs by test."""
-    tests = [
-        {
-            "line": tables.anova_line(group),
-            "label": source.labels.get(str(name), ""),
-            "response": group["response"].iloc[0],
-        }
-        for name, group in source.anova.groupby("test", sort=False, observed=True)
-    ]
-    on_iauprec = [test for test in tests if test["response"] == "iauprec"]
     return {
-        "tests": tests,
-        "headline": on_iauprec[:1],
+        "tests": [
+            _test(source, group) for _, group in source.anova.groupby("test", sort=False, observed=True)
+        ],
+        "headline": _test(source, headline_rows(source.anova)),
         "pairs": _families(source),
         "prior_label": source.labels.get("three_way", ""),
     }
+
+
+def _test(source: ReportSource, rows: pd.DataFrame) -> dict[str, str]:
+    return {"line": tables.anova_line(rows), "label": source.labels.get(rows["test"].iloc[0], "")}
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
@@ -293,7 +290,7 @@ def _without(table: Table, head: str) -> Table:
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
     """Figures with a caption, and with a description for whoever cannot see them."""
-    pairs = headline_pairs(source.posthoc)
+    pairs = headline_rows(source.posthoc)
     test, response = pairs["test"].iloc[0], pairs["response"].iloc[0]
     filled = {
         "level": _level(source),
@@ -326,7 +323,7 @@ def _methods(source: ReportSource) -> dict[str, str]:
     return {
         "estimator": ESTIMATORS.get(name, name),
         "deployment": str(source.settings.get("deployment_prior", "")),
-        "tests": "; ".join(TESTS.get(test, test) for test in tests),
+        "tests": "; ".join(TESTS.get(test, tables.TEST_NAMES.get(test, test)) for test in tests),
     }
 
 

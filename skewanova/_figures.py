@@ -117,11 +117,12 @@ def inline_svg(svg: bytes, kind: str) -> Markup:
     return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
 
 
-def headline_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the first test on IAUPREC, or else of the first test."""
-    first = posthoc[posthoc["response"] == "iauprec"]
-    first = posthoc if first.empty else first
-    rows: pd.DataFrame = first[first["test"] == first["test"].iloc[0]]
+def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
+    for column, wanted in (("response", "iauprec"), ("role", "headline")):
+        found = frame[frame[column] == wanted]
+        frame = frame if found.empty else found
+    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
     return rows
 
 
@@ -168,7 +169,7 @@ def _draw_regions(source: FigureSource) -> Figure:
 
 
 def _draw_differences(source: FigureSource) -> Figure:
-    pairs = headline_pairs(source.posthoc).head(MOST_PAIRS)
+    pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
     return _one(plots.plot_differences, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
@@ -194,11 +195,14 @@ def _draw_precision_recall(source: FigureSource) -> Figure:
 def _draw_surface(source: FigureSource) -> Figure:
     """One panel a model, two a row."""
     models = _models(source)[:MOST_PANELS]
+    labels = model_labels(_models(source), width=24)
     rows = -(-len(models) // 2)
     figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False).ravel()
     for model, ax in zip(models, panels, strict=False):
         plots.plot_surface(source.surface_points, model=model, ax=ax).set_ylabel("Prior")
+        ax.set_title(labels[model], loc="left", fontsize="medium")
+    figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
     for ax in panels[len(models) :]:
         ax.remove()
     return figure

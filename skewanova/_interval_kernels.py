@@ -28,7 +28,7 @@ def logit_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def delta_logit_limits(theta: float, std_error: float, level: float) -> Limits:
-    """Limits from a standard error, symmetric on the logit scale: expit(eta -+ z se / (theta (1 - theta)))."""
+    """Limits symmetric on the logit scale: expit(eta -+ z std_error / (theta (1 - theta)))."""
     reach = two_sided(level) * std_error / (theta * (1 - theta))
     centre = special.logit(theta)
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))

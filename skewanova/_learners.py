@@ -1,9 +1,9 @@
 """Four small learners on arrays, trained on many subsets of the cases and many feature sets at once.
 
-They serve the simulations: linear and quadratic discriminants, Gaussian naive Bayes, nearest neighbours. The
-positive cases of a data set stand first. Shapes: `features` (..., n_cases, n_features), `train` (..., n_folds,
-n_cases) holding 1 for training cases and 0 for others, `test` (..., n_folds, n_test, n_features); scores are of
-shape (..., n_folds, n_test), a higher score speaking for the positive class.
+They serve the simulations: linear and quadratic discriminants, Gaussian naive Bayes, nearest neighbours.
+Positive cases stand first. Shapes: `features` (..., n_cases, n_features), `train` (..., n_folds,
+n_cases) holding 1 for training cases and 0 for others, `test` (..., n_folds, n_test, n_features); scores are
+(..., n_folds, n_test), a higher score speaking for the positive class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_NEIGHBOURS = 15
 class Moments(NamedTuple):
     """Number of training cases, means and sums of squares about them, of one class in every fold."""
 
-    count: Floats
+    size: Floats
     mean: Floats
     scatter: Floats
 
@@ -33,7 +33,7 @@ Learner = Callable[[Floats, Floats, Floats, int], Floats]
 def lda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
     """Linear discriminant: log odds of two Gaussian classes with one covariance (divisor n - 2)."""
     negative, positive = class_moments(features, train, n_positive)
-    count = positive.count + negative.count
+    count = positive.size + negative.size
     pooled = (positive.scatter + negative.scatter) / (count - 2)[..., None, None]
     direction = np.linalg.solve(pooled, (positive.mean - negative.mean)[..., None])
     middle = (positive.mean + negative.mean)[..., None, :] / 2
@@ -43,9 +43,8 @@ def lda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Float
 def qda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
     """Quadratic discriminant: log odds of two Gaussian classes with their own covariances (divisor n - 1)."""
     negative, positive = class_moments(features, train, n_positive)
-    return np.asarray(_log_density(test, positive) - _log_density(test, negative)) + _log_odds(
-        negative, positive
-    )
+    log_density = [_log_density(test, moments) for moments in (positive, negative)]
+    return np.asarray(log_density[0] - log_density[1] + _log_odds(negative, positive))
 
 
 def naive_bayes(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
@@ -108,18 +107,18 @@ def _moments(features: Floats, weight: Floats) -> Moments:
 
 
 def _log_odds(negative: Moments, positive: Moments) -> Floats:
-    return np.asarray(np.log(positive.count / negative.count))[..., None]
+    return np.asarray(np.log(positive.size / negative.size))[..., None]
 
 
 def _log_density(test: Floats, moments: Moments) -> Floats:
     """Gaussian log density, but for a constant."""
-    cov = moments.scatter / (moments.count - 1)[..., None, None]
+    cov = moments.scatter / (moments.size - 1)[..., None, None]
     centred = test - moments.mean[..., None, :]
     squared = (centred @ np.linalg.inv(cov) * centred).sum(axis=-1)
     return np.asarray(-(squared + np.linalg.slogdet(cov)[1][..., None]) / 2)
 
 
 def _log_density_independent(test: Floats, moments: Moments) -> Floats:
-    variance = np.diagonal(moments.scatter, axis1=-2, axis2=-1) / moments.count[..., None]
+    variance = np.diagonal(moments.scatter, axis1=-2, axis2=-1) / moments.size[..., None]
     squared = ((test - moments.mean[..., None, :]) ** 2 / variance[..., None, :]).sum(axis=-1)
     return np.asarray(-(squared + np.log(variance).sum(axis=-1)[..., None]) / 2)

@@ -401,7 +401,8 @@ def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
-            f"`surface_points` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
+            "`surface_points` must have 2 priors and 2 recalls or more, but has "
+            f"{len(grid)} and {len(grid.columns)}"
         )
     return grid
 

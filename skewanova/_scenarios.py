@@ -1,8 +1,8 @@
 """Tables of fold x model values whose truth is known: the scenarios of the calibration studies.
 
 Every scenario draws replicates as arrays, with the models truly equal unless an effect is asked for. Positive
-cases stand first throughout, and the areas are the package's exact trapezoid, read from a table of all that a
-positive case can add: its rank among the positives and the number of negatives above it decide.
+cases stand first throughout. The areas are the package's trapezoid, read from a table of all that a positive
+case can add: its rank among the positives and the number of negatives above it decide.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Tables:
     auprec: Mapping[str, Floats]
 
 
-# --- areas ----------------------------------------------------------------------------------------------------
+# --- areas --------------------------------------------------------------------------------------------------
 
 
 def measures(scores: Floats, n_positive: int) -> Tables:
@@ -49,7 +49,10 @@ def measures(scores: Floats, n_positive: int) -> Tables:
     above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
     areas = gains[np.arange(n_positive), above].sum(axis=-2)
     ends = np.cumsum([1, *map(len, PRIOR_GRIDS.values())])
-    grids = {name: areas[..., end - len(PRIOR_GRIDS[name]) : end] for name, end in zip(PRIOR_GRIDS, ends[1:])}
+    grids = {
+        name: areas[..., end - len(PRIOR_GRIDS[name]) : end]
+        for name, end in zip(PRIOR_GRIDS, ends[1:], strict=True)
+    }
     return Tables(areas[..., 0], grids)
 
 
@@ -57,8 +60,8 @@ def measures(scores: Floats, n_positive: int) -> Tables:
 def _gains(n_positive: int, n_negative: int) -> Floats:
     """What positive j adds with f negatives above it, to IAUPREC and to AUPREC at every prior.
 
-    Landgrebe et al. 2006, eq. 4: half a step of recall times the precisions before and after it. Precision is 1
-    where no negative stands above, and 0 where no positive does.
+    Landgrebe et al. 2006, eq. 4: half a step of recall times the precisions before and after it. Precision is
+    1 where no negative stands above, and 0 where no positive does.
     """
     true = np.arange(1, n_positive + 1)[:, None] / n_positive
     false = np.arange(n_negative + 1) / n_negative
@@ -71,7 +74,7 @@ def _gains(n_positive: int, n_negative: int) -> Floats:
     return np.asarray((before + precision) / (2 * n_positive))
 
 
-# --- independent folds ----------------------------------------------------------------------------------------
+# --- independent folds --------------------------------------------------------------------------------------
 
 #: Mean and standard deviation over folds of the binormal distance between the classes.
 QUALITY = (1.5, 0.2)
@@ -124,7 +127,7 @@ def gaussian(
     return Tables(values, copies)
 
 
-# --- learners retrained on parts of one data set --------------------------------------------------------------
+# --- learners retrained on parts of one data set ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class Splits:
         return 1 / (self.parts - 1)
 
     def test_cases(self, n_replicates: int, rng: np.random.Generator, sizes: tuple[int, int]) -> Indices:
-        """Cases tested in each fold (replicates, folds, cases), positives first, both classes in proportion."""
+        """Cases tested in each fold (replicates, folds, cases): positives first, classes in proportion."""
         drawn = []
         for first, size in zip((0, sizes[0]), sizes, strict=True):
             cases = np.broadcast_to(np.arange(first, first + size), (n_replicates, self.repeats, size))
@@ -198,7 +201,7 @@ class Task:
 
 
 def _tested(features: Floats, test: Indices) -> Floats:
-    """Features of the test cases: (..., cases, features) at (..., folds, test) -> (..., folds, test, features)."""
+    """Features (..., cases, features) of the test cases (..., folds, test)."""
     return np.take_along_axis(features[..., None, :, :], test[..., None], axis=-2)
 
 
@@ -220,9 +223,7 @@ def feature_subsets(
     return task.measured(np.stack(scores))
 
 
-def random_starts(
-    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0
-) -> Tables:
+def random_starts(n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0) -> Tables:
     """Linear discriminants of random projections, drawn anew for each model and fold: only the seed differs."""
     features = task.data(n_replicates, rng)[:, None, None]
     test, train = task.folds(n_replicates, rng)
@@ -234,7 +235,7 @@ def random_starts(
 
 
 def unstable_selection(
-    n_replicates: int, rng: np.random.Generator, *, task: Task, n_noise: int = 36, effect: float = 0.0
+    n_replicates: int, rng: np.random.Generator, *, task: Task, n_noise: int = 120, effect: float = 0.0
 ) -> Tables:
     """Features selected by t inside training, from a random pool for each model: a stress case.
 
@@ -250,7 +251,7 @@ def unstable_selection(
     return task.measured(lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :])
 
 
-# --- the scenarios by name --------------------------------------------------------------------------------
+# --- the scenarios by name ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -279,14 +280,16 @@ class Scenario:
     ratio: float
     draw: Callable[..., Tables]
     n_better: int = 0
-    full: int = 4000
+    full: int = 10_000
 
 
 #: Effect of the better model where the null is partly true: found in nearly every replicate.
 CLEAR_EFFECT = 1.5
 
 
-def _independent(n_folds: int = 20, spread: float = 1.0, *, better: bool = False, n_models: int = 4) -> Scenario:
+def _independent(
+    n_folds: int = 20, spread: float = 1.0, *, better: bool = False, n_models: int = 4
+) -> Scenario:
     draw = partial(
         binormal,
         effect=CLEAR_EFFECT if better else 0.0,
@@ -303,13 +306,13 @@ def _gaussian(rho: float = 0.0, n_copies: int = 0) -> Scenario:
     return Scenario(design, 20, 4, 0.25 if rho else 0.0, draw, full=20_000)
 
 
-def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 2000) -> Scenario:
+def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 4000) -> Scenario:
     splits = task.splits
     return Scenario(name, splits.n_folds, task.n_models, splits.ratio, partial(draw, task=task), full=full)
 
 
 _HOLD_OUTS = Splits(20, 5)
-_SMALL = {"sizes": (80, 120), "distance": 0.5}
+_SMALL = (40, 160)
 
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
     {
@@ -326,16 +329,16 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
         "S3-partial": _independent(spread=2.3, better=True),
         "S2a": _learned("20 hold-outs 80/20", feature_subsets, Task(_HOLD_OUTS)),
         "S2a-J5": _learned("5 hold-outs 80/20", feature_subsets, Task(Splits(5, 5))),
-        "S2a-J100": _learned("100 hold-outs 80/20", feature_subsets, Task(Splits(100, 5)), 1000),
+        "S2a-J100": _learned("100 hold-outs 80/20", feature_subsets, Task(Splits(100, 5)), 2000),
         "S2a-10fold": _learned("10-fold", feature_subsets, Task(Splits(1, 10, 10))),
-        "S2a-10x10": _learned("10 x 10-fold", feature_subsets, Task(Splits(10, 10, 10)), 1000),
+        "S2a-10x10": _learned("10 x 10-fold", feature_subsets, Task(Splits(10, 10, 10)), 2000),
         "S2a-5x2": _learned("5 x 2-fold", feature_subsets, Task(Splits(5, 2, 2))),
         "S2b": _learned("20 hold-outs 80/20", random_starts, Task(_HOLD_OUTS)),
         "S2c": _learned("20 hold-outs 80/20", partial(feature_subsets, mixed=True), Task(_HOLD_OUTS)),
-        "S2e": _learned("20 hold-outs 80/20", unstable_selection, Task(_HOLD_OUTS, **_SMALL)),
-        "S2e-half": _learned("20 hold-outs 50/50", unstable_selection, Task(Splits(20, 2), **_SMALL)),
-        "S2e-10fold": _learned("10-fold", unstable_selection, Task(Splits(1, 10, 10), **_SMALL)),
-        "S2e-5x2": _learned("5 x 2-fold", unstable_selection, Task(Splits(5, 2, 2), **_SMALL)),
+        "S2e": _learned("20 hold-outs 80/20", unstable_selection, Task(_HOLD_OUTS, _SMALL)),
+        "S2e-half": _learned("20 hold-outs 50/50", unstable_selection, Task(Splits(20, 2), _SMALL)),
+        "S2e-10fold": _learned("10-fold", unstable_selection, Task(Splits(1, 10, 10), _SMALL)),
+        "S2e-5x2": _learned("5 x 2-fold", unstable_selection, Task(Splits(5, 2, 2), _SMALL)),
         **{f"G-{rho:g}": _gaussian(rho) for rho in (0.0, 0.05, 0.1, 0.2, 0.3)},
         **{f"P-{n}": _gaussian(n_copies=n) for n in (3, 4, 16)},
     }

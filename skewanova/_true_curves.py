@@ -266,11 +266,11 @@ def _check_distributions(negative: Distribution, positive: Distribution) -> None
             raise InputTypeError(
                 f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got {given!r}"
             )
-        if not hasattr(getattr(given, "dist", given), "pdf"):
-            raise InputTypeError(f"`{name}` must be continuous, but got {given.dist.name}")
+        if hasattr(getattr(given, "dist", given), "pmf"):
+            raise InputTypeError(f"`{name}` must be continuous, but its scores would tie")
         try:
-            spread = given.support()
+            centre = given.isf(0.5)
         except TypeError as error:
-            raise InputTypeError(f"`{name}` must be frozen with its parameters, but got {given!r}") from error
-        if not np.isfinite(given.isf(0.5)):
-            raise InputError(f"`{name}` has invalid parameters: its support is {spread}")
+            raise InputTypeError(f"`{name}` must be frozen with its parameters") from error
+        if not np.isfinite(centre):
+            raise InputError(f"`{name}` must have valid parameters, but its median is {centre}")

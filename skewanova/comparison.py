@@ -380,7 +380,7 @@ def _posthoc(
 
 
 def _prior_posthoc(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
-    if "prior" not in three_way.residuals():
+    if three_way.residuals()["prior"].nunique() < 2:
         return pd.DataFrame(columns=prior_pair_columns())
     return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()
 

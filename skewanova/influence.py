@@ -215,7 +215,7 @@ def auprec_covariance(
     *,
     prior: float | None = None,
     deployment_prior: Target | None = None,
-    estimator: str = "trapezoid",
+    estimator: str = "average_precision",
     pos_label: object = None,
 ) -> AuprecCovariance:
     """AUPREC or IAUPREC of several models on the same cases, with their sampling covariance.
@@ -228,7 +228,7 @@ def auprec_covariance(
         Real scores, one column a model.
     prior, deployment_prior
         As for :func:`auprec_influence`.
-    estimator : str, default "trapezoid"
+    estimator : str, default "average_precision"
         Of the estimates, as for :func:`~skewanova.auprec`. The covariance is that of average precision, to
         which every estimator is equal but for O(1/n).
 
@@ -273,7 +273,7 @@ def compare_on_one_set(
     models: Sequence[str] | None = None,
     level: float = 0.95,
     simultaneous: str = "max_z",
-    estimator: str = "trapezoid",
+    estimator: str = "average_precision",
     pos_label: object = None,
 ) -> OneSetComparison:
     """Compare models on one set of cases, without folds.

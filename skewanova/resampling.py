@@ -94,7 +94,7 @@ def share_best(means: Floats) -> Floats:
 
 
 class Resampled(NamedTuple):
-    """p-values of a resampling test, how many arrangements were tried, and whether these were all there are."""
+    """p-values of a resampling test, how many arrangements were tried, and whether these were all."""
 
     p_value: Floats
     n_arrangements: int

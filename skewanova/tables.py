@@ -14,18 +14,18 @@ TEST_NAMES = {
     "two_way": "2-way ANOVA",
     "three_way": "3-way ANOVA",
     "three_way_interaction": "3-way ANOVA, model x prior",
-    "repeated_measures": "Repeated measures, Greenhouse-Geisser",
+    "repeated_measures": "repeated-measures F (Greenhouse-Geisser)",
     "hotelling": "Hotelling T2",
     "friedman": "Friedman, Iman-Davenport F",
     "permutation": "Permutation of models within folds",
     "sign_flip": "Sign flips of fold profiles",
     "mixed": "Mixed model",
-    "corrected_f": "2-way F, corrected",
-    "corrected_gg": "Greenhouse-Geisser, corrected",
-    "corrected_hotelling": "Hotelling T2, corrected",
+    "corrected_f": "corrected 2-way F",
+    "corrected_gg": "corrected Greenhouse-Geisser F",
+    "corrected_hotelling": "corrected Hotelling T2",
     "influence": "Wald test, influence covariance",
     "paired_t_holm": "Paired t, Holm",
-    "corrected_t_holm": "Corrected paired t, Holm",
+    "corrected_t_holm": "corrected paired t, Holm",
     "games_howell": "Games-Howell on paired differences",
     "max_t": "Step-down max-T, sign flips",
     "nemenyi": "Nemenyi",
@@ -113,10 +113,10 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         header,
         tuple(rows),
         note=(
-            f"Interval: t over folds, allowing for the training data they share. Worst: mean AUPREC at prior {worst:g}, "
-            "the rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
-            "P(best): share of bootstrap samples of folds, widened likewise. Models that share a letter were not found to "
-            "differ."
+            "Interval: t over folds, allowing for the training data they share. Worst: mean AUPREC at prior "
+            f"{worst:g}, the rarest of the deployment. Regret: shortfall from the best model over the "
+            "deployment prior. P(best): share of bootstrap samples of folds, widened likewise. Models that "
+            "share a letter were not found to differ."
         ),
     )
 

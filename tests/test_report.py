@@ -499,7 +499,7 @@ def test_many_models_stay_readable():
     pairs = _figures._DRAW["differences"](result)
     assert len(pairs.axes[0].get_yticks()) == _figures.MOST_PAIRS
     surfaces = _figures._DRAW["surface"](result)
-    assert sum("surface" in ax.get_title(loc="left") for ax in surfaces.axes) == _figures.MOST_PANELS
+    assert sum("model" in ax.get_title(loc="left") for ax in surfaces.axes) == _figures.MOST_PANELS
     curves = _figures._DRAW["precision_recall"](result)
     assert len(curves.axes) == 2  # one a prior
     captions = report.render.__globals__["_pictures"](
@@ -509,9 +509,18 @@ def test_many_models_stay_readable():
     assert captions["surface"].caption.endswith("The first 6 models.")
 
 
-def test_headline_pairs_fall_back_on_the_first_test():
-    frame = pd.DataFrame({"test": ["x", "x", "y"], "response": "auprec"})
-    assert len(_figures.headline_pairs(frame)) == 2
+@pytest.mark.parametrize(
+    ("rows", "chosen"),
+    [
+        ([("x", "as_published", "iauprec"), ("y", "headline", "iauprec")], "y"),
+        ([("x", "headline", "auprec"), ("y", "as_published", "iauprec")], "y"),
+        ([("x", "check", "auprec"), ("y", "headline", "auprec")], "y"),
+        ([("x", "check", "auprec"), ("y", "check", "auprec")], "x"),
+    ],
+)
+def test_conclusions_rest_on_the_headline_test_of_iauprec(rows, chosen):
+    frame = pd.DataFrame(rows, columns=["test", "role", "response"])
+    assert _figures.headline_rows(frame)["test"].tolist() == [chosen]
 
 
 def test_inline_svg_keeps_the_ids_of_figures_apart():

@@ -1,0 +1,34 @@
+"""The README's example runs and prints what the README says, and its commands are there for CI to find."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def block(marker: str) -> str:
+    found = re.search(rf"<!-- {marker} -->\n```\w+\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert found, f"the README has no block {marker}"
+    return found.group(1)
+
+
+def test_example_prints_what_the_readme_shows() -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block("example")], capture_output=True, text=True, check=False
+    )
+    assert run.stderr == ""
+    assert run.stdout.split() == block("example-output").split()
+
+
+def test_commands_set_themselves_up() -> None:
+    for marker, end in (("main-command", "--out demo-report\n"), ("test-command", "-m pytest\n")):
+        command = block(marker)
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        assert command.endswith(end)
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
+        assert (README.parent / target).exists(), target

@@ -1,0 +1,343 @@
+import gzip
+import math
+import random
+import re
+import struct
+import time
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skewanova import _tables_in as tables_in
+from skewanova._checks import InputError, InputTypeError
+
+HEAD = "model,fold,y_true,y_score"
+LABELS = ["model", "fold", "y_true"]
+NEEDED = [*LABELS, "y_score"]
+
+
+def write(folder, text, name="scores.csv"):
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
+    return path
+
+
+def load(source, required=NEEDED, optional=(), text=LABELS):
+    return tables_in.load_table(source, required=required, optional=optional, text=text)
+
+
+def scores_of(folder, texts):
+    path = write(folder, "\n".join([HEAD, *(f'A,1,0,"{text}"' for text in texts)]))
+    return load(path).frame["y_score"].to_numpy()
+
+
+def double(bits):
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+# --- numbers from text ------------------------------------------------------------------------------------
+
+
+def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
+    draw = random.Random(1)
+    values = [double(draw.getrandbits(64)) for _ in range(4000)]
+    values += [double(draw.getrandbits(52)) for _ in range(500)]  # subnormals
+    values += [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0.0, 0.1, 1 / 3]
+    values = [v for v in values if not math.isnan(v)]
+    read = scores_of(tmp_path, map(repr, values))
+    assert read.dtype == np.float64
+    assert read.tobytes() == np.array(values).tobytes()
+
+
+def test_decimals_become_the_nearest_double(tmp_path):
+    texts = ["9007199254740993.0", "0.1000000000000000055511151231257827", "1.7976931348623158e308", "1e23"]
+    assert scores_of(tmp_path, texts).tolist() == [float(t) for t in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "dtype", "values"),
+    [
+        (["9007199254740993", "9007199254740992"], np.int64, [2**53 + 1, 2**53]),
+        (["-9223372036854775808", "9223372036854775807"], np.int64, [-(2**63), 2**63 - 1]),
+        (["18446744073709551615", "18446744073709551614"], np.uint64, [2**64 - 1, 2**64 - 2]),
+        ([" 7", "+8 ", "007"], np.int64, [7, 8, 7]),
+        (["True", "false", " TRUE"], np.bool_, [True, False, True]),
+        (["1", "0.5"], np.float64, [1.0, 0.5]),
+        (["inf", "-Infinity", "+INF"], np.float64, [np.inf, -np.inf, np.inf]),
+        ([".5", "5.", "1E3", " 1e-3 "], np.float64, [0.5, 5.0, 1000.0, 0.001]),
+    ],
+)
+def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
+    read = scores_of(tmp_path, texts)
+    assert read.dtype == dtype
+    assert read.tolist() == values
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**64 + 1, 2**64, 2**64 + 1, -5],
+        [2**64 - 1, -1, 2**64 - 2],
+        [-(2**63) - 1, -(2**63) - 2],
+        [10**300 + 1, 10**300],
+    ],
+)
+def test_whole_numbers_beyond_64_bits_keep_their_order(tmp_path, values):
+    read = scores_of(tmp_path, map(str, values)).tolist()
+    for i, a in enumerate(values):
+        for j, b in enumerate(values):
+            assert (read[i] < read[j], read[i] == read[j]) == (a < b, a == b)
+
+
+@pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "nan", "-nan", "null", "None", "NULL", " nan "])
+def test_missing_scores_are_nan(tmp_path, text):
+    read = scores_of(tmp_path, ["0.5", text, "3"])
+    assert np.isnan(read).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "text", ["abc", "1_000", "１", "0x10", "1d5", "1,5", "#N/A", "--1", "1e", "1 2", "٣", "True", "9" * 5000]
+)
+def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
+    shown = re.escape(repr(text) if len(text) < 38 else repr(text)[:36] + "...")
+    message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
+    with pytest.raises(InputError, match=message):
+        scores_of(tmp_path, ["0.5", text, "2"])
+
+
+# --- where a row stands -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.csv.gz", "SCORES.CSV", "Scores.Csv.Gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_line_numbers_count_blank_lines_and_quoted_line_ends(tmp_path, name, end, bom):
+    lines = [
+        "",  # 1
+        "model,fold,y_true,y_score,notes",  # 2
+        "A,1,0,0.5,plain",  # 3
+        "   ",  # 4
+        '"B ""x"", y",1,1,0.5,"two',  # 5
+        'lines"',  # 6
+        "",  # 7
+        "C,1,0,oops,",  # 8
+    ]
+    path = write(tmp_path, bom + end.join(lines) + end, name)
+    with pytest.raises(InputError, match=r"has 'oops' at line 8$"):
+        load(path)
+    good = write(tmp_path, bom + end.join(lines).replace("oops", "1") + end, name)
+    raw = load(good)
+    assert [raw.where(row) for row in range(3)] == ["line 3", "line 5", "line 8"]
+    assert raw.frame["model"].tolist() == ["A", 'B "x", y', "C"]
+    assert list(raw.frame) == NEEDED
+    assert raw.source == good
+
+
+def test_a_quoted_blank_line_is_blank_too(tmp_path):
+    raw = load(write(tmp_path, f'{HEAD}\n""\nA,1,0,1\n'))
+    assert (len(raw.frame), raw.where(0)) == (1, "line 3")
+
+
+def test_frames_name_rows_from_0():
+    frame = pd.DataFrame([["A", 1, 0, 0.5]] * 2, columns=NEEDED, index=[17, 4])
+    raw = load(frame)
+    assert (raw.where(1), raw.source, raw.frame.index.tolist()) == ("row 1", None, [0, 1])
+
+
+# --- labels stay as they are ------------------------------------------------------------------------------
+
+HOSTILE = [
+    "NA",
+    "nan",
+    "007",
+    "1",
+    "1.0",
+    "True",
+    "null",
+    "<script>",
+    "a_b%$",
+    "../x",
+    "C(x)",
+    "fold",
+    "é",
+    "-",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_labels_from_text_are_not_interpreted(tmp_path, name):
+    raw = load(write(tmp_path, f"{HEAD}\n{name},{name},{name},1\n"))
+    assert raw.frame[LABELS].to_numpy().tolist() == [[name] * 3]
+
+
+def test_other_columns_do_not_matter(tmp_path):
+    rows = [f'A,1,{i % 2},{i},"{"text " * (i % 5)}",{i if i < 5000 else "x"}' for i in range(20_000)]
+    raw = load(write(tmp_path, "\n".join([f"{HEAD},notes,notes", *rows])))
+    assert list(raw.frame) == NEEDED
+    assert raw.frame["y_score"].tolist() == list(range(20_000))
+
+
+def test_columns_come_in_the_order_asked_for(tmp_path):
+    path = write(tmp_path, "y_score,case,model,y_true,x,fold\n0.5,c,A,1,z,2\n")
+    raw = load(path, optional=["case"], text=[*LABELS, "case"])
+    assert raw.frame.iloc[0].to_dict() == {
+        "model": "A", "fold": "2", "y_true": "1", "y_score": 0.5, "case": "c",
+    }  # fmt: skip
+
+
+def test_all_other_columns_with_a_name(tmp_path):
+    path = write(tmp_path, ",y_true,Unnamed: 0,a, ,__index_level_0__,y_true2\n0,1,7,3,q,5,4\n")
+    raw = load(path, required=["y_true"], optional=None, text=["y_true"])
+    assert list(raw.frame) == ["y_true", "a", "y_true2"]
+    frame = pd.DataFrame([[1, 2, 3]], columns=["y_true", "Unnamed: 0", "a"])
+    assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
+
+
+def test_a_large_file_is_read_in_reasonable_time(tmp_path):
+    rows = [f"m{i % 3},{i % 10},{i % 2},{i / 100_003!r},note {i}" for i in range(100_000)]
+    path = write(tmp_path, "\n".join([f"{HEAD},notes", *rows]))
+    start = time.perf_counter()
+    raw = load(path)
+    assert time.perf_counter() - start < 10
+    assert raw.frame["y_score"].tolist() == [i / 100_003 for i in range(100_000)]
+    assert raw.where(99_999) == "line 100001"
+
+
+# --- what cannot be read ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'scores.csv' is empty"),
+        ("\n \n\r\n", "'scores.csv' is empty"),
+        (f"{HEAD}\nA,1,0,1,9\n", "line 2 of 'scores.csv' has 5 fields, but its header 4"),
+        (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
+        (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', "'scores.csv' cannot be read from line 3 on: unexpected end of data"),
+        (f'{HEAD}\n"A"B,1,0,1\n', "'scores.csv' cannot be read from line 2 on: ',' expected after '\"'"),
+        (f"{HEAD},n\nA,1,0,1,{'x' * 200_000}\n", "'scores.csv' cannot be read from line 2 on: field larger than"),
+        (f"{HEAD}\nÄ,1,0,1\n".encode("latin-1"), "'scores.csv' is not UTF-8 text: 'utf-8' codec can't decode"),
+        (f"{HEAD}\nA,1,0,1\n".encode("utf-16"), "'scores.csv' is not UTF-8 text: 'utf-8' codec can't decode"),
+        (
+            "model;fold;y_true;y_score\nA;1;0;0,5\n",
+            "line 2 of 'scores.csv' has 2 fields, but its header 1",
+        ),
+        (
+            "model;fold;y_true;y_score\nA;1;0;1\n",
+            "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has "
+            "'model;fold;y_true;y_score'; map other names with columns= (--model-column and its like on the "
+            "command line), or read a table with one column a model through scores_from_wide (--wide)",
+        ),
+        ("model,fold,y_true, y_score\nA,1,0,1\n", "'scores.csv' must have the column 'y_score', but has 'model'"),
+        ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than once"),
+    ],
+)  # fmt: skip
+def test_broken_text_files(tmp_path, text, message):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        load(write(tmp_path, text))
+
+
+def test_broken_archives(tmp_path):
+    whole = gzip.compress(f"{HEAD}\nA,1,0,1\n".encode() + bytes(range(32, 120)) * 100)
+    path = tmp_path / "scores.csv.gz"
+    for data, reason in [
+        (whole[:-12], "Compressed file ended"),
+        (b"model,fold", "Not a gzipped file"),
+        (whole[:12] + b"\xff" * 30, "Error -3|invalid"),
+    ]:
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=f"^'scores.csv.gz' cannot be read: .*({reason})"):
+            load(path)
+
+
+def test_places_without_a_table(tmp_path):
+    with pytest.raises(InputError, match=r"^there is no file '.*absent\.csv'$"):
+        load(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match=r"^there is no file '.*' \(it is a folder\)$"):
+        load(str(tmp_path))
+    with pytest.raises(InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz or \.parquet$"):
+        load(write(tmp_path, HEAD, "scores.txt"))
+    with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
+        load(write(tmp_path, HEAD, "scores.parquet"))
+
+
+def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
+    def refuse(*_args, **_options):
+        raise ImportError("no pyarrow")
+
+    monkeypatch.setattr(pd, "read_parquet", refuse)
+    with pytest.raises(InputError, match=r"pip install 'skewanova\[parquet\]'"):
+        load(write(tmp_path, HEAD, "scores.parquet"))
+
+
+@pytest.mark.parametrize("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
+def test_sources_of_other_types(source):
+    message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}$"
+    with pytest.raises(InputTypeError, match=message):
+        load(source)
+
+
+def test_columns_that_are_missing_or_ambiguous():
+    frame = pd.DataFrame([["A", 1, 0, 0.5]], columns=NEEDED)
+    with pytest.raises(
+        InputError, match=r"^the table must have the column 'fold', but has 'model', 'y_true'"
+    ):
+        load(frame.drop(columns="fold"))
+    with pytest.raises(InputError, match=r"^the table must have the columns .* but has none; "):
+        load(pd.DataFrame())
+    with pytest.raises(InputError, match=r"^the table has the column 'fold' more than once$"):
+        load(frame[["model", "fold", "fold", "y_true", "y_score"]])
+    with pytest.raises(InputError, match=r"^the column 'fold' cannot serve twice$"):
+        load(frame, required=["fold", "model", "fold"])
+    doubled = pa.Table.from_arrays([pa.array(["A"])] * 2, names=["model", "model"])
+    with pytest.raises(InputError, match=r"^the table's .*'model' 2 times"):
+        load(doubled)
+    extra = pd.concat([frame, pd.DataFrame([[1, 2]], columns=["x", "x"])], axis=1)
+    assert list(load(extra).frame) == NEEDED
+
+
+# --- frames -----------------------------------------------------------------------------------------------
+
+ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score": [2**53 + 1, 2**53]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        lambda rows: pd.DataFrame(rows).convert_dtypes(),
+        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame,
+        lambda rows: pl.DataFrame(rows).lazy(),
+        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
+        pa.table,
+        lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
+        lambda rows: nw.from_native(pl.DataFrame(rows)),
+    ],
+)
+def test_every_kind_of_frame(make):
+    frame = load(make(ROWS)).frame
+    assert {name: frame[name].tolist() for name in frame} == ROWS
+    assert frame["y_score"].to_numpy().dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, np.float32, np.float16, np.uint8, np.bool_])
+def test_parquet_and_polars_keep_the_dtype(tmp_path, kind):
+    frame = pd.DataFrame(ROWS).assign(y_score=np.array([1, 0], dtype=kind))
+    if kind != np.float16:
+        frame.to_parquet(tmp_path / "scores.parquet")
+        assert load(tmp_path / "scores.parquet").frame["y_score"].to_numpy().dtype == kind
+        assert load(pl.from_pandas(frame)).frame["y_score"].to_numpy().dtype == kind
+    assert load(frame).frame["y_score"].to_numpy().dtype == kind
+
+
+def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
+    frame = pd.DataFrame(ROWS, index=[5, 5])
+    frame.to_parquet(tmp_path / "s.pq")
+    raw = load(tmp_path / "s.pq")
+    assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
