@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from skewanova.plots import (
         plot_auprec,
+        plot_difference_curves,
         plot_differences,
         plot_iauprec,
         plot_precision_recall,
@@ -95,6 +96,7 @@ _LAZY = {
     "operating_points": "evaluation",
     "pairwise_comparisons": "_pairwise",
     "plot_auprec": "plots",
+    "plot_difference_curves": "plots",
     "plot_differences": "plots",
     "plot_iauprec": "plots",
     "plot_precision_recall": "plots",
@@ -161,6 +163,7 @@ __all__ = [
     "operating_points",
     "pairwise_comparisons",
     "plot_auprec",
+    "plot_difference_curves",
     "plot_differences",
     "plot_iauprec",
     "plot_precision_recall",

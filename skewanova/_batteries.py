@@ -23,6 +23,8 @@ N_RESAMPLES = 999
 DECLARED_RATIO = 0.25
 #: Folds from which sign flips reach every level in use: 2 ** (1 - 9) < 0.005.
 FOLDS_FOR_FLIPS = 9
+#: Level of the pretest of equal spreads before ``tukey_if_alike``: a rule that was tried, and not adopted.
+ALIKE = 0.25
 OMNIBUS_DEFAULT = "default_omnibus"
 PAIRS_DEFAULT = "default"
 
@@ -63,6 +65,9 @@ def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> 
         "nemenyi": nemenyi_p(values),
         "wilcoxon_holm": kernels.holm(signed_rank_p(values)),
     }
+    robust = tests["max_t" if scenario.n_folds >= FOLDS_FOR_FLIPS else "paired_t_holm"]
+    alike = brown_forsythe_p(values)[:, None] > ALIKE
+    tests["tukey_if_alike"] = np.where(alike, tests["tukey"], robust)
     return {**tests, PAIRS_DEFAULT: tests[default_pairs(scenario)]}
 
 
@@ -135,6 +140,19 @@ def nemenyi_p(values: Floats) -> Floats:
     return _range_p(ranks, np.full(ranks.shape[:-1], n_models * (n_models + 1) / (12 * n_folds)), np.inf)
 
 
+def brown_forsythe_p(values: Floats) -> Floats:
+    """p-values of equal spreads of the models: Levene's test about medians, of the two-way residuals."""
+    residuals = values - values.mean(axis=-1, keepdims=True)
+    distance = np.abs(residuals - np.median(residuals, axis=-2, keepdims=True))
+    n_folds, n_models = values.shape[-2:]
+    means = distance.mean(axis=-2, keepdims=True)
+    between = (
+        n_folds * ((means - means.mean(axis=-1, keepdims=True)) ** 2).sum(axis=(-2, -1)) / (n_models - 1)
+    )
+    within = ((distance - means) ** 2).sum(axis=(-2, -1)) / (n_models * (n_folds - 1))
+    return np.asarray(stats.f.sf(between / within, n_models - 1, n_models * (n_folds - 1)))
+
+
 def signed_rank_p(values: Floats) -> Floats:
     """Exact two-sided p-values of Wilcoxon's signed ranks for every pair, not adjusted; no ties."""
     a, b = kernels.pair_indices(values.shape[-1])
@@ -166,14 +184,14 @@ def _range_p(means: Floats, variance: Floats, df: float) -> Floats:
     return np.asarray(np.exp(np.minimum(_log_range_sf(n_models, df)(np.minimum(size, LARGEST_RANGE)), 0.0)))
 
 
-LARGEST_RANGE = 12.0
+LARGEST_RANGE = 20.0
 RANGE_NODES = 40
 
 
 @cache
 def _log_range_sf(n_models: int, df: float) -> CubicSpline:
     """Log of the studentized range's upper tail, interpolated: the integral itself is slow."""
-    nodes = LARGEST_RANGE * np.linspace(0, 1, RANGE_NODES) ** 1.5
+    nodes = LARGEST_RANGE * np.linspace(0, 1, RANGE_NODES) ** 2
     tail = np.maximum(stats.studentized_range.sf(nodes, n_models, df), 1e-12)
     return CubicSpline(nodes, np.log(tail))
 

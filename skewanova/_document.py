@@ -34,6 +34,11 @@ CONTENTS = {
 MOST_CONCLUSIONS = 8
 #: The analysis of variance whose mean square a pairwise test uses: its label holds for the pairs too.
 BEHIND = {"tukey": "two_way", "tukey_three_way": "three_way"}
+#: What a family of pairwise tests is there for, where its label does not say so.
+ROLES = {
+    "headline": "The conclusions rest on this test.",
+    "check": "A check, valid under its own assumptions only: the conclusions do not rest on it.",
+}
 
 ESTIMATORS = {
     "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
@@ -269,12 +274,12 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
-        heading = tables.TEST_NAMES.get(test, test)
+        label = source.labels.get(BEHIND.get(test, test), "")
         table = _without(tables.posthoc_table(rows, alpha_of(source)), "Test")
         found.append(
             {
-                "name": heading,
-                "label": source.labels.get(BEHIND.get(test, test), ""),
+                "name": tables.TEST_NAMES.get(test, test),
+                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
                 "table": _view(replace(table, name=f"{table.name}-{len(found) + 1}"), "posthoc.csv"),
             }
         )

@@ -112,17 +112,22 @@ def mean_precision(vertices: Vertices, weighting: UniformPrior | UniformSkew) ->
         return true / start * _log_ratio((weighting.high_skew - weighting.low_skew) * false / start)[0]
     low, width = weighting.low, weighting.high - weighting.low
     start = low * true + (1 - low) * false
-    g, h = _log_ratio(width * (true - false) / start)
+    end = weighting.high * true + (1 - weighting.high) * false
+    g, h = _log_ratio(width * (true - false) / start, end / start)
     return np.where(false == 0, 1.0, true * (low * g + width * h) / start)
 
 
-def _log_ratio(u: Floats) -> tuple[Floats, Floats]:
-    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 where they would cancel."""
+def _log_ratio(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 where they would cancel.
+
+    `grown` is 1 + u, to be given where u may come near -1 and has lost the digits of the sum.
+    """
     near = np.abs(u) < SERIES_LIMIT
     safe = np.where(near, 1.0, u)
     small = np.where(near, u, 0.0)
     powers = (-small[..., None]) ** np.arange(SERIES_TERMS)
-    g = np.where(near, powers @ (1 / np.arange(1.0, SERIES_TERMS + 1)), np.log1p(safe) / safe)
+    log = np.log1p(safe) if grown is None else np.where(u < -0.5, np.log(grown), np.log1p(safe))
+    g = np.where(near, powers @ (1 / np.arange(1.0, SERIES_TERMS + 1)), log / safe)
     h = np.where(near, powers @ (1 / np.arange(2.0, SERIES_TERMS + 2)), (1 - g) / safe)
     return g, h
 

@@ -14,6 +14,9 @@ from scipy import special, stats
 
 from skewanova._checks import Floats
 
+#: Differences below this share of the largest value are rounding.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
 
 class BlockedF(NamedTuple):
     """The F test of the models against model:fold, and its parts."""
@@ -61,8 +64,11 @@ def epsilon_gg(contrast_cov: Floats) -> Floats:
 
 
 def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
-    """Huynh-Feldt epsilon (Huynh and Feldt 1976), cut at 1."""
-    raw = (n_folds * size * gg - 2) / (size * (n_folds - 1 - size * gg))
+    """Huynh-Feldt epsilon (Huynh and Feldt 1976), cut at 1; nan with two folds, which cannot tell it."""
+    if size == 1 or n_folds < 3:
+        return np.where(np.isnan(gg), np.nan, 1.0 if size == 1 else np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = (n_folds * size * gg - 2) / (size * (n_folds - 1 - size * gg))
     return np.asarray(np.minimum(np.where(raw <= 0, 1.0, raw), 1.0))
 
 
@@ -71,7 +77,9 @@ def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
-    log_w = np.where(sign > 0, log_det - size * np.log(trace / size), -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_w = np.where(sign > 0, log_det - size * np.log(trace / size), -np.inf)
+    log_w = np.where(trace > 0, log_w, np.nan)
     rho = 1 - (2 * size**2 + size + 2) / (6 * size * df_cov)
     omega = (
         (size + 2) * (size - 1) * (size - 2) * (2 * size**3 + 6 * size**2 + 3 * size + 2)
@@ -159,9 +167,14 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Friedman's ranks with Iman and Davenport's F."""
+    """Friedman's ranks with Iman and Davenport's F.
+
+    Where all folds agree the F is infinite: p is then the chance of that, ``n_models! ** (1 - n_folds)``.
+    """
     n_folds, n_models = values.shape[-2:]
-    return _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+    found = _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+    agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))
+    return found._replace(p_value=np.where(np.isinf(found.statistic), agreed, found.p_value))
 
 
 def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
@@ -175,6 +188,14 @@ def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(n_models, 1)
 
 
+def pair_differences(values: Floats) -> Floats:
+    """Differences of every pair of models (..., n_folds, n_pairs); what is only rounding is 0."""
+    a, b = pair_indices(values.shape[-1])
+    difference = values[..., a] - values[..., b]
+    limit = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
+    return np.where(np.abs(difference) <= limit, 0.0, difference)
+
+
 class PairedT(NamedTuple):
     """Paired t statistics of every pair of models."""
 
@@ -185,16 +206,14 @@ class PairedT(NamedTuple):
 
 def paired_t(values: Floats, *, inflation: float = 1.0) -> PairedT:
     """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r)."""
-    a, b = pair_indices(values.shape[-1])
-    difference = values[..., a] - values[..., b]
+    difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
-    variance = difference.var(axis=-2, ddof=1)
-    std_error = np.sqrt(variance * inflation / values.shape[-2])
-    scale = np.abs(estimate) + np.abs(difference).max(axis=-2)
-    flat = std_error <= 1e-12 * scale  # rounding only: the differences are the same in every fold
-    with np.errstate(divide="ignore", invalid="ignore"):
-        certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
-        statistic = np.where(flat, certain, estimate / std_error)
+    deviation = difference.std(axis=-2, ddof=1)
+    rounding = ROUNDING * np.abs(values).max(axis=(-2, -1))[..., None]
+    flat = deviation <= np.maximum(1e-12 * np.abs(difference).max(axis=-2), rounding)  # alike in every fold
+    std_error = np.where(flat, 0.0, deviation * np.sqrt(inflation / values.shape[-2]))
+    certain = np.where(np.abs(estimate) <= rounding, np.nan, np.copysign(np.inf, estimate))
+    statistic = np.where(flat, certain, estimate / np.where(flat, 1.0, std_error))
     return PairedT(estimate, std_error, statistic)
 
 

@@ -9,10 +9,15 @@ from skewanova._checks import Bools, Floats
 
 Limits = tuple[float, float]
 
+#: Degrees of freedom that heavy-tailed influence values cannot fall below.
+FEWEST_DF = 4.0
 
-def two_sided(level: float) -> float:
-    """Normal deviate that leaves half of 1 - `level` on either side."""
-    return float(-special.ndtri((1 - level) / 2))
+
+def two_sided(level: float, df: float = np.inf) -> float:
+    """Deviate of the normal or the t distribution that leaves half of 1 - `level` on either side."""
+    if not np.isfinite(df):
+        return float(-special.ndtri((1 - level) / 2))
+    return float(special.stdtrit(df, (1 + level) / 2))
 
 
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
@@ -27,9 +32,9 @@ def logit_limits(theta: float, size: float, level: float) -> Limits:
     return delta_logit_limits(theta, float(np.sqrt(theta * (1 - theta) / size)), level)
 
 
-def delta_logit_limits(theta: float, std_error: float, level: float) -> Limits:
-    """Limits symmetric on the logit scale: expit(eta -+ z std_error / (theta (1 - theta)))."""
-    reach = two_sided(level) * std_error / (theta * (1 - theta))
+def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
+    """Limits symmetric on the logit scale: expit(eta -+ t std_error / (theta (1 - theta)))."""
+    reach = two_sided(level, df) * std_error / (theta * (1 - theta))
     centre = special.logit(theta)
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
@@ -62,6 +67,21 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
     share = special.ndtr(shift + moved / (1 - acceleration * moved))
     low, high = np.quantile(estimates, share)
     return float(low), float(high)
+
+
+def spread_of(influence: Floats, positive: Bools) -> tuple[float, float]:
+    """Standard error from influence values of two samples, and the degrees of freedom behind it.
+
+    The variance of a variance is (kurtosis - 1) variance^2 / n in each sample, so heavy tails leave fewer
+    degrees of freedom than cases (Satterthwaite 1946, without the normal's kurtosis of 3).
+    """
+    variance = doubt = 0.0
+    for values in (influence[positive], influence[~positive]):
+        size, square = len(values), float((values**2).mean())
+        variance += square / max(size - 1, 1)
+        doubt += (float((values**4).mean()) - square**2) / size**3
+    df = 2 * variance**2 / doubt if doubt > 0 else np.inf
+    return float(np.sqrt(variance)), max(df, FEWEST_DF)
 
 
 def acceleration_of(influence: Floats, positive: Bools) -> float:

@@ -31,17 +31,17 @@ Learner = Callable[[Floats, Floats, Floats, int], Floats]
 
 
 def lda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
-    """Linear discriminant: log odds of two Gaussian classes with one covariance (divisor n - 2)."""
+    """Linear discriminant: log odds of two Gaussian classes with one covariance (divisor n)."""
     negative, positive = class_moments(features, train, n_positive)
-    count = positive.size + negative.size
-    pooled = (positive.scatter + negative.scatter) / (count - 2)[..., None, None]
+    size = positive.size + negative.size
+    pooled = (positive.scatter + negative.scatter) / size[..., None, None]
     direction = np.linalg.solve(pooled, (positive.mean - negative.mean)[..., None])
     middle = (positive.mean + negative.mean)[..., None, :] / 2
     return np.asarray(((test - middle) @ direction)[..., 0] + _log_odds(negative, positive))
 
 
 def qda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
-    """Quadratic discriminant: log odds of two Gaussian classes with their own covariances (divisor n - 1)."""
+    """Quadratic discriminant: log odds of two Gaussian classes with their own covariances (divisor n)."""
     negative, positive = class_moments(features, train, n_positive)
     log_density = [_log_density(test, moments) for moments in (positive, negative)]
     return np.asarray(log_density[0] - log_density[1] + _log_odds(negative, positive))
@@ -112,7 +112,7 @@ def _log_odds(negative: Moments, positive: Moments) -> Floats:
 
 def _log_density(test: Floats, moments: Moments) -> Floats:
     """Gaussian log density, but for a constant."""
-    cov = moments.scatter / (moments.size - 1)[..., None, None]
+    cov = moments.scatter / moments.size[..., None, None]
     centred = test - moments.mean[..., None, :]
     squared = (centred @ np.linalg.inv(cov) * centred).sum(axis=-1)
     return np.asarray(-(squared + np.linalg.slogdet(cov)[1][..., None]) / 2)

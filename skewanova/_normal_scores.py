@@ -48,7 +48,7 @@ def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tup
     for prior, share in zip(priors, shares, strict=True):
         precision = precision_at(z, a, b, float(-special.logit(prior)))
         moved = weight * precision * (1 - precision) * hazard
-        area += share * float(weight @ precision)
+        area += float(share * (weight @ precision))
         slopes += share * np.array([moved.sum(), moved @ z])
     return area, slopes
 

@@ -176,7 +176,7 @@ class Task:
         return features
 
     def subsets(self, features: Floats, rng: np.random.Generator, effect: float) -> Floats:
-        """Features of each model (replicates, models, cases, used): one of its own, the rest drawn from a pool.
+        """Features of each model (replicates, models, cases, used): one of its own, others from a pool.
 
         The first model's classes lie further apart by `effect`.
         """
@@ -224,7 +224,7 @@ def feature_subsets(
 
 
 def random_starts(n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0) -> Tables:
-    """Linear discriminants of random projections, drawn anew for each model and fold: only the seed differs."""
+    """Discriminants of random projections, drawn anew for each model and fold: only the seed differs."""
     features = task.data(n_replicates, rng)[:, None, None]
     test, train = task.folds(n_replicates, rng)
     shape = (n_replicates, task.n_models, task.splits.n_folds, task.n_features, task.n_used)

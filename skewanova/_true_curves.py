@@ -37,6 +37,9 @@ class Distribution(Protocol):
     def sf(self, x: Any) -> Any:
         """Survival function."""
 
+    def cdf(self, x: Any) -> Any:
+        """Distribution function."""
+
     def isf(self, q: Any) -> Any:
         """Inverse of the survival function."""
 
@@ -241,10 +244,8 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
     """
     _check_distributions(negative, positive)
-    ends = [float(positive.sf(edge)) for edge in negative.support()]
-    kinks = [float(special.logit(end)) for end in ends if 0 < end < 1]
     node, weight = np.polynomial.legendre.leggauss(PANEL_NODES)
-    edges = _edges(kinks)
+    edges = _edges(negative, positive)
     half = np.diff(edges)[:, None] / 2
     at = (edges[:-1, None] + half * (node + 1)).ravel()
     recall = special.expit(at)
@@ -252,17 +253,26 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     return recall, (half * weight).ravel() * recall * special.expit(-at), np.asarray(negative.sf(score))
 
 
-def _edges(kinks: list[float]) -> Floats:
+def _edges(negative: Distribution, positive: Distribution) -> Floats:
+    """Ends of panels: even steps in the logit of either rate, and ever shorter ones towards kinks."""
+    even = np.arange(-REACH, REACH + 0.25, 0.5)
+    scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
+    ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
+    kinks = ends[np.abs(ends) < REACH]
     towards = 0.5 ** np.arange(HALVINGS)
     near = [kink + side * towards for kink in kinks for side in (-1.0, 1.0)]
-    even = np.arange(-REACH, REACH + 0.25, 0.5)
-    edges = np.concatenate([even, kinks, *near])
+    edges = np.concatenate([even, _logit_recall(positive, scores), kinks, *near])
     return np.unique(edges[np.abs(edges) <= REACH])
+
+
+def _logit_recall(positive: Distribution, score: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
 
 
 def _check_distributions(negative: Distribution, positive: Distribution) -> None:
     for name, given in (("negative", negative), ("positive", positive)):
-        if not all(hasattr(given, part) for part in ("sf", "isf", "ppf", "support", "rvs")):
+        if not all(hasattr(given, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
                 f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got {given!r}"
             )

@@ -193,7 +193,7 @@ def two_way_anova(
     >>> two_way_anova(frame).to_frame()[["term", "df", "statistic", "p_value"]].round(4)
            term   df  statistic  p_value
     0     model  1.0    48.0000   0.0202
-    1      fold  2.0     3.0000   0.2500
+    1      fold  2.0     2.3333   0.3000
     2  residual  2.0        NaN      NaN
     """
     frame = check_frame(iauprec, ("model", "fold"), response)

@@ -143,7 +143,7 @@ def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
     Examples
     --------
     >>> from skewanova import evaluate, lead_regions, load_satellite_scores
-    >>> lead_regions(evaluate(load_satellite_scores())).columns.tolist()
+    >>> lead_regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
     measures = evaluation.ordered(ranking_order(evaluation))

@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from skewanova import _artists as artists
 from skewanova import _plotting as draw
 from skewanova._checks import InputError, check_choice
 from skewanova._plotting import ErrorBar, model_palette
@@ -20,6 +21,7 @@ from skewanova._plotting import ErrorBar, model_palette
 __all__ = [
     "model_palette",
     "plot_auprec",
+    "plot_difference_curves",
     "plot_differences",
     "plot_iauprec",
     "plot_precision_recall",
@@ -180,7 +182,7 @@ def plot_auprec(
     """
     frame = draw.find_frame(result, "auprec_by_prior", ["model", "fold", "prior", "auprec"], "plot_auprec")
     limits = draw.check_limits(deployment_prior)
-    ax, entries = draw.auprec_lines(frame, errorbar, ax)
+    ax, entries = artists.auprec_lines(frame, errorbar, ax)
     entries += draw.shade_priors(ax, limits)
     draw.style(ax, title="AUPREC by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
     draw.legend(ax, entries, draw.legend_title(frame))
@@ -226,9 +228,9 @@ def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axe
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
     ranked = None if source is None else draw.find_ranking(source, models)
     ax = draw.new_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
-    entries = draw.fold_points(ax, frame, models)
+    entries = artists.fold_points(ax, frame, models)
     if ranked is not None:
-        entries += draw.ranked_means(ax, ranked, models)
+        entries += artists.ranked_means(ax, ranked, models)
     draw.style(ax, title="IAUPREC by model", xlabel="IAUPREC", ylabel="")
     ax.set_yticks(range(len(models)), labels=list(draw.model_labels(models).values()))
     ax.set_ylim(len(models) - 0.5, -0.5)
@@ -279,9 +281,9 @@ def plot_surface(
     )
     models = draw.in_order(frame["model"])
     chosen = draw.choose(model, models, "model")
-    grid = draw.surface_grid(frame[frame["model"] == chosen], chosen)
+    grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
     ax = draw.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
-    (draw.space if kind == "3d" else draw.contours)(ax, grid)
+    (artists.space if kind == "3d" else artists.contours)(ax, grid)
     ax.set_title(f"P-ROC surface of {draw.model_labels(models)[chosen]}", loc="left")
     return ax
 
@@ -382,10 +384,10 @@ def plot_differences(
     """
     columns = ["test", "response", "prior", "model_a", "model_b"]
     columns += ["estimate", "conf_low", "conf_high", "reject"]
-    rows = draw.posthoc_rows(draw.find_frame(result, "posthoc", columns, "plot_differences"), test, prior)
+    rows = artists.posthoc_rows(draw.find_frame(result, "posthoc", columns, "plot_differences"), test, prior)
     ax = draw.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     ax.axvline(0, color=draw.NEUTRAL, linewidth=1, zorder=1)
-    entries = draw.forest(ax, rows)
+    entries = artists.forest(ax, rows)
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
     what = draw.RESPONSES.get(response, response) + (f" at prior {draw.plain(at)}" if pd.notna(at) else "")
     draw.style(
@@ -440,9 +442,61 @@ def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axe
     source = result if regions is None else regions
     models = draw.in_order(frame["model"])
     leads = draw.find_regions(source, models)
-    ax, entries = draw.auprec_lines(frame, None, ax)
-    draw.leading_strip(ax, leads, models)
+    ax, entries = artists.auprec_lines(frame, None, ax)
+    artists.leading_strip(ax, leads, models)
     entries.append(("strip: leading model", Patch(facecolor=draw.NEUTRAL)))
     draw.style(ax, title="Leading model by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
     draw.legend(ax, entries, draw.legend_title(frame))
+    return ax
+
+
+def plot_difference_curves(
+    result: object, *, pair: tuple[str, str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Difference of AUPREC of two models along the prior, with a band that holds at all priors at once.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `differences`, or that frame: model_a, model_b, prior, estimate, conf_low, conf_high,
+        reject.
+    pair : (str, str), optional
+        The two models, as the frame orders them; by default its first pair.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        A strip along the bottom marks priors at which the band leaves out 0.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or the pair is not in the frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import plot_difference_curves
+    >>> frame = pd.DataFrame({
+    ...     "model_a": "A", "model_b": "B", "prior": [0.1, 0.5], "estimate": [0.2, 0.1],
+    ...     "conf_low": [0.1, -0.1], "conf_high": [0.3, 0.3], "reject": [True, False]
+    ... })
+    >>> from matplotlib.figure import Figure
+    >>> plot_difference_curves(frame, ax=Figure().subplots()).get_ylabel()
+    'Difference in AUPREC'
+    """
+    columns = ["model_a", "model_b", "prior", "estimate", "conf_low", "conf_high", "reject"]
+    frame = draw.find_frame(result, "differences", columns, "plot_difference_curves")
+    rows = artists.pair_rows(frame, pair)
+    models = draw.in_order([*frame["model_a"], *frame["model_b"]])
+    labels = draw.model_labels(models)
+    first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
+    ax = draw.new_axes(ax, (7.2, 4.0))
+    entries = artists.difference_band(ax, rows, model_palette(models)[first])
+    draw.log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
+    title = f"{labels[first]} minus {labels[second]}"
+    draw.style(ax, title=title, xlabel=draw.PRIOR_LABEL, ylabel="Difference in AUPREC")
+    draw.legend(ax, entries)
     return ax

@@ -7,14 +7,14 @@ shape (..., n_folds, n_models) and use the same draws for every leading index.
 from __future__ import annotations
 
 from itertools import permutations, product
-from math import factorial
+from math import lgamma, log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skewanova._checks import Floats, InputError, Seed, check_count
-from skewanova._fold_kernels import pair_indices
+from skewanova._fold_kernels import ROUNDING, pair_differences
 
 #: Means closer than this are equal: sums in another order differ in the last digits.
 MEAN_TOLERANCE = 1e-12
@@ -201,7 +201,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
     """
     centred = _centred(values)
     n_folds, n_models = centred.shape
-    if (n_folds - 1) * np.log(factorial(n_models)) <= np.log(n_resamples + 1):
+    if (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK:
         statistic = _all_permuted(centred)
         return Resampled(_tail(statistic), len(statistic), True)
     rng = np.random.default_rng(rng)
@@ -244,9 +244,8 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     [0.125, 0.125, 0.125]
     """
     table = np.asarray(values, dtype=np.float64)
-    a, b = pair_indices(table.shape[-1])
     signs, exact = sign_flips(table.shape[-2], n_resamples=n_resamples, rng=rng)
-    statistic = squared_t(table[..., a] - table[..., b], signs)
+    statistic = squared_t(pair_differences(table), signs)
     return Resampled(step_down(statistic), len(signs), exact)
 
 
@@ -273,7 +272,9 @@ def step_down(statistic: Floats) -> Floats:
 
 def _centred(values: Floats) -> Floats:
     table = np.asarray(values, dtype=np.float64)
-    return np.asarray(table - table.mean(axis=-1, keepdims=True))
+    centred = table - table.mean(axis=-1, keepdims=True)
+    rounding = ROUNDING * np.abs(table).max(axis=(-2, -1), keepdims=True)
+    return np.where(np.abs(centred) <= rounding, 0.0, centred)
 
 
 def _tail(statistic: Floats) -> Floats:

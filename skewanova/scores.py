@@ -188,8 +188,9 @@ def check_paired(table: ScoreTable) -> tuple[str, ...]:
     odd = np.flatnonzero(seen != expected)
     if len(odd):
         rows = first[odd[:SHOWN]]
+        cases = table.frame["case"].iloc[rows].tolist()
         shown = ", ".join(
-            f"case {table.frame['case'].iloc[r]!r} in fold {table.folds[fold[r]]!r}" for r in rows
+            f"case {c!r} in fold {table.folds[fold[r]]!r}" for c, r in zip(cases, rows, strict=True)
         )
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {len(odd)} (fold, case) pairs lack "

@@ -272,9 +272,17 @@ def _power_rows(run: _Run, p_values: PValues, null: PValues) -> Iterator[tuple[o
         about = p[:, None] if p.ndim == 1 else p[:, better]
         for level in LEVELS:
             rate = _rate((about <= level + ROUNDING).mean(axis=1))
-            fair = np.quantile(null[test], level, method="lower")
-            adjusted = float((about <= fair + ROUNDING).mean())
+            adjusted = adjusted_rate(null[test], about, level)
             yield (*_labels(run), run.effect, test, _role(test), level, *rate, adjusted, len(p))
+
+
+def adjusted_rate(null: Floats, p: Floats, level: float) -> float:
+    """Rate at the critical p-value that rejects this share of `null`, ties there rejected at random."""
+    critical = np.quantile(null, level, method="inverted_cdf")
+    at, below = np.isclose(null, critical, rtol=ROUNDING, atol=0), null < critical * (1 - ROUNDING)
+    share = (level - below.mean()) / at.mean()
+    found = np.isclose(p, critical, rtol=ROUNDING, atol=0)
+    return float((p < critical * (1 - ROUNDING)).mean() + share * found.mean())
 
 
 def _labels(run: _Run) -> tuple[object, ...]:
@@ -295,7 +303,8 @@ def _rate(rejected: Iterable[float]) -> tuple[float, float]:
 def _role(test: str) -> str:
     if test in {OMNIBUS_DEFAULT, PAIRS_DEFAULT}:
         return "headline"
-    return "as_published" if test == "two_way" or test.startswith(("three_way", "tukey")) else "check"
+    published = test in {"two_way", "tukey"} or test.startswith(("three_way", "tukey_three_way"))
+    return "as_published" if published else "check"
 
 
 def _check_names(scenarios: Sequence[str]) -> list[str]:

@@ -80,7 +80,17 @@ def test_mean_precision_over_uniform_priors(point, limits):
     vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
     found = kernels.mean_precision(vertex, UniformPrior(*limits))[0]
     truth = twins.mean_precision_uniform_prior(t, f, *limits)
-    assert twins.relative_error(found, truth) < 2e-14
+    assert twins.relative_error(found, truth) < 1e-14
+
+
+@pytest.mark.parametrize("limits", [(0.001, 0.9999), (1e-6, 1 - 1e-6), (0.5, 1 - 1e-9)])
+@pytest.mark.parametrize("t", [1e-9, 1e-6, 1e-3])
+def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
+    """Here log(1 + u) is taken of a 1 + u that has lost its digits, unless it is found another way."""
+    vertex = kernels.Vertices(np.ones(1), np.array([t]), np.ones(1))
+    found = kernels.mean_precision(vertex, UniformPrior(*limits))[0]
+    truth = twins.mean_precision_uniform_prior(twins.Fraction(t), twins.Fraction(1), *limits)
+    assert twins.relative_error(found, truth) < 2e-15
 
 
 @given(rates(), ranges())
@@ -90,7 +100,7 @@ def test_mean_precision_over_uniform_skews(point, limits):
     vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
     found = kernels.mean_precision(vertex, UniformSkew(low, high))[0]
     truth = twins.mean_precision_uniform_skew(t, f, low, high)
-    assert twins.relative_error(found, truth) < 2e-14
+    assert twins.relative_error(found, truth) < 1e-14
 
 
 def test_mean_precision_of_no_recall_is_zero():

@@ -67,16 +67,22 @@ save_rows("r_anova.csv")
 
 # --- r_tukey.csv: TukeyHSD where nothing is missing, Tukey-Kramer by hand everywhere ------------------------
 
+# qtukey stops at 1e-4: refined here
+critical_range <- function(level, k, df) {
+  start <- qtukey(level, k, df)
+  uniroot(function(q) ptukey(q, k, df, lower.tail = FALSE) - (1 - level), start * c(0.99, 1.01), tol = 1e-12)$root
+}
 kramer <- function(fit, factor, level) {
   levels <- fit$xlevels[[factor]]
   estimate <- c(0, coef(fit)[paste0(factor, levels[-1])])
   cov <- matrix(0, length(levels), length(levels))
   cov[-1, -1] <- vcov(fit)[paste0(factor, levels[-1]), paste0(factor, levels[-1])]
   out <- list()
+  critical <- critical_range(level, length(levels), fit$df.residual)
   for (i in seq_along(levels)[-1]) for (j in seq_len(i - 1)) {
     diff <- estimate[[i]] - estimate[[j]]
     se <- sqrt(cov[i, i] + cov[j, j] - 2 * cov[i, j])
-    margin <- qtukey(level, length(levels), fit$df.residual) * se / sqrt(2)
+    margin <- critical * se / sqrt(2)
     p <- ptukey(sqrt(2) * abs(diff) / se, length(levels), fit$df.residual, lower.tail = FALSE)
     out[[paste0(levels[i], "-", levels[j])]] <- list(
       estimate = diff, std_error = se, conf_low = diff - margin, conf_high = diff + margin, p_adjusted = p)

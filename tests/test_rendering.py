@@ -1,0 +1,219 @@
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skewanova import _rendering as rendering
+from skewanova._rendering import Table
+
+HOSTILE = [
+    "A|B", "a_b%$", "<script>alert(1)</script>", "**bold**", "`code`", r"\back\|slash", "{x}", "[link](http://x)",
+    "[optional]", "* star", "# head", "~~gone~~", "&amp; & &lt;", "C(x)", "../x", "x^2", '"quoted"', "a--b", "-0.5",
+    "new\nline", "tab\there", "\x1b[31mred", "nul\x00", "\u202eabc", "é模型", "!img", "$$", "%", "\\", "|", "",
+]  # fmt: skip
+
+
+def table(names, **options):
+    rows = tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(names))
+    return Table("demo", "Caption of the table", ("Model", "Value", "Interval"), rows, **options)
+
+
+def visible(name):
+    return "".join(sign if sign.isprintable() else " " for sign in name)
+
+
+# --- rounding ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.12345, 3, "0.123"), (0.0005, 3, "0.001"), (-0.0004, 3, "0.000"), (-0.0, 3, "0.000"),
+        (-0.0006, 3, "-0.001"), (1, 3, "1.000"), (12.5, 0, "12"), (-0.4, 0, "0"), (1e10, 1, "10000000000.0"),
+        (np.nan, 3, ""), (np.inf, 3, "inf"), (-np.inf, 2, "-inf"), (np.float64(2 / 3), 4, "0.6667"),
+    ],
+)  # fmt: skip
+def test_numbers(value, digits, text):
+    assert rendering.format_number(value, digits) == text
+
+
+def test_three_decimals_are_the_default():
+    assert rendering.format_number(2 / 3) == "0.667"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.nan, ""), (0.0, "<0.0001"), (9.99e-5, "<0.0001"), (1e-4, "0.0001"), (0.00056, "0.0006"),
+        (0.001, "0.001"), (0.0456, "0.046"), (0.0996, "0.100"), (0.1, "0.10"), (0.055, "0.055"), (0.5, "0.50"),
+        (0.999, "1.00"), (1.0, "1.00"),
+    ],
+)  # fmt: skip
+def test_p_values(value, text):
+    assert rendering.format_p(value) == text
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text(max_size=60), max_size=12))
+def test_short_names_fit_and_stay_distinct(names):
+    short = rendering.short_names(names)
+    assert set(short) == set(names)
+    assert len(set(short.values())) == len(short)
+    assert all(len(label) <= rendering.NAME_WIDTH and label.isprintable() for label in short.values())
+
+
+def test_short_names_keep_both_ends():
+    names = [
+        "plain",
+        "classifier with a very long name, version 1",
+        "classifier with a very long name, version 2",
+    ]
+    short = rendering.short_names(names)
+    assert list(short.values()) == ["plain", "classifier wi...ersion 1", "classifier wi...ersion 2"]
+    alike = [f"the first part{i}the last part of all" for i in range(12)]
+    assert rendering.short_names(alike)[alike[11]] == "the first ...of all (12)"
+    assert rendering.shortened("x" * 24) == "x" * 24
+    assert rendering.shortened("a\nb\x1b[0m") == "a b [0m"
+
+
+# --- text -------------------------------------------------------------------------------------------------
+
+
+def test_text_is_aligned_and_names_its_columns():
+    found = Table("t", "Caption", ("Model", "X"), (("a", "1.5"), ("long", "-10.25")), note="Note.").to_text()
+    assert found == "Caption\n\nModel       X\na         1.5\nlong   -10.25\n\nNote."
+
+
+@given(
+    st.lists(st.text(max_size=50), min_size=1, max_size=5, unique=True),
+    st.integers(1, 20),
+    st.integers(40, 100),
+)
+def test_text_stays_within_the_width(names, n_columns, width):
+    header = ("Model", *(f"AUPREC(0.{i}1)" for i in range(n_columns)))
+    rows = tuple((name, *["0.123 (0.045)"] * (n_columns - 1), name) for name in names)
+    found = Table("t", "caption " * 30, header, rows, note="note " * 40).to_text(width)
+    lines = found.split("\n")
+    assert max(map(len, lines)) <= width
+    assert all(line.isprintable() for line in lines)
+    assert sum(line.count("0.123 (0.045)") for line in lines) == len(names) * (n_columns - 1)
+    for head in header[1:]:
+        assert found.count(head) == 1
+    blocks = [line for line in lines if line.startswith("Model ")]
+    labels = {label.strip() for label in rendering.short_names(names).values()}
+    assert sum(any(line.startswith(label) for label in labels) for line in lines) >= len(names) * len(blocks)
+
+
+def test_names_given_are_used_in_every_column():
+    long = "n" * 60
+    found = Table("t", "c", ("Model", "Runner-up"), (("x", long), (long, "x"))).to_text(
+        names={long: "nn", "x": "x"}
+    )
+    assert found.split("\n")[-2:] == ["x             nn", "nn             x"]
+    assert long not in found
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------
+
+
+def markdown_cells(line):
+    """Cells of one line as a reader of GitHub-flavoured Markdown takes them: split at bare bars, unescaped."""
+    parts = re.split(r"(?<!\\)(?:\\\\)*\|", line)
+    assert parts[0] == parts[-1] == ""
+    return [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", part.strip()) for part in parts[1:-1]]
+
+
+def test_hostile_names_survive_markdown():
+    lines = table(HOSTILE, bold=frozenset({(0, 1)}), note="p < 0.05 * a|b").to_markdown().split("\n")
+    assert lines[:2] == ["**Caption of the table**", ""]
+    assert lines[-2:] == ["", r"p \< 0.05 \* a\|b"]
+    body = lines[2:-2]
+    assert len(body) == 2 + len(HOSTILE)
+    assert body[1] == "| --- | ---: | ---: |"
+    for line, name in zip(body[2:], HOSTILE, strict=True):
+        bare = line.replace("\\\\", "")
+        assert len(re.findall(r"(?<!\\)\|", bare)) == 4
+        assert not re.search(r"(?<!\\)[<>`_\[\]$&#~!{}]", bare)
+    escaped = [rendering.markdown_escape(name) for name in HOSTILE]
+    assert [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text) for text in escaped] == list(map(visible, HOSTILE))
+    assert markdown_cells(body[2])[1:] == ["**0.5**", "0.250 to 0.750"]
+    assert markdown_cells(body[0]) == ["Model", "Value", "Interval"]
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("\\", r"\textbackslash{}"), ("{}", r"\{\}"), ("$5", r"\$5"), ("a&b", r"a\&b"), ("#", r"\#"), ("a_b", r"a\_b"),
+        ("50%", r"50\%"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}"), ("<", r"\textless{}"),
+        (">", r"\textgreater{}"), ("|", r"\textbar{}"), ('"', r"\textquotedbl{}"), ("[x]", "{[}x]"), ("*", "{*}"),
+        ("a--b", "a-{}-b"), ("---", "-{}-{}-"), ("-0.5", "$-$0.5"), ("-0.2 to -0.1", "$-$0.2 to $-$0.1"),
+        ("2-way", "2-way"), ("a-1", "a-1"), ("a\nb\x00c", "a b c"), (r"\$_{", r"\textbackslash{}\$\_\{"),
+    ],
+)  # fmt: skip
+def test_latex_specials(text, known):
+    assert rendering.latex_escape(text) == known
+
+
+def test_latex_table():
+    found = table(HOSTILE, bold=frozenset({(1, 1)}), note="50% of folds.").to_latex()
+    assert found.startswith("\\begin{table}[htbp]\n\\centering\n")
+    assert r"\caption{Caption of the table. 50\% of folds.}" in found
+    assert r"\label{tab:demo}" in found
+    assert r"\begin{tabular}{lrr}" in found
+    body = found[found.index("\\midrule") : found.index("\\bottomrule")].split("\n")[1:-1]
+    assert len(body) == len(HOSTILE)
+    for i, line in enumerate(body):
+        assert line.endswith(r"\\")
+        assert not line.startswith(("[", "*"))
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert (rf"\textbf{{{i}.5}}" in line) == (i == 1)
+        assert unicodedata.category(line[0]) != "Cc"
+
+
+# --- HTML -------------------------------------------------------------------------------------------------
+
+
+class Cells(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.rows, self.inside = set(), [], False
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in {"td", "th"}
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def test_html_table():
+    names = [*HOSTILE, "a name of more than fifty signs " * 4, *(f"model {i}" for i in range(100))]
+    parser = Cells()
+    parser.feed(table(names).to_html())
+    assert parser.tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert parser.rows[0] == ["Model", "Value", "Interval"]
+    assert [row[0] for row in parser.rows[1:]] == list(map(visible, names))
+    assert {len(row) for row in parser.rows} == {3}
+
+
+def test_cells_as_a_frame():
+    frame = table(["a", "b"]).to_frame()
+    assert frame.to_numpy().tolist() == [["a", "0.5", "0.250 to 0.750"], ["b", "1.5", "0.250 to 0.750"]]
+    assert list(frame) == ["Model", "Value", "Interval"]
