@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skewanova._assumptions import assumption_checks
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
+    from skewanova._interval_table import interval_table
     from skewanova._mixed import mixed_model_anova
     from skewanova._omnibus import (
         corrected_anova,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
     from skewanova.anova import AnovaResult, residual_checks, three_way_anova, two_way_anova
+    from skewanova.binormal import BinormalFit, fit_binormal
     from skewanova.comparison import Comparison, compare
     from skewanova.datasets import load_satellite_scores
     from skewanova.decision import lead_regions, rank_models
@@ -53,6 +55,15 @@ if TYPE_CHECKING:
         roc_points,
         surface_points,
     )
+    from skewanova.influence import (
+        AuprecCovariance,
+        OneSetComparison,
+        auprec_covariance,
+        auprec_influence,
+        auprec_variance,
+        compare_on_one_set,
+    )
+    from skewanova.intervals import Interval, confidence_interval
     from skewanova.plots import (
         plot_auprec,
         plot_difference_curves,
@@ -72,24 +83,35 @@ __version__ = "0.1.0"
 #: Names whose modules load frames, models or plots: loaded when first used, so that importing stays light.
 _LAZY = {
     "AnovaResult": "anova",
+    "AuprecCovariance": "influence",
+    "BinormalFit": "binormal",
     "Comparison": "comparison",
     "Evaluation": "evaluation",
+    "Interval": "intervals",
     "OmnibusResult": "_omnibus_result",
+    "OneSetComparison": "influence",
     "PosthocResult": "posthoc",
     "Resampling": "_design",
     "ScoreTable": "_score_table",
     "assumption_checks": "_assumptions",
     "auprec_by_prior": "evaluation",
+    "auprec_covariance": "influence",
+    "auprec_influence": "influence",
+    "auprec_variance": "influence",
     "bayesian_comparisons": "_pairwise",
     "compact_letters": "posthoc",
     "compare": "comparison",
+    "compare_on_one_set": "influence",
+    "confidence_interval": "intervals",
     "corrected_anova": "_omnibus",
     "difference_curves": "_differences",
     "differing_priors": "_differences",
     "evaluate": "evaluation",
     "find_resampling": "_design",
+    "fit_binormal": "binormal",
     "friedman_anova": "_omnibus",
     "hotelling_anova": "_omnibus",
+    "interval_table": "_interval_table",
     "lead_regions": "decision",
     "load_satellite_scores": "datasets",
     "mixed_model_anova": "_mixed",
@@ -123,7 +145,9 @@ _LAZY = {
 
 __all__ = [
     "AnovaResult",
+    "AuprecCovariance",
     "BetaPrior",
+    "BinormalFit",
     "Comparison",
     "DeploymentPrior",
     "DiscretePrior",
@@ -131,7 +155,9 @@ __all__ = [
     "Evaluation",
     "InputError",
     "InputTypeError",
+    "Interval",
     "OmnibusResult",
+    "OneSetComparison",
     "PosthocResult",
     "Resampling",
     "RocCurve",
@@ -143,20 +169,27 @@ __all__ = [
     "auc",
     "auprec",
     "auprec_by_prior",
+    "auprec_covariance",
+    "auprec_influence",
     "auprec_score",
+    "auprec_variance",
     "bayesian_comparisons",
     "compact_letters",
     "compare",
+    "compare_on_one_set",
+    "confidence_interval",
     "convex_hull",
     "corrected_anova",
     "difference_curves",
     "differing_priors",
     "evaluate",
     "find_resampling",
+    "fit_binormal",
     "friedman_anova",
     "hotelling_anova",
     "iauprec",
     "iauprec_score",
+    "interval_table",
     "lead_regions",
     "load_satellite_scores",
     "mixed_model_anova",

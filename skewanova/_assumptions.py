@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
+from math import comb, exp, lgamma
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,13 @@ from scipy import stats
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, check_fraction
-from skewanova._omnibus_result import fold_table
+from skewanova._omnibus_result import fold_table, without_variation
 from skewanova.evaluation import FOLD_IMBALANCE
 
 #: Level at which a check gives advice: it warns, it decides nothing.
 CHECK_LEVEL = 0.05
+#: Shapiro and Wilk's test is tabulated up to here.
+MOST_RESIDUALS = 5000
 CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
 
 Row = tuple[str, float, float, str]
@@ -95,17 +97,20 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 def _residual_rows(values: Floats) -> list[Row]:
     residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
-    if residual.size < 4 or np.abs(residual).max() <= 1e-12 * np.abs(values).max():
+    if without_variation(values) is not None:
         return [("normality", np.nan, np.nan, ""), ("spread", np.nan, np.nan, "")]
-    normal, spread = stats.shapiro(residual.ravel()), stats.levene(*residual.T, center="median")
+    nothing = (np.nan, np.nan)
+    normal = stats.shapiro(residual.ravel()) if residual.size <= MOST_RESIDUALS else nothing
+    # two folds leave each model two residuals of one size, and two models mirror each other
+    spread = stats.levene(*residual.T, center="median") if min(values.shape) > 2 else nothing
     not_normal = "residuals are not normal: read the sign-flip and Friedman rows beside"
     unequal = (
         "models spread unequally over folds: do not rely on Tukey's tests or label permutation, which pool "
         "their variances"
     )
     return [
-        _advised("normality", (float(normal.statistic), float(normal.pvalue)), not_normal),
-        _advised("spread", (float(spread.statistic), float(spread.pvalue)), unequal),
+        _advised("normality", (float(normal[0]), float(normal[1])), not_normal),
+        _advised("spread", (float(spread[0]), float(spread[1])), unequal),
     ]
 
 
@@ -136,10 +141,10 @@ def _imbalance_row(positives: Floats) -> Row:
 def _ceiling_row(values: Floats) -> Row:
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = int(mean.argmax())
-    distance = float((1 - mean[best]) / spread[best]) if spread[best] > 0 else np.inf
-    near = distance < 2 or (mean[best] >= 1)
+    gap = max(float(1 - mean[best]), 0.0)
+    distance = 0.0 if gap <= kernels.ROUNDING else gap / float(spread[best]) if spread[best] > 0 else np.inf
     advice = "the best model is close to the ceiling of 1, where differences shrink and normality fails"
-    return ("ceiling", distance, np.nan, advice if near else "")
+    return ("ceiling", distance, np.nan, advice if distance < 2 else "")
 
 
 def _smallest_p_rows(n_folds: int, n_models: int, *, alpha: float) -> list[Row]:
@@ -147,7 +152,7 @@ def _smallest_p_rows(n_folds: int, n_models: int, *, alpha: float) -> list[Row]:
     advice = f"with {n_folds} folds this test cannot reach {alpha:g}: more folds are needed"
     smallest = {
         "sign_flip": 2.0 ** (1 - n_folds),
-        "permutation": float(np.exp((1 - n_folds) * np.log(factorial(n_models)))),
+        "permutation": exp((1 - n_folds) * lgamma(n_models + 1)),
         "wilcoxon_holm": min(1.0, pairs * 2.0 ** (1 - n_folds)),
     }
     return [

@@ -30,6 +30,8 @@ from skewanova._split_plot import split_plot_anova
 FOLDS_PER_CONTRAST = 5
 #: Fewer folds than this leave sign flips too few arrangements.
 FOLDS_FOR_SIGN_FLIPS = 9
+#: Smallest p of a test by 9,999 random arrangements.
+SMALLEST_RANDOM_P = 1e-4
 
 
 def omnibus_tests(
@@ -153,7 +155,8 @@ def pairs_method(design: Resampling, alpha: float) -> str:
     """
     if design.overlapping:
         return "corrected_t_holm"
-    reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and 2.0 ** (1 - design.n_folds) < alpha
+    smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
+    reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
     return "max_t" if reachable else "paired_t_holm"
 
 

@@ -18,6 +18,12 @@ RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdou
 #: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
 #: or more of a cross-validation.
 ASSUMED_TEST_FRACTION = 0.2
+#: How far a stated ratio may lie from the one that the cases show, as a factor, before it is remarked on.
+RATIO_SLACK = 1.1
+SAME_CASES = (
+    "all folds test the same cases, so the variation between folds says nothing about other cases: read the "
+    "tests as about these cases alone"
+)
 
 
 @dataclass(frozen=True)
@@ -89,20 +95,35 @@ def find_resampling(
     Raises
     ------
     ValueError
-        If an option is unknown or out of range, or repeated cross-validation is claimed without saying or
-        showing how large its folds are.
+        If an option is unknown or out of range, there are fewer than 2 folds, or repeated cross-validation is
+        claimed without saying or showing how large its folds are.
     """
     check_choice(resampling, RESAMPLING, "resampling")
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
-    seen = _from_cases(table) if table.has_cases else None
     n_folds = len(table.folds)
+    if n_folds < 2:
+        raise InputError(f"a design of folds needs at least 2 folds, but there is {n_folds}")
+    seen = _from_cases(table) if table.has_cases else None
     if resampling == "independent":
-        shared = seen is not None and seen.kind != "kfold"
-        note = "cases occur in several folds, yet the folds were said to be independent"
-        return Resampling("independent", n_folds, 0.0, "as stated"), (note,) if shared else ()
+        return Resampling("independent", n_folds, 0.0, "as stated"), _notes_on_independence(
+            table, seen, given
+        )
     if seen is not None:
         return _with_statement(seen, resampling, given)
-    return _assumed(n_folds, resampling, given)
+    design, notes = _assumed(n_folds, resampling, given)
+    return design, ((SAME_CASES, *notes) if table.has_cases else notes)
+
+
+def _notes_on_independence(
+    table: ScoreTable, seen: Resampling | None, given: float | None
+) -> tuple[str, ...]:
+    """What speaks against independent folds."""
+    notes = []
+    if table.has_cases and (seen is None or seen.kind != "kfold"):
+        notes.append("cases occur in several folds, yet the folds were said to be independent")
+    if given is not None:
+        notes.append(f"test_fraction={given:g} is not used, since the folds were said to be independent")
+    return tuple(notes)
 
 
 def _with_statement(
@@ -113,10 +134,16 @@ def _with_statement(
     ratio = seen.ratio if given is None else given / (1 - given)
     stated = [word for word, told in (("resampling", resampling != "auto"), ("test_fraction", given)) if told]
     reason = f"{' and '.join(stated)} as stated" if stated else seen.reason
-    notes: tuple[str, ...] = ()
+    notes = []
     if kind != seen.kind:
-        notes = (f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used",)
-    return Resampling(kind, seen.n_folds, ratio, reason), notes
+        notes.append(f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used")
+    if not 1 / RATIO_SLACK <= ratio / seen.ratio <= RATIO_SLACK:
+        share = seen.ratio / (1 + seen.ratio)
+        notes.append(
+            f"the cases look like {share:.3g} of the data set in each fold, but test_fraction={given:g} was "
+            "stated and is used"
+        )
+    return Resampling(kind, seen.n_folds, ratio, reason), tuple(notes)
 
 
 def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
@@ -132,24 +159,29 @@ def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resamp
             "large the folds are"
         )
     ratio = max(ASSUMED_TEST_FRACTION / (1 - ASSUMED_TEST_FRACTION), 1 / (n_folds - 1))
+    unknown = "how the folds were made" if resampling == "auto" else "how large the folds are"
     note = (
-        "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
+        f"nothing tells {unknown}: taken as repeated hold-out of one data set with "
         f"{ratio / (1 + ratio):.0%} test cases; add a case column, or say "
         "resampling= and test_fraction= (--resampling, --test-fraction)"
     )
     return Resampling(kind, n_folds, ratio, "assumed"), (note,)
 
 
-def _from_cases(table: ScoreTable) -> Resampling:
-    """Tell the designs apart by which folds share cases."""
+def _from_cases(table: ScoreTable) -> Resampling | None:
+    """Tell the designs apart by which folds share cases; None where all folds hold the same."""
     fold, case = np.unique(np.stack([table.codes("fold"), table.codes("case")]), axis=1)
-    member = sparse.csr_array((np.ones(len(fold)), (fold, case)))
+    # all cases of the data set, those of dropped folds included
+    shape = len(table.folds), len(table.frame["case"].cat.categories)
+    member = sparse.csr_array((np.ones(len(fold)), (fold, case)), shape=shape)
     shared = (member @ member.T).toarray()
-    n_folds, n_cases = member.shape
+    n_folds, n_cases = shape
     size = np.diag(shared)
+    if (shared == size[0]).all():
+        return None
     if not np.triu(shared, 1).any():
         return Resampling("kfold", n_folds, _ratio(size, n_cases), "no case occurs in two folds")
-    if _is_repeated_kfold(shared, n_cases):
+    if np.ptp(member.sum(axis=0)) == 0 or _has_partition(shared, n_cases):
         return Resampling(
             "repeated_kfold",
             n_folds,
@@ -164,12 +196,11 @@ def _ratio(size: Floats, total: float) -> float:
     return float(np.mean(size) / (total - np.mean(size)))
 
 
-def _is_repeated_kfold(shared: Floats, n_cases: int) -> bool:
-    """Whether each fold and all folds disjoint from it form one partition of the cases."""
+def _has_partition(shared: Floats, n_cases: int) -> bool:
+    """Whether some fold and all folds disjoint from it form one partition of the cases."""
     disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
-    sizes = disjoint @ np.diag(shared)
-    same = all((disjoint[other] == row).all() for row in disjoint for other in np.flatnonzero(row))
-    return bool(same and (sizes == n_cases).all() and disjoint.sum(axis=1).min() > 1)
+    blocks = disjoint[(disjoint @ np.diag(shared) == n_cases) & (disjoint.sum(axis=1) > 1)]
+    return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
 
 
 def _capture_recapture(shared: Floats) -> float:

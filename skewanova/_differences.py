@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction
+from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction, check_priors
+from skewanova._omnibus_result import check_ratio
 from skewanova.evaluation import Evaluation, auprec_by_prior, prior_grid
 from skewanova.resampling import BLOCK_SIZE, TIE_SLACK
 
@@ -65,7 +66,7 @@ def difference_curves(
     Raises
     ------
     ValueError
-        If there are fewer than 2 models or 2 folds, or a cell is missing.
+        If there are fewer than 2 models or 2 folds, a cell is missing, or an option is out of range.
 
     Notes
     -----
@@ -82,30 +83,30 @@ def difference_curves(
     """
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
-    grid = prior_grid(evaluation, 41) if priors is None else np.atleast_1d(np.asarray(priors, dtype=float))
-    difference = _fold_differences(evaluation, grid)
-    n_folds, n_pairs, _ = difference.shape
-    flat = difference.reshape(n_folds, -1)
-    estimate, deviation = flat.mean(axis=0), flat.std(axis=0, ddof=1)
-    std_error = deviation * np.sqrt((1 + n_folds * ratio) / n_folds)
-    statistic = _ratio(estimate, std_error, np.abs(flat).max())
-    largest = _largest_t(flat - estimate, n_draws, rng)
-    critical = float(np.quantile(largest, 1 - alpha, method="higher"))
-    reached = (largest[None, :] >= np.abs(statistic)[:, None] * (1 - TIE_SLACK)).sum(axis=1)
+    check_ratio(ratio)
+    grid = prior_grid(evaluation, 41) if priors is None else np.atleast_1d(check_priors(priors, "priors"))
+    values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
+    found = kernels.paired_t(values, inflation=1 + values.shape[1] * ratio)
+    estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
+    difference = kernels.pair_differences(values).transpose(1, 2, 0).reshape(values.shape[1], -1)
+    residual = (difference - difference.mean(axis=0))[:, std_error > 0]
+    largest = np.sort(_largest_t(residual, n_draws, rng))
+    reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
+    margin = _critical(largest, alpha) * std_error
     a, b = kernels.pair_indices(len(evaluation.models))
     return pd.DataFrame(
         {
             "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
             "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
-            "prior": np.tile(grid, n_pairs),
+            "prior": np.tile(grid, len(a)),
             "estimate": estimate,
             "std_error": std_error,
             "statistic": statistic,
             "p_adjusted": adjusted,
-            "conf_low": estimate - critical * std_error,
-            "conf_high": estimate + critical * std_error,
-            "reject": np.abs(statistic) > critical,
+            "conf_low": estimate - margin,
+            "conf_high": estimate + margin,
+            "reject": adjusted < alpha,
         }
     )[list(DIFFERENCE_COLUMNS)]
 
@@ -132,7 +133,9 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     ['B']
     """
     rows = []
-    for (a, b), pair in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
+    ordered = differences.sort_values("prior", kind="stable")
+    for a, b in dict.fromkeys(zip(differences["model_a"], differences["model_b"], strict=True)):
+        pair = ordered[(ordered["model_a"] == a) & (ordered["model_b"] == b)]
         sign = np.where(pair["reject"], np.sign(pair["estimate"]), 0.0)
         edges = [0, *(np.flatnonzero(np.diff(sign)) + 1), len(sign)]
         for start, stop in pairwise(edges):
@@ -145,8 +148,8 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high", "p_adjusted"])
 
 
-def _fold_differences(evaluation: Evaluation, grid: Floats) -> Floats:
-    """Differences of AUPREC, of shape (n_folds, n_pairs, n_priors)."""
+def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
+    """AUPREC of shape (n_priors, n_folds, n_models)."""
     n_models, n_folds = len(evaluation.models), len(evaluation.folds)
     if min(n_models, n_folds) < 2:
         raise InputError(
@@ -155,16 +158,13 @@ def _fold_differences(evaluation: Evaluation, grid: Floats) -> Floats:
     frame = auprec_by_prior(evaluation, grid)
     if len(frame) != n_models * n_folds * len(grid):
         raise InputError("every model must be scored in every fold")
-    cube = frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid))
-    a, b = kernels.pair_indices(n_models)
-    return np.asarray((cube[a] - cube[b]).transpose(1, 0, 2))
+    return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(2, 1, 0)
 
 
-def _ratio(estimate: Floats, std_error: Floats, scale: float) -> Floats:
-    """Return t, infinite where a difference does not vary and nan where there is none."""
-    flat = std_error <= 1e-12 * scale
-    certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
-    return np.where(flat, certain, estimate / np.where(flat, 1.0, std_error))
+def _critical(largest: Floats, alpha: float) -> float:
+    """Draw above which p is below alpha; nan where the draws are too few for that."""
+    allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
+    return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
 def _largest_t(residual: Floats, n_draws: int, rng: Seed) -> Floats:
@@ -174,10 +174,9 @@ def _largest_t(residual: Floats, n_draws: int, rng: Seed) -> Floats:
     common deviation, as in the multivariate t, would understate the largest of many.
     """
     n_folds = len(residual)
-    norm = np.sqrt((residual**2).sum(axis=0))
-    unit = residual[:, norm > 0] / norm[norm > 0]
-    if not unit.size:
+    if not residual.size:
         return np.zeros(n_draws)
+    unit = residual / np.linalg.norm(residual, axis=0)
     generator = np.random.default_rng(rng)
     block = max(1, BLOCK_SIZE // (n_folds * unit.shape[1]))
     parts = []

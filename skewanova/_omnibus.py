@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, Seed
 from skewanova._fold_kernels import FTest
-from skewanova._omnibus_result import OmnibusResult, fold_table, omnibus_result, without_variation
+from skewanova._omnibus_result import (
+    OmnibusResult,
+    check_ratio,
+    fold_table,
+    omnibus_result,
+    without_variation,
+)
 from skewanova.resampling import permutation_test, sign_flip_test
 
 
@@ -87,8 +92,7 @@ def corrected_anova(
     >>> corrected_anova(measures.iauprec, ratio=0.25).to_frame()["p_value"].round(2).tolist()
     [0.12]
     """
-    if not (np.isfinite(ratio) and ratio >= 0):
-        raise InputError(f"`ratio` must be a number of test cases for each training case, but got {ratio:g}")
+    check_ratio(ratio)
     values, _ = fold_table(iauprec)
     inflation = 1 + len(values) * ratio
     if method == "corrected_hotelling":

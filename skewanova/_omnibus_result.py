@@ -11,7 +11,7 @@ import pandas as pd
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, emit
 from skewanova._fold_kernels import FTest
-from skewanova.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, NO_VARIATION
+from skewanova.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
 
 ROLES = ("headline", "as_published", "check")
 
@@ -105,13 +105,26 @@ def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, 
 def without_variation(values: Floats) -> tuple[FTest, str] | None:
     """Return F where the residuals are but rounding (infinite, or nan for identical models), and a note."""
     found = kernels.blocked_f(values)
-    limit = NO_VARIATION * float(((values - values.mean()) ** 2).sum())
-    if found.error_sum_sq > limit:
+    sums = float(found.model_sum_sq), float(found.error_sum_sq)
+    return flat_test(*sums, limit=variation_limit(values), df=(found.df, found.df_error))
+
+
+def flat_test(
+    effect: float, error: float, *, limit: float, df: tuple[float, float]
+) -> tuple[FTest, str] | None:
+    """As :func:`without_variation`, from sums of squares that are rounding up to a limit."""
+    if error > limit:
         return None
-    identical = found.model_sum_sq <= limit
-    statistic, p_value = (np.nan, np.nan) if identical else (np.inf, 0.0)
-    test = FTest(*(np.asarray(v) for v in (statistic, found.df, found.df_error, p_value)))
-    return test, IDENTICAL if identical else NO_RESIDUALS
+    statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
+    test = FTest(*(np.asarray(v) for v in (statistic, *df, p_value)))
+    return test, IDENTICAL if effect <= limit else NO_RESIDUALS
+
+
+def check_ratio(ratio: float) -> float:
+    """Test cases for each training case: 0 or more."""
+    if not (np.isfinite(ratio) and ratio >= 0):
+        raise InputError(f"`ratio` must be a number of test cases for each training case, but got {ratio:g}")
+    return float(ratio)
 
 
 def omnibus_result(

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, Seed, check_choice, check_fraction
-from skewanova._omnibus_result import fold_table
+from skewanova._omnibus_result import check_ratio, fold_table
 from skewanova.posthoc import POSTHOC_COLUMNS, range_isf, range_sf
 from skewanova.resampling import max_t_test, sign_flips, squared_t
 
@@ -94,6 +94,7 @@ def pairwise_comparisons(
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
+    check_ratio(ratio)
     values, models = _ordered_table(iauprec, order)
     if (method == "dunnett") != (control is not None):
         raise InputError(
@@ -154,10 +155,12 @@ def bayesian_comparisons(
         raise InputError(f"`rope` must be a difference that would not matter, 0 or more, but got {rope:g}")
     values, models = _ordered_table(iauprec, order)
     a, b = kernels.pair_indices(len(models))
-    found = kernels.paired_t(values, inflation=1 + len(values) * ratio)
-    scale = np.maximum(found.std_error, np.finfo(np.float64).tiny)
-    posterior = stats.t(len(values) - 1, loc=found.estimate, scale=scale)
-    ahead, behind = posterior.sf(rope), posterior.cdf(-rope)
+    found = kernels.paired_t(values, inflation=1 + len(values) * check_ratio(ratio))
+    certain = found.std_error == 0  # all of the posterior on the estimate
+    estimate = np.where(np.isnan(found.statistic), 0.0, found.estimate)
+    posterior = stats.t(len(values) - 1, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
+    ahead = np.where(certain, estimate > rope, posterior.sf(rope))
+    behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
     return pd.DataFrame(
         {
             "model_a": [models[i] for i in a],
@@ -215,6 +218,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     largest = squared_t(difference - difference.mean(axis=0), signs[1:]).max(axis=-1)
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
     margin = critical * found.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
+    adjusted = np.where(np.isnan(found.statistic), np.nan, adjusted)
     return _with_margin(values, found, margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
 
 
@@ -266,7 +270,8 @@ def _dunnett(values: Floats, control: int, alpha: float) -> pd.DataFrame:
     flat = std_error <= 1e-12 * scale
     statistic = certain if flat else estimate / std_error
     df, count = blocked.df_error, len(others)
-    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, 0.01, 200)
+    single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / count))  # limits
+    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, 0.99 * single, 1.01 * bonferroni)
     return pd.DataFrame(
         {
             "a": others,

@@ -280,7 +280,7 @@ class Scenario:
     ratio: float
     draw: Callable[..., Tables]
     n_better: int = 0
-    full: int = 10_000
+    full: int = 4000
 
 
 #: Effect of the better model where the null is partly true: found in nearly every replicate.
@@ -303,10 +303,10 @@ def _independent(
 def _gaussian(rho: float = 0.0, n_copies: int = 0) -> Scenario:
     design = f"20 folds correlated {rho:g}" if rho else "20 independent folds"
     draw = partial(gaussian, rho=rho, n_copies=n_copies)
-    return Scenario(design, 20, 4, 0.25 if rho else 0.0, draw, full=20_000)
+    return Scenario(design, 20, 4, 0.25 if rho else 0.0, draw, full=10_000)
 
 
-def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 4000) -> Scenario:
+def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 2000) -> Scenario:
     splits = task.splits
     return Scenario(name, splits.n_folds, task.n_models, splits.ratio, partial(draw, task=task), full=full)
 
@@ -329,9 +329,9 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
         "S3-partial": _independent(spread=2.3, better=True),
         "S2a": _learned("20 hold-outs 80/20", feature_subsets, Task(_HOLD_OUTS)),
         "S2a-J5": _learned("5 hold-outs 80/20", feature_subsets, Task(Splits(5, 5))),
-        "S2a-J100": _learned("100 hold-outs 80/20", feature_subsets, Task(Splits(100, 5)), 2000),
+        "S2a-J100": _learned("100 hold-outs 80/20", feature_subsets, Task(Splits(100, 5)), 1000),
         "S2a-10fold": _learned("10-fold", feature_subsets, Task(Splits(1, 10, 10))),
-        "S2a-10x10": _learned("10 x 10-fold", feature_subsets, Task(Splits(10, 10, 10)), 2000),
+        "S2a-10x10": _learned("10 x 10-fold", feature_subsets, Task(Splits(10, 10, 10)), 1000),
         "S2a-5x2": _learned("5 x 2-fold", feature_subsets, Task(Splits(5, 2, 2))),
         "S2b": _learned("20 hold-outs 80/20", random_starts, Task(_HOLD_OUTS)),
         "S2c": _learned("20 hold-outs 80/20", partial(feature_subsets, mixed=True), Task(_HOLD_OUTS)),

@@ -7,8 +7,10 @@ import pandas as pd
 from scipy import stats
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Floats, InputError
-from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult, effect_row
+from skewanova._checks import Floats, InputError, emit
+from skewanova._fold_kernels import FTest
+from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult, check_ratio, effect_row, flat_test
+from skewanova.anova import variation_limit
 
 
 def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "check") -> OmnibusResult:
@@ -33,7 +35,7 @@ def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "c
     Raises
     ------
     ValueError
-        If a cell is missing, or there are fewer than 2 models, folds or priors.
+        If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is negative.
 
     References
     ----------
@@ -47,16 +49,18 @@ def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "c
     >>> split_plot_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
-    test = "corrected_gg" if ratio > 0 else "repeated_measures"
+    test = "corrected_gg" if check_ratio(ratio) > 0 else "repeated_measures"
     scores = _split_plot_contrasts(auprec)
     names = {"test": test, "role": role, "response": "auprec"}
-    rows = [
-        effect_row(
-            kernels.contrast_test(values, inflation=1 + len(values) * ratio), values, **names, term=term
-        )
-        for term, values in scores.items()
-    ]
-    return OmnibusResult(test, role, "auprec", OMNIBUS_LABELS[test], (), pd.concat(rows, ignore_index=True))
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    rows, notes = [], []
+    for term, values in scores.items():
+        flat = _flat(values, limit)
+        found = flat[0] if flat else kernels.contrast_test(values, inflation=1 + len(values) * ratio)
+        rows.append(effect_row(found, values, **names, term=term))
+        notes += [flat[1]] if flat and term == "model" else []
+    table = pd.concat(rows, ignore_index=True)
+    return OmnibusResult(test, role, "auprec", OMNIBUS_LABELS[test], emit(notes), table)
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +75,8 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; Mauchly's test
-        is nan where there are too few folds for it, or nothing to test (one contrast).
+        is nan where there are too few folds for it, or nothing to test (one contrast), and the whole row is
+        where a term does not vary over folds.
 
     Examples
     --------
@@ -79,8 +84,12 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     >>> sphericity(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).auprec)["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
     for term, values in _split_plot_contrasts(auprec).items():
+        if _flat(values, limit):
+            rows.append((term, *[np.nan] * 7))
+            continue
         n_folds, size = values.shape
         cov = kernels.fold_covariance(values)
         gg = float(kernels.epsilon_gg(cov))
@@ -91,6 +100,13 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
         rows.append((term, float(w), float(p), gg, hf, *map(float, p_values)))
     columns = ["term", "mauchly_w", "mauchly_p", "epsilon_gg", "epsilon_hf", "p_uncorrected", "p_gg", "p_hf"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _flat(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
+    """Return F of contrast scores that are the same in every fold, and a note."""
+    _, effect, error = kernels.contrast_f(contrasts)
+    n_folds, df = contrasts.shape
+    return flat_test(float(effect), float(error), limit=limit, df=(df, df * (n_folds - 1)))
 
 
 def _split_plot_contrasts(auprec: pd.DataFrame) -> dict[str, Floats]:

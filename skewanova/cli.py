@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,11 @@ from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
 from skewanova._rendering import one_line
-from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_priors
+from skewanova.intervals import METHODS
+from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_prior, parse_priors
+
+if TYPE_CHECKING:
+    from skewanova.simulation import StudyResult
 
 BAD_INPUT = 2
 
@@ -44,12 +48,13 @@ def _told(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        warnings.simplefilter("ignore", SkewanovaWarning)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
                 stream.reconfigure(errors="backslashreplace")
         try:
-            command(*args, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SkewanovaWarning)
+                command(*args, **options)
         except (InputError, InputTypeError) as error:
             click.echo(f"Error: {one_line(str(error))}", err=True)
             sys.exit(BAD_INPUT)
@@ -207,6 +212,97 @@ def check(scores: Path, **options: Any) -> None:
 
     for line in describe_table(_read(scores, options)):
         click.echo(line)
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--prior", type=_Parsed("PRIOR", parse_prior), help="Prior of the deployment.")
+@click.option(
+    "--deployment-prior",
+    type=_Parsed("RANGE", parse_deployment_prior),
+    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH or beta:A:B.",
+)
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file.")
+@_table_options
+@_told
+def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None:
+    """Give a confidence interval for every model and fold of SCORES.
+
+    At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
+    folds, all folds are also pooled.
+    """
+    from skewanova.tables import intervals_table
+
+    frame = skewanova.interval_table(_read(scores, options), rng=seed, **options)
+    if out is not None:
+        frame.to_csv(out, index=False)
+    click.echo(intervals_table(frame).to_text())
+
+
+@main.group()
+def study() -> None:
+    """Run the simulations behind the claims, reduced or in full."""
+
+
+def _study_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default."),
+        click.option(
+            "--replicates",
+            type=click.IntRange(min=1),
+            default=400,
+            show_default=True,
+            help="Replicates of each scenario.",
+        ),
+        click.option("--full", is_flag=True, help="As many replicates as in the recorded study: hours."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use."
+        ),
+        click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file."),
+    ]
+    return _with(options, command)
+
+
+@study.command("type-one-error")
+@_study_options
+@_told
+def type_one_error(**options: Any) -> None:
+    """How often each test finds a difference between models that are equal."""
+    from skewanova.simulation import type_one_error_study
+
+    _run_study(type_one_error_study, **options)
+
+
+@study.command()
+@_study_options
+@_told
+def power(**options: Any) -> None:
+    """How often each test finds a difference that is there."""
+    from skewanova.simulation import power_study
+
+    _run_study(power_study, **options)
+
+
+def _run_study(
+    run: Callable[..., StudyResult],
+    *,
+    scenarios: str | None,
+    seed: int,
+    jobs: int,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    names = None if scenarios is None else [name.strip() for name in scenarios.split(",")]
+    result = run(scenarios=names, rng=seed, n_jobs=jobs, **options)
+    if out is not None:
+        result.to_frame().to_csv(out, index=False)
+    click.echo(result.to_table().to_text())
 
 
 def _read(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:

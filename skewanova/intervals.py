@@ -45,6 +45,10 @@ from skewanova.roc import curve_from_scores
 #: Fewest negatives per unit of skew (m/lam), and fewest positives, for which influence values are relied on.
 ENOUGH_SUPPORT = 100.0
 ENOUGH_POSITIVES = 30
+#: Share by which rounding may take m/lam below a limit.
+SLACK = 1e-9
+#: Trials below which Wilson's limits are 0 and 1 in double precision.
+FEWEST_TRIALS = 1e-9
 #: Estimates this near to 0 or 1 have no spread of their own.
 AT_BOUNDARY = 1e-15
 
@@ -107,7 +111,7 @@ class _Question:
 
     @cached_property
     def effective_size(self) -> float:
-        return min(float(self.n_positive), self.support)
+        return max(min(float(self.n_positive), self.support), FEWEST_TRIALS)
 
     @cached_property
     def estimate(self) -> float:
@@ -172,9 +176,8 @@ def confidence_interval(
         * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``influence`` where m/lam, the negatives divided by the skew of the deployment, is at least
-          100 and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials and a
-          warning.
+        * ``auto``: ``influence`` where m/lam, the negatives over the skew of the deployment, is at least 100
+          and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials and a warning.
     level : float, default 0.95
         Nominal coverage.
     estimator : str, default "average_precision"
@@ -259,7 +262,7 @@ def _answer(question: _Question, method: str) -> Interval:
 
 
 def _chosen(question: _Question) -> str:
-    enough = question.support >= ENOUGH_SUPPORT and question.n_positive >= ENOUGH_POSITIVES
+    enough = question.support >= ENOUGH_SUPPORT * (1 - SLACK) and question.n_positive >= ENOUGH_POSITIVES
     return "influence" if enough else "wilson_effective"
 
 
@@ -296,14 +299,14 @@ def _note(question: _Question, method: str, used: str) -> str | None:
         )
     if used == "wilson_effective":
         few = f"{question.n_positive} positives are fewer than {ENOUGH_POSITIVES}"
-        reason = f"{thin} is below {ENOUGH_SUPPORT:g}" if support < ENOUGH_SUPPORT else few
+        reason = f"{thin} is below {ENOUGH_SUPPORT:g}" if support < ENOUGH_SUPPORT * (1 - SLACK) else few
         return f"{reason}: the interval is Wilson's with min(n, m/lam) = {size:.4g} trials, wide on purpose"
-    if method in _BY_TRIALS and support < question.n_positive * (1 - 1e-9):
+    if method in _BY_TRIALS and support < question.n_positive * (1 - SLACK):
         return (
             f"{thin} is below the {question.n_positive} positives: the prior is rarer than the sample's, and "
             f"{method} with the positives as trials is too short; use auto"
         )
-    if method in _BY_SPREAD and support < ENOUGH_SUPPORT:
+    if method in _BY_SPREAD and support < ENOUGH_SUPPORT * (1 - SLACK):
         return f"{thin} is below {ENOUGH_SUPPORT:g}, where {method} tends to be too short; use auto"
     return None
 

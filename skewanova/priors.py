@@ -433,3 +433,33 @@ def _numbers(texts: Sequence[str], form: str) -> list[float]:
         return [float(text) for text in texts]
     except ValueError as error:
         raise InputError(form) from error
+
+
+def parse_prior(text: str) -> float:
+    """Read one prior.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.1``.
+
+    Returns
+    -------
+    float
+        The prior.
+
+    Raises
+    ------
+    ValueError
+        If it is not one number strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova.priors import parse_prior
+    >>> parse_prior("0.1")
+    0.1
+    """
+    found = parse_priors(text)
+    if len(found) > 1:
+        raise InputError(f"one prior is wanted, but got {text!r}")
+    return found[0]

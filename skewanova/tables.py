@@ -353,6 +353,29 @@ def curve_sentences(
     ]
 
 
+def intervals_table(intervals: pd.DataFrame) -> Table:
+    """Confidence intervals of every model and fold.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As :func:`~skewanova.interval_table` returns it.
+
+    Returns
+    -------
+    Table
+        One row a model and fold; warnings stand once below.
+    """
+    rows = [
+        (row.model, str(row.fold), format_number(row.estimate), _interval(row.low, row.high), row.method)
+        for row in _records(intervals)
+    ]
+    level = f"{100 * intervals['level'].iloc[0]:g} % interval"
+    notes = dict.fromkeys(text for text in intervals["warning"] if text)
+    header = ("Model", "Fold", "AUPREC", level, "Method")
+    return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
+
+
 def _mean_sd(mean: float, std: float) -> str:
     return format_number(mean) if np.isnan(std) else f"{format_number(mean)} ({format_number(std)})"
 

@@ -224,8 +224,8 @@ def test_thin_support_is_told_with_its_number():
 def test_unequal_folds_are_told():
     assert evaluate(sized((20, 100), (40, 100)), priors=(0.5,), deployment_prior=0.5).warnings == ()
     note = (
-        "folds hold between 20 and 41 positives, more than a factor of 2: they do not estimate AUPREC equally "
-        "well, yet count alike"
+        "folds hold between 20 and 41 positives, more than a factor of 2: they do not estimate AUPREC "
+        "equally well, yet count alike"
     )
     with pytest.warns(SkewanovaWarning, match=f"^{note}$"):
         measures = evaluate(sized((20, 100), (41, 100)), priors=(0.5,), deployment_prior=0.5)

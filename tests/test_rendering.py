@@ -11,9 +11,11 @@ from skewanova import _rendering as rendering
 from skewanova._rendering import Table
 
 HOSTILE = [
-    "A|B", "a_b%$", "<script>alert(1)</script>", "**bold**", "`code`", r"\back\|slash", "{x}", "[link](http://x)",
-    "[optional]", "* star", "# head", "~~gone~~", "&amp; & &lt;", "C(x)", "../x", "x^2", '"quoted"', "a--b", "-0.5",
-    "new\nline", "tab\there", "\x1b[31mred", "nul\x00", "\u202eabc", "é模型", "!img", "$$", "%", "\\", "|", "",
+    "A|B", "a_b%$", "<script>alert(1)</script>", "**bold**", "`code`", r"\back\|slash", "{x}", "-0.5",
+    "[link](http://x)", "[optional]", "* star", "# head", "~~gone~~", "&amp; & &lt;", "C(x)", "../x", "x^2",
+    '"quoted"', "a--b",
+    "new\nline", "tab\there", "\x1b[31mred", "nul\x00", "\u202eabc", "é模型", "!img", "$$", "%", "\\", "|",
+    "",
 ]  # fmt: skip
 
 
@@ -49,8 +51,8 @@ def test_three_decimals_are_the_default():
     ("value", "text"),
     [
         (np.nan, ""), (0.0, "<0.0001"), (9.99e-5, "<0.0001"), (1e-4, "0.0001"), (0.00056, "0.0006"),
-        (0.001, "0.001"), (0.0456, "0.046"), (0.0996, "0.100"), (0.1, "0.10"), (0.055, "0.055"), (0.5, "0.50"),
-        (0.999, "1.00"), (1.0, "1.00"),
+        (0.001, "0.001"), (0.0456, "0.046"), (0.0996, "0.100"), (0.1, "0.10"), (0.055, "0.055"),
+        (0.5, "0.50"), (0.999, "1.00"), (1.0, "1.00"),
     ],
 )  # fmt: skip
 def test_p_values(value, text):
@@ -123,7 +125,7 @@ def test_names_given_are_used_in_every_column():
 
 
 def markdown_cells(line):
-    """Cells of one line as a reader of GitHub-flavoured Markdown takes them: split at bare bars, unescaped."""
+    """Cells of one line as a reader of GitHub-flavoured Markdown takes them: split at bare bars."""
     parts = re.split(r"(?<!\\)(?:\\\\)*\|", line)
     assert parts[0] == parts[-1] == ""
     return [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", part.strip()) for part in parts[1:-1]]
@@ -136,7 +138,7 @@ def test_hostile_names_survive_markdown():
     body = lines[2:-2]
     assert len(body) == 2 + len(HOSTILE)
     assert body[1] == "| --- | ---: | ---: |"
-    for line, name in zip(body[2:], HOSTILE, strict=True):
+    for line in body[2:]:
         bare = line.replace("\\\\", "")
         assert len(re.findall(r"(?<!\\)\|", bare)) == 4
         assert not re.search(r"(?<!\\)[<>`_\[\]$&#~!{}]", bare)
@@ -152,9 +154,10 @@ def test_hostile_names_survive_markdown():
 @pytest.mark.parametrize(
     ("text", "known"),
     [
-        ("\\", r"\textbackslash{}"), ("{}", r"\{\}"), ("$5", r"\$5"), ("a&b", r"a\&b"), ("#", r"\#"), ("a_b", r"a\_b"),
-        ("50%", r"50\%"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}"), ("<", r"\textless{}"),
-        (">", r"\textgreater{}"), ("|", r"\textbar{}"), ('"', r"\textquotedbl{}"), ("[x]", "{[}x]"), ("*", "{*}"),
+        ("\\", r"\textbackslash{}"), ("{}", r"\{\}"), ("$5", r"\$5"), ("a&b", r"a\&b"), ("#", r"\#"),
+        ("a_b", r"a\_b"), ("50%", r"50\%"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}"),
+        ("<", r"\textless{}"), (">", r"\textgreater{}"), ("|", r"\textbar{}"), ('"', r"\textquotedbl{}"),
+        ("[x]", "{[}x]"), ("*", "{*}"),
         ("a--b", "a-{}-b"), ("---", "-{}-{}-"), ("-0.5", "$-$0.5"), ("-0.2 to -0.1", "$-$0.2 to $-$0.1"),
         ("2-way", "2-way"), ("a-1", "a-1"), ("a\nb\x00c", "a b c"), (r"\$_{", r"\textbackslash{}\$\_\{"),
     ],
@@ -209,7 +212,7 @@ def test_html_table():
     parser.feed(table(names).to_html())
     assert parser.tags == {"table", "thead", "tbody", "tr", "th", "td"}
     assert parser.rows[0] == ["Model", "Value", "Interval"]
-    assert [row[0] for row in parser.rows[1:]] == list(map(visible, names))
+    assert [row[0].strip() for row in parser.rows[1:]] == [visible(name).strip() for name in names]
     assert {len(row) for row in parser.rows} == {3}
 
 

@@ -180,7 +180,7 @@ def test_copied_priors_match_the_exact_rates(copies, expected):
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes_or_on_other_scenarios():
-    options = {"replicates": 60, "rng": 3, "progress": False}
+    options = {"replicates": 30, "rng": 3, "progress": False}
     alone = type_one_error_study(scenarios=["S2a-J5"], **options).to_frame()
     shared = type_one_error_study(scenarios=["S1-M5", "S2a-J5"], n_jobs=2, **options).to_frame()
     again = shared[shared["scenario"] == "S2a-J5"].reset_index(drop=True)
