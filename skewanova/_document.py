@@ -22,10 +22,12 @@ CONTENTS = {
     "priors": "AUPREC against the prior",
     "tests": "Tests, and how each may be read",
     "pairs": "Pairwise differences",
+    "differences": "Differences along the prior",
     "prior-pairs": "Differences between priors",
     "curves": "ROC and precision-recall curves",
     "surface": "P-ROC surface",
     "skew": "Accuracy and precision against the skew",
+    "assumptions": "Assumptions",
     "warnings": "Warnings",
     "methods": "Methods",
     "provenance": "Provenance",
@@ -56,6 +58,24 @@ TESTS = {
     "three_way": "3-way analysis of variance of AUPREC with the factors model, fold and prior "
     "(Landgrebe et al. 2006, sections 5 and 6)",
     "three_way_interaction": "the same with the interaction of model and prior",
+    "repeated_measures": "repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
+    "hotelling": "Hotelling's (1931) T2 of the contrasts between models",
+    "friedman": "Friedman's ranks by the F of Iman and Davenport (1980)",
+    "permutation": "permutation of models within folds",
+    "sign_flip": "sign flips of whole fold profiles",
+    "mixed": "a mixed model with random folds",
+    "corrected_f": "the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
+    "(Nadeau and Bengio 2003, extended to several models)",
+    "corrected_gg": "the same with Greenhouse and Geisser's degrees of freedom",
+    "corrected_hotelling": "Hotelling's T2 divided by 1 + J r",
+    "paired_t_holm": "paired t tests adjusted by Holm (1979)",
+    "corrected_t_holm": "paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
+    "games_howell": "paired differences with their own standard errors and the studentized range (Games and "
+    "Howell 1976)",
+    "max_t": "step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
+    "nemenyi": "Nemenyi's test of mean ranks (Demsar 2006)",
+    "wilcoxon_holm": "signed ranks adjusted by Holm",
+    "dunnett": "Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
     "tukey": "Tukey's honestly significant differences on the residual mean square of the 2-way analysis, so "
     "that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
     "tukey_three_way": "the same on the residual mean square of the 3-way analysis",
@@ -69,6 +89,8 @@ CAPTIONS = {
     "there. The lead is not tested.",
     "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
     "{level} intervals; filled where the test finds a difference.{cut_pairs}",
+    "difference_curves": "Difference in AUPREC of each pair along the prior; the {level} bands hold at all "
+    "priors and for all pairs at once; a dark strip marks priors at which a band leaves out 0.{cut_panels}",
     "roc": "ROC curves, mean over folds at each false positive rate.",
     "precision_recall": "Precision-recall curves, mean over folds at each recall: each prior has its own.",
     "surface": "P-ROC surface of each model: mean precision over folds by recall and prior.{cut_panels}",
@@ -87,6 +109,14 @@ class ReportSource(FigureSource, Protocol):
     @property
     def anova(self) -> pd.DataFrame:
         """One row a term of each analysis of variance."""
+
+    @property
+    def practical(self) -> pd.DataFrame:
+        """One row a pair of models: probability of practical equivalence."""
+
+    @property
+    def checks(self) -> pd.DataFrame:
+        """What the tests assume, with advice."""
 
     @property
     def prior_posthoc(self) -> pd.DataFrame:
@@ -152,6 +182,7 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
         **_tests(source),
         "design": _design(source),
         "methods": _methods(source),
+        "along": tables.curve_sentences(source.differences),
         "provenance": _facts(provenance),
     }
     return _environment().get_template("report.html.j2").render(context)
@@ -210,7 +241,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
     priors = settings.get("priors", source.auprec["prior"].unique().tolist())
     return [
         ("Models", str(len(source.ranking))),
-        ("Folds", str(source.iauprec["fold"].nunique())),
+        ("Folds", str(source.settings.get("design", source.iauprec["fold"].nunique()))),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
         ("Estimator", str(settings.get("estimator", ""))),
@@ -228,6 +259,8 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
         "performance": _view(performance, "auprec.csv", "iauprec.csv"),
         "regions": _view(tables.regions_table(source.regions), "regions.csv"),
         "anova": _view(tables.anova_table(source.anova), "anova.csv"),
+        "practical": _view(tables.practical_table(source.practical), "practical.csv"),
+        "checks": _view(tables.checks_table(source.checks), "checks.csv"),
         "prior_pairs": None
         if prior_pairs.empty
         else _view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_differences.csv"),
@@ -258,7 +291,8 @@ def _tests(source: ReportSource) -> dict[str, Any]:
     """Each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
         "tests": [
-            _test(source, group) for _, group in source.anova.groupby("test", sort=False, observed=True)
+            _test(source, group)
+            for _, group in source.anova.groupby(["test", "response"], sort=False, observed=True)
         ],
         "headline": _test(source, headline_rows(source.anova)),
         "pairs": _families(source),
@@ -302,7 +336,7 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         "test": tables.TEST_NAMES.get(test, test),
         "measure": tables.RESPONSE_NAMES.get(response, response),
         "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
-        "cut_panels": f" The first {MOST_PANELS} models." if len(source.ranking) > MOST_PANELS else "",
+        "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
     }
     captions = {kind: CAPTIONS[kind].format(**filled) for kind in drawn}
     told = {

@@ -22,6 +22,7 @@ KINDS = (
     "auprec",
     "regions",
     "differences",
+    "difference_curves",
     "roc",
     "precision_recall",
     "surface",
@@ -30,7 +31,7 @@ KINDS = (
 #: SVG first: each drawing starts from the layout of the one before it.
 FORMATS = ("svg", "png")
 #: Figures that need more than one prior on the axis.
-ALONG_PRIORS = frozenset({"auprec", "regions", "surface"})
+ALONG_PRIORS = frozenset({"auprec", "regions", "difference_curves", "surface"})
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
 MOST_PANELS = 6
 MOST_PAIRS = 60
@@ -65,6 +66,10 @@ class FigureSource(Protocol):
     @property
     def regions(self) -> pd.DataFrame:
         """Which model leads at which prior."""
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """Difference curves of the pairs with simultaneous bands."""
 
     @property
     def roc_points(self) -> pd.DataFrame:
@@ -175,6 +180,26 @@ def _draw_differences(source: FigureSource) -> Figure:
     return _one(plots.plot_differences, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
 
 
+def _draw_difference_curves(source: FigureSource) -> Figure:
+    """One panel a pair, two a row."""
+    pairs = list(
+        dict.fromkeys(zip(source.differences["model_a"], source.differences["model_b"], strict=True))
+    )
+    shown = pairs[:MOST_PANELS]
+    rows = -(-len(shown) // 2)
+    figure = Figure(figsize=(WIDTH, 0.3 + 2.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False, sharey=True).ravel()
+    for pair, ax in zip(shown, panels, strict=False):
+        plots.plot_difference_curves(source, pair=pair, ax=ax)
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()  # the caption says what band and strip are
+        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="medium")
+        ax.set_xlabel("Prior")
+    for ax in panels[len(shown) :]:
+        ax.remove()
+    return figure
+
+
 def _draw_roc(source: FigureSource) -> Figure:
     return _one(plots.plot_roc, source, _size(source, 4.0))
 
@@ -217,6 +242,7 @@ _DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
     "auprec": _draw_auprec,
     "regions": _draw_regions,
     "differences": _draw_differences,
+    "difference_curves": _draw_difference_curves,
     "roc": _draw_roc,
     "precision_recall": _draw_precision_recall,
     "surface": _draw_surface,

@@ -73,7 +73,11 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4), as R has it."""
+    """Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4).
+
+    R's ``mauchly.test`` has the number of models, not of contrasts, in one place of that term: its p differs
+    by up to a percent.
+    """
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,16 @@ def check_cases(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tup
         if not present:
             raise InputError(f"`y_true` must hold both classes, but has no {word} case")
     return positive, columns
+
+
+def check_model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
+    """Different names for at least two models, by default their numbers."""
+    if n_models < 2:
+        raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
+    names = tuple(str(name) for name in (range(n_models) if models is None else models))
+    if len(names) != n_models or len(set(names)) != n_models:
+        raise InputError(f"`models` must hold {n_models} different names, but got {names}")
+    return names
 
 
 def target_prior(prior: float | None, deployment_prior: Any, positive: Bools) -> DeploymentPrior:

@@ -1,4 +1,4 @@
-"""Confidence intervals of a whole score table: one row a model and fold, and pooled where folds are disjoint."""
+"""Confidence intervals of a score table: one row a model and fold, and pooled where folds are disjoint."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def interval_table(
     if len(table.folds) > 1 and table.has_cases and find_resampling(table)[0].kind == "kfold":
         for model in table.models:
             own = [(y, s) for m, _, y, s in groups if m == model]
-            groups.append((model, POOLED, *(np.concatenate(side) for side in zip(*own, strict=True))))
+            positive, score = (np.concatenate(side) for side in zip(*own, strict=True))
+            groups.append((model, POOLED, positive, score))
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below

@@ -51,11 +51,15 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusR
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, mixed_model_anova
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> kept = measures.iauprec.query("model != 'B' or fold > 3")
-    >>> mixed_model_anova(kept).to_frame()["df_error"].tolist()
-    [37.0]
+    >>> import pandas as pd
+    >>> from skewanova import mixed_model_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAAABBB"), "fold": [1, 2, 3, 4, 1, 2, 3],
+    ...     "iauprec": [0.70, 0.74, 0.71, 0.75, 0.78, 0.80, 0.81],
+    ... })
+    >>> mixed_model_anova(frame).to_frame()[["df", "df_error", "statistic", "p_value"]].round(3)
+        df  df_error  statistic  p_value
+    0  1.0       2.0     59.461    0.016
     """
     values = iauprec["iauprec"].to_numpy(dtype=np.float64)
     model, models = pd.factorize(iauprec["model"])

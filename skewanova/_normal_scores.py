@@ -24,9 +24,10 @@ POWERS = (-5.0, 5.0)
 
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
     """Standard scores of positives and their weights, finer where these pass the negatives."""
-    even = np.arange(-REACH, REACH + 0.25, 0.5)
-    crossing = (np.arange(-NEGATIVE_REACH, NEGATIVE_REACH + 0.25, 0.5) - a) / b
-    edges = np.unique(np.concatenate([even, crossing[np.abs(crossing) < REACH]]))
+    edges = np.arange(-REACH, REACH + 0.25, 0.5)
+    if b > 1:  # else even panels are fine enough for x = a + b z as well
+        crossing = (np.arange(-NEGATIVE_REACH, NEGATIVE_REACH + 0.25, 0.5) - a) / b
+        edges = np.unique(np.concatenate([edges, crossing[np.abs(crossing) < REACH]]))
     node, weight = np.polynomial.legendre.leggauss(PANEL_NODES)
     half = np.diff(edges)[:, None] / 2
     z = (edges[:-1, None] + half * (node + 1)).ravel()

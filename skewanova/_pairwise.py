@@ -28,6 +28,18 @@ PAIRWISE_TESTS = (
 )
 
 
+#: How each family may be read.
+PAIR_LABELS = {
+    "paired_t_holm": "Valid when folds are independent, whatever the models' spreads.",
+    "corrected_t_holm": "Allows for folds that share training data (Nadeau and Bengio 2003).",
+    "games_howell": "Valid when folds are independent, whatever the models' spreads.",
+    "max_t": "Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
+    "nemenyi": "On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
+    "wilcoxon_holm": "On signed ranks. Valid when folds are independent.",
+    "dunnett": "Against the control. Valid when folds are independent and models spread alike.",
+}
+
+
 def pairwise_comparisons(
     iauprec: pd.DataFrame,
     *,

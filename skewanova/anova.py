@@ -313,10 +313,13 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
 
 
 def _finite(values: pd.Series[Any], name: str) -> Floats:
+    message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
+    if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
+        raise InputTypeError(message)
     try:
         numbers = values.to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}") from error
+        raise InputTypeError(message) from error
     if not np.isfinite(numbers).all():
         raise InputError(f"`{name}` must be finite in every row")
     return np.asarray(numbers)
@@ -330,7 +333,7 @@ def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
             raise InputError(f"`{factor}` must be there in every row, but is missing in {rows}")
     repeated = frame.duplicated(list(factors))
     if repeated.any():
-        first = frame[repeated].iloc[0]
+        first = frame[repeated].astype(object).iloc[0]
         cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
         raise InputError(
             f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"

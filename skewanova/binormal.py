@@ -209,8 +209,7 @@ def fit_binormal(
     power = _power(positive, score) if boxcox else None
     values = score if power is None else box_cox(score, power)
     classes = values[positive], values[~positive]
-    for name, one in zip(("positive", "negative"), classes, strict=True):
-        _check_spread(one, name, ddof)
+    _check_spreads(*classes, ddof)
     checks = [normality_p(one) for one in classes]
     emit(_normality_notes(checks, power))
     return BinormalFit(
@@ -241,12 +240,15 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
     return positive, score
 
 
-def _check_spread(values: Floats, name: str, ddof: int) -> None:
+def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
     needed = max(2, ddof + 1)
-    if len(values) < needed:
-        raise InputError(f"`y_true` must hold at least {needed} {name} cases, but has {len(values)}")
-    if np.ptp(values) == 0:
-        raise InputError(f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}")
+    for name, values in (("positive", positive), ("negative", negative)):
+        if len(values) < needed:
+            raise InputError(f"`y_true` must hold at least {needed} {name} cases, but has {len(values)}")
+        if np.ptp(values) == 0:
+            raise InputError(
+                f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}"
+            )
 
 
 def _power(positive: Bools, score: Floats) -> float:
@@ -254,8 +256,7 @@ def _power(positive: Bools, score: Floats) -> float:
         raise InputError(
             f"`boxcox` needs scores above 0, but the lowest is {score.min():g}; add a constant to all scores"
         )
-    for name, rows in (("positive", positive), ("negative", ~positive)):
-        _check_spread(score[rows], name, 0)
+    _check_spreads(score[positive], score[~positive], 0)
     return best_power(score[positive], score[~positive])
 
 

@@ -18,10 +18,10 @@ from skewanova._assumptions import assumption_checks
 from skewanova._calibrated import headline_pairs, omnibus_tests
 from skewanova._checks import Seed, check_fraction, emit
 from skewanova._design import Resampling, find_resampling
-from skewanova._differences import difference_curves, differing_priors
+from skewanova._differences import difference_curves
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
-from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
+from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import AnovaResult, three_way_anova, two_way_anova
@@ -129,12 +129,11 @@ class Comparison:
     def conclusions(self) -> tuple[str, ...]:
         """What the calibrated tests found, in words."""
         headline = self.posthoc[self.posthoc["role"] == "headline"]
-        limits = (self.differences["prior"].min(), self.differences["prior"].max())
         short = short_names(self.evaluation.models)
         return (
             tables.omnibus_sentence(self.anova, self.alpha),
             *tables.pair_sentences(headline, self.alpha, short),
-            *tables.curve_sentences(differing_priors(self.differences), limits, short),
+            *tables.curve_sentences(self.differences, short),
         )
 
     def summary(self) -> str:
@@ -306,12 +305,14 @@ def compare(
         checks=assumption_checks(measures.iauprec, alpha=alpha),
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
-        labels={test.test: test.label for test in tests},
+        labels={test.test: test.label for test in tests} | PAIR_LABELS,
         settings={
             "deployment_prior": measures.deployment_prior.describe(),
+            "deployment_limits": (measures.deployment_prior.low, measures.deployment_prior.high),
             "priors": list(measures.priors),
             "alpha": alpha,
             "estimator": estimator,
+            "design": design.describe(),
             "resampling": design.kind,
             "test_train_ratio": design.ratio,
             "missing": missing,

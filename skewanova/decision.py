@@ -87,8 +87,9 @@ def rank_models(
         the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003); ``auc`` is the
         mean over folds; ``worst_auprec`` is the mean AUPREC at ``worst_prior``, the rarest prior of the
         deployment; ``expected_regret`` and ``max_regret`` are the mean and largest shortfall from the best
-        model at each deployment prior; ``p_best`` is the share of bootstrap samples of folds, widened alike, in which the model has the
-        largest mean. With one fold, all that rests on the spread over folds is nan.
+        model at each deployment prior; ``p_best`` is the share of bootstrap samples of
+        folds, widened alike, in which the model has the largest mean. With one fold, all that rests
+        on the spread over folds is nan.
 
     Examples
     --------

@@ -158,6 +158,13 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     -------
     DataFrame
         Columns model, fold, prior, auprec.
+
+    Examples
+    --------
+    >>> from skewanova import auprec_by_prior, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> len(auprec_by_prior(measures, [0.1, 0.3]))
+    120
     """
     grid = prior_grid(evaluation) if priors is None else np.atleast_1d(check_priors(priors))
     return _auprec_frame(_ordered_curves(evaluation), grid, evaluation.estimator)
@@ -185,6 +192,13 @@ def roc_points(evaluation: Evaluation) -> pd.DataFrame:
     DataFrame
         Columns model, fold, fpr, tpr; between vertices the curve is straight, and at a vertical step the
         upper end counts.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, roc_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> roc_points(measures).columns.tolist()
+    ['model', 'fold', 'fpr', 'tpr']
     """
 
     def points(roc: RocCurve) -> dict[str, Floats]:
@@ -213,6 +227,13 @@ def precision_recall_points(
     DataFrame
         Columns model, fold, prior, recall, precision; between vertices along the exact segment, as true and
         false positives grow in proportion.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, precision_recall_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> len(precision_recall_points(measures, 0.1, recall=[0.5, 0.9]))
+    120
     """
     grid = np.asarray(evaluation.priors) if priors is None else np.atleast_1d(check_priors(priors))
     at = np.asarray(recall, dtype=np.float64)
@@ -242,6 +263,13 @@ def surface_points(evaluation: Evaluation) -> pd.DataFrame:
     -------
     DataFrame
         Columns model, prior, recall, precision.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, surface_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> surface_points(measures).columns.tolist()
+    ['model', 'prior', 'recall', 'precision']
     """
     points = precision_recall_points(
         evaluation, prior_grid(evaluation, 41), recall=np.linspace(0.02, 1.0, 50)
@@ -263,6 +291,13 @@ def operating_points(evaluation: Evaluation) -> pd.DataFrame:
     DataFrame
         Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each fold is the one
         with the largest ``tpr - fpr``, which is best at prior 0.5.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, operating_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> operating_points(measures)["skew"].iloc[[0, -1]].round(6).tolist()
+    [1.0, 1000.0]
     """
     skew = np.geomspace(1.0, 1000.0, 61)
     prior = 1 / (1 + skew)

@@ -27,6 +27,7 @@ from skewanova._contrasts import pair_tests, wald_test
 from skewanova._estimators import ESTIMATORS
 from skewanova._influence_kernels import (
     check_cases,
+    check_model_names,
     influence_kernel,
     stratified_covariance,
     target_prior,
@@ -37,6 +38,11 @@ from skewanova.roc import curve_from_scores
 
 #: How the intervals of all pairs are made to hold together.
 SIMULTANEOUS = ("max_z", "bonferroni", "none")
+
+#: Said of models whose difference has no spread.
+SAMENESS = (
+    "models {} and {} have the same influence values, so their difference has no standard error and no test"
+)
 
 Target = DeploymentPrior | tuple[float, float] | float
 
@@ -80,10 +86,8 @@ class OneSetComparison:
         p-values adjusted by Holm's method.
     conf_low, conf_high : ndarray of shape (n_pairs,)
         Intervals that hold together with probability `level` (singly, where `simultaneous` is ``none``).
-    level : float
-        Level of the intervals.
-    critical_value : float
-        Standard errors on either side of a difference.
+    level, critical_value : float
+        Level of the intervals, and standard errors on either side.
     chi_square, df, p_omnibus
         Wald test that all models are equal; `df` counts the contrasts that vary, at most n_models - 1.
     weighting : str
@@ -324,39 +328,30 @@ def compare_on_one_set(
     check_choice(estimator, ESTIMATORS, "estimator")
     check_fraction(level, "level")
     positive, columns = check_cases(y_true, y_score, pos_label)
-    names = _model_names(models, columns.shape[1])
+    names = check_model_names(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, positive)
     found = _estimates(positive, columns, weighting, estimator)
+    result = _compared(found, names, level=level, simultaneous=simultaneous, weighting=weighting.describe())
+    alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
+    emit(SAMENESS.format(a, b) for a, b, same in alike if same)
+    return result
+
+
+def _compared(
+    found: AuprecCovariance, names: tuple[str, ...], *, level: float, simultaneous: str, weighting: str
+) -> OneSetComparison:
     pairs = pair_tests(found.estimate, found.covariance, level=level, simultaneous=simultaneous)
     chi_square, df, p_omnibus = wald_test(found.estimate, found.covariance)
-    couples = list(combinations(names, 2))
-    emit(_sameness_note(*couples[i]) for i in np.flatnonzero(pairs.std_error == 0))
     return OneSetComparison(
         models=names,
         estimate=found.estimate,
         covariance=found.covariance,
-        model_a=tuple(a for a, _ in couples),
-        model_b=tuple(b for _, b in couples),
+        model_a=tuple(a for a, _ in combinations(names, 2)),
+        model_b=tuple(b for _, b in combinations(names, 2)),
         **pairs._asdict(),
         level=level,
         chi_square=chi_square,
         df=df,
         p_omnibus=p_omnibus,
-        weighting=weighting.describe(),
-    )
-
-
-def _model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
-    if n_models < 2:
-        raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
-    names = tuple(str(name) for name in (range(n_models) if models is None else models))
-    if len(names) != n_models or len(set(names)) != n_models:
-        raise InputError(f"`models` must hold {n_models} different names, but got {names}")
-    return names
-
-
-def _sameness_note(model_a: str, model_b: str) -> str:
-    return (
-        f"models {model_a} and {model_b} have the same influence values, so their difference has no standard "
-        "error and no test"
+        weighting=weighting,
     )

@@ -17,6 +17,7 @@ from skewanova import _artists as artists
 from skewanova import _plotting as draw
 from skewanova._checks import InputError, check_choice
 from skewanova._plotting import ErrorBar, model_palette
+from skewanova.tables import TEST_NAMES
 
 __all__ = [
     "model_palette",
@@ -392,7 +393,7 @@ def plot_differences(
     what = draw.RESPONSES.get(response, response) + (f" at prior {draw.plain(at)}" if pd.notna(at) else "")
     draw.style(
         ax,
-        title=f"Pairwise differences ({rows['test'].iloc[0]})",
+        title=f"Pairwise differences ({TEST_NAMES.get(rows['test'].iloc[0], rows['test'].iloc[0])})",
         xlabel=f"Difference in {what} (first minus second)",
         ylabel="",
     )

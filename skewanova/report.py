@@ -34,6 +34,9 @@ CSV_FILES = {
     "prior_differences.csv": "prior_posthoc",
     "ranking.csv": "ranking",
     "regions.csv": "regions",
+    "differences.csv": "differences",
+    "practical.csv": "practical",
+    "checks.csv": "checks",
 }
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
 FILES = frozenset({*CSV_FILES, *FIGURE_FILES, "report.html", "tables.tex", "tables.md", "provenance.json"})
@@ -167,6 +170,8 @@ def _tables(source: ReportSource) -> dict[str, Table]:
         "regions": tables.regions_table(source.regions),
         "anova": tables.anova_table(source.anova),
         "pairs": tables.posthoc_table(source.posthoc, alpha),
+        "practical": tables.practical_table(source.practical),
+        "checks": tables.checks_table(source.checks),
     }
     if len(source.prior_posthoc):
         shown["prior_pairs"] = tables.prior_pairs_table(source.prior_posthoc, alpha)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skewanova._differences import differing_priors
 from skewanova._rendering import Table, format_number, format_p, short_names
 
 TEST_NAMES = {
@@ -167,7 +168,7 @@ def anova_line(test: pd.DataFrame) -> str:
     row = next(_records(test[test["term"] == "model"]))
     name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
-    equals = "" if p_value.startswith("<") else "= "
+    equals = "= " if p_value[:1].isdigit() else ""
     df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
     return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
 
@@ -325,29 +326,28 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
     return f"{verdict} ({anova_line(headline)})."
 
 
-def curve_sentences(
-    differing: pd.DataFrame, limits: tuple[float, float], names: Mapping[str, str]
-) -> list[str]:
+def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None = None) -> list[str]:
     """Say at which priors two models differ, by the simultaneous bands.
 
     Parameters
     ----------
-    differing : DataFrame
-        As :func:`~skewanova.differing_priors` returns it.
-    limits : (float, float)
-        Range of priors looked at.
-    names : mapping
-        Short forms of the models' names.
+    differences : DataFrame
+        As :func:`~skewanova.difference_curves` returns it.
+    names : mapping, optional
+        Short forms of the models' names; made here by default.
 
     Returns
     -------
     list of str
         One sentence a stretch of priors, or one that there is none.
     """
+    short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
+    differing = differing_priors(differences)
     if differing.empty:
-        return [f"At no prior from {limits[0]:.3g} to {limits[1]:.3g} were any two models found to differ."]
+        low, high = differences["prior"].min(), differences["prior"].max()
+        return [f"At no prior from {low:.3g} to {high:.3g} were any two models found to differ."]
     return [
-        f"{names[row.better]} is ahead of {names[row.worse]} at priors {row.prior_low:.3g} to "
+        f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."
         for row in _records(differing)
     ]
@@ -374,6 +374,63 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
     notes = dict.fromkeys(text for text in intervals["warning"] if text)
     header = ("Model", "Fold", "AUPREC", level, "Method")
     return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
+
+
+def practical_table(practical: pd.DataFrame) -> Table:
+    """Probability that two models are practically equal.
+
+    Parameters
+    ----------
+    practical : DataFrame
+        As :func:`~skewanova.bayesian_comparisons` returns it.
+
+    Returns
+    -------
+    Table
+        One row a pair.
+    """
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            format_number(row.p_a_ahead, 2),
+            format_number(row.p_equal, 2),
+            format_number(row.p_b_ahead, 2),
+        )
+        for row in _records(practical)
+    ]
+    width = practical["rope"].iloc[0]
+    return Table(
+        "practical",
+        f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
+        ("Pair", "First ahead", "Practically equal", "Second ahead"),
+        tuple(rows),
+        note="Bayesian correlated t test with flat priors, allowing for the training data that folds share.",
+    )
+
+
+def checks_table(checks: pd.DataFrame) -> Table:
+    """Return what the tests assume, and what follows.
+
+    Parameters
+    ----------
+    checks : DataFrame
+        As :func:`~skewanova.assumption_checks` returns it.
+
+    Returns
+    -------
+    Table
+        One row a check.
+    """
+    rows = [
+        (
+            row.check.replace("_", " "),
+            format_number(row.statistic),
+            format_p(row.p_value),
+            row.advice or "nothing to add",
+        )
+        for row in _records(checks)
+    ]
+    return Table("checks", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows))
 
 
 def _mean_sd(mean: float, std: float) -> str:

@@ -131,6 +131,8 @@ def twin(frame, response, factors):
     full, rank = rss(y, list(blocks.values()))
     error = len(y) - rank
     rows = {}
+    if error < 1 or full < 1e-9:
+        return rows, (error, full)
     for factor in factors:
         rest, lower = rss(y, [b for f, b in blocks.items() if f != factor])
         df = rank - lower
@@ -139,45 +141,34 @@ def twin(frame, response, factors):
     return rows, (error, full)
 
 
-@st.composite
-def tables(draw):
-    """Models x folds x priors of small integers (over 100), with a few cells missing."""
-    shape = draw(st.tuples(st.integers(2, 4), st.integers(2, 5), st.integers(2, 3)))
-    size = int(np.prod(shape))
-    values = draw(st.lists(st.integers(0, 99), min_size=size, max_size=size))
-    gone = draw(st.sets(st.integers(0, size - 1), max_size=3))
-    frame = cube(np.reshape(values, shape) / 100)
-    return frame.drop(index=sorted(gone))
+def random_table(seed):
+    """Models x folds x priors of small whole numbers (over 100), with a few cells missing."""
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(2, (5, 6, 4), endpoint=True)
+    frame = cube(rng.integers(0, 100, shape) / 100, priors=(0.5, 0.2, 0.1, 0.01))
+    return frame.drop(index=rng.choice(len(frame), seed % 4, replace=False))
 
 
-@given(tables())
-@settings(max_examples=30)
-def test_three_way_equals_the_twin(frame):
-    (rows, (error, full)) = twin(frame, "auprec", ("model", "fold", "prior"))
-    if full < 1e-6 or error < 1 or error != len(frame) - sum(frame[f].nunique() - 1 for f in rows) - 1:
-        return
-    table = table_of(three_way_anova(frame))
-    for factor, expected in rows.items():
-        found = table.loc[factor, ["df", "sum_sq", "statistic", "p_value"]].astype(float)
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(
-        table.loc["residual", ["df", "sum_sq"]].astype(float), (error, full), rtol=1e-8
-    )
+@pytest.mark.parametrize("seed", range(40))
+def test_equals_the_twin(seed):
+    long = random_table(seed)
+    for frame, factors in (
+        (long, ("model", "fold", "prior")),
+        (long[long["prior"] == 0.5], ("model", "fold")),
+    ):
+        rows, (error, full) = twin(frame, "auprec", factors)
+        if not rows or error != len(frame) - 1 - sum(frame[f].nunique() - 1 for f in factors):
+            continue
+        found = three_way_anova(frame) if "prior" in factors else two_way_anova(frame, response="auprec")
+        table = table_of(found)[["df", "sum_sq", "statistic", "p_value"]].astype(float)
+        for factor, expected in rows.items():
+            np.testing.assert_allclose(table.loc[factor], expected, rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(table.loc["residual"][:2], (error, full), rtol=1e-8)
 
 
-@given(tables())
-@settings(max_examples=30)
-def test_two_way_equals_the_twin(frame):
-    frame = frame[frame["prior"] == 0.5]
-    if frame["model"].nunique() < 2 or frame["fold"].nunique() < 2:
-        return
-    (rows, (error, full)) = twin(frame, "auprec", ("model", "fold"))
-    if full < 1e-6 or error < 1 or error != len(frame) - sum(frame[f].nunique() - 1 for f in rows) - 1:
-        return
-    table = table_of(two_way_anova(frame, response="auprec"))
-    for factor, expected in rows.items():
-        found = table.loc[factor, ["df", "sum_sq", "statistic", "p_value"]].astype(float)
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+def test_twin_is_not_skipped():
+    kept = [twin(random_table(seed), "auprec", ("model", "fold", "prior"))[1][0] > 0 for seed in range(40)]
+    assert sum(kept) >= 35
 
 
 def test_balanced_two_way_by_the_textbook():
@@ -290,7 +281,8 @@ def test_row_finds_a_term_or_names_the_choice():
 
 def test_frames_handed_out_are_copies():
     result = analyse("two_way", "balanced")
-    result.to_frame().loc[:, "p_value"] = 0.5
+    frame = result.to_frame()
+    frame["p_value"] = 0.5
     assert result.row("model")["p_value"] < 1e-4
 
 
@@ -392,7 +384,8 @@ def test_input_is_never_modified():
     for test, data in itertools.product(LABELS, ("balanced", "unbalanced")):
         before = (MEANS[data].copy(deep=True), LONG[data].copy(deep=True))
         result = analyse(test, data, sum_of_squares=3)
-        result.residuals()["residual"] = 0.0
+        residuals = result.residuals()
+        residuals["fold"] = 0
         pd.testing.assert_frame_equal(MEANS[data], before[0])
         pd.testing.assert_frame_equal(LONG[data], before[1])
 
@@ -498,8 +491,8 @@ def test_one_prior_and_identical_models_tell_both():
 
 GOOD = cells(random_cells())
 TWO_FOLDS = (
-    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through intervals from the "
-    "influence covariance or the bootstrap over cases"
+    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through intervals from "
+    "the influence covariance or the bootstrap over cases"
 )
 
 
@@ -539,14 +532,14 @@ TWO_FOLDS = (
         ),
         (
             cells(random_cells(0, (2, 2)))[:3],
-            "the 3 cells there are cannot tell 3 effects apart and leave an error to test them against: leave out "
-            "folds or models with missing cells",
+            "the 3 cells there are cannot tell 3 effects apart and leave an error to test them against: "
+            "leave out folds or models with missing cells",
         ),
         (
             # two models have the first two folds only, the other two the last two
             cells(random_cells(0, (4, 4))).iloc[[0, 1, 4, 5, 10, 11, 14, 15]],
-            "the 8 cells there are cannot tell 7 effects apart and leave an error to test them against: leave out "
-            "folds or models with missing cells",
+            "the 8 cells there are cannot tell 7 effects apart and leave an error to test them against: "
+            "leave out folds or models with missing cells",
         ),
     ],
 )
@@ -575,12 +568,12 @@ def test_three_way_needs_its_columns():
     with pytest.raises(InputError, match=exact(message)):
         three_way_anova(GOOD)
     doubled = pd.concat([LONG["balanced"], LONG["balanced"][:1]])
-    message = "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior="
-    with pytest.raises(InputError, match=f"^{re.escape(message)}.*0.5"):
+    message = "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"
+    with pytest.raises(InputError, match=exact(message)):
         three_way_anova(doubled)
 
 
-@pytest.mark.parametrize("values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15])
+@pytest.mark.parametrize("values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15])
 def test_response_must_be_numbers(values):
     frame = GOOD.assign(iauprec=pd.Series(values))
     with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):

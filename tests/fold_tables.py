@@ -1,0 +1,80 @@
+"""Fold x model tables for the tests: recorded inputs and R numbers, frames from arrays, simulated tables."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from conftest import REFERENCE
+
+INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
+
+
+@cache
+def recorded(file):
+    """Numbers of one R file: {(input, test, term, quantity): value}."""
+    frame = pd.read_csv(REFERENCE / file)
+    return {tuple(row[:4]): row[4] for row in frame.itertuples(index=False)}
+
+
+def r_number(file, name, test, quantity, *, term="model"):
+    return recorded(file)[name, test, term, quantity]
+
+
+@cache
+def _inputs(file):
+    return dict(iter(pd.read_csv(REFERENCE / file).groupby("input", sort=False)))
+
+
+def means_of(name):
+    """Columns model, fold, iauprec of a recorded input."""
+    return _inputs("anova_iauprec.csv")[name].drop(columns="input").reset_index(drop=True)
+
+
+def auprec_of(name):
+    """Columns model, fold, prior, auprec of a recorded input."""
+    return _inputs("anova_auprec.csv")[name].drop(columns="input").reset_index(drop=True)
+
+
+def table_of(name):
+    """Recorded input as an array of folds and models."""
+    return means_of(name).pivot(index="fold", columns="model", values="iauprec").to_numpy()
+
+
+def frame_of(values, models=None, *, n_positive=50):
+    """Columns model, fold, iauprec, n_positive of an array; nan cells are left out."""
+    values = np.asarray(values, dtype=float)
+    n_folds, n_models = values.shape
+    models = models or [f"M{i}" for i in range(n_models)]
+    frame = pd.DataFrame(
+        {
+            "model": np.repeat(models, n_folds),
+            "fold": np.tile(np.arange(n_folds), n_models),
+            "iauprec": values.T.ravel(),
+            "n_positive": n_positive,
+        }
+    )
+    return frame[frame["iauprec"].notna()].reset_index(drop=True)
+
+
+def long_frame_of(cube, priors):
+    """Columns model, fold, prior, auprec of an array (n_folds, n_models, n_priors)."""
+    rows = [
+        (f"M{m}", f, priors[p], cube[f, m, p])
+        for m in range(cube.shape[1])
+        for f in range(cube.shape[0])
+        for p in range(cube.shape[2])
+    ]
+    return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
+
+
+def random_table(n_folds, n_models, *, seed=0, spread=0.02, effect=0.0):
+    """Fold effects, model effects, noise: values near 0.8."""
+    rng = np.random.default_rng(seed)
+    noise = spread * rng.normal(size=(n_folds, n_models))
+    return 0.8 + 0.03 * rng.normal(size=(n_folds, 1)) + effect * np.arange(n_models) + noise
+
+
+def correlated_folds(replicates, n_folds, n_models, *, rho, rng):
+    """Gaussian tables whose folds have correlation rho for each model: (replicates, n_folds, n_models)."""
+    own = np.sqrt(1 - rho) * rng.normal(size=(replicates, n_folds, n_models))
+    return own + np.sqrt(rho) * rng.normal(size=(replicates, 1, n_models))
