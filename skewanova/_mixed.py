@@ -59,7 +59,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusR
     ... })
     >>> mixed_model_anova(frame).to_frame()[["df", "df_error", "statistic", "p_value"]].round(3)
         df  df_error  statistic  p_value
-    0  1.0       2.0     59.461    0.016
+    0  1.0       2.0     41.275    0.023
     """
     values = iauprec["iauprec"].to_numpy(dtype=np.float64)
     model, models = pd.factorize(iauprec["model"])

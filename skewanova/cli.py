@@ -127,6 +127,24 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
     return _with(options, command)
 
 
+def _writable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Tell before the work begins that a file could not be written after it."""
+    if path is not None and path.is_dir():
+        raise click.BadParameter(f"{str(path)!r} is a folder; name a file")
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r} to write to")
+    return path
+
+
+_out_file_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    callback=_writable,
+    metavar="FILE",
+    help="Also write a CSV file.",
+)
+
+
 def _table_options(command: Callable[..., None]) -> Callable[..., None]:
     names = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
     options = [
@@ -227,7 +245,7 @@ def check(scores: Path, **options: Any) -> None:
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file.")
+@_out_file_option
 @_table_options
 @_told
 def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None:
@@ -264,7 +282,7 @@ def _study_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use."
         ),
-        click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file."),
+        _out_file_option,
     ]
     return _with(options, command)
 

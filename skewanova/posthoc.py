@@ -123,7 +123,7 @@ def tukey_hsd(
     0       B       A      0.08      0.0202
     """
     check_fraction(alpha, "alpha")
-    check_choice(factor, [c for c in ("model", "prior") if c in result.residuals()], "factor")
+    check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
     levels, effect, cov = result.effects(factor)
     ranks = _positions(levels, effect, order)
     pairs = [(ranks[i], ranks[j]) for i, j in combinations(range(len(ranks)), 2)]

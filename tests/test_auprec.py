@@ -414,6 +414,14 @@ def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
             assert iauprec(curve, weighting, estimator=estimator) == 1.0, (estimator, weighting)
 
 
+@pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
+def test_perfect_ranking_of_any_number_of_positives_scores_exactly_one(estimator):
+    """The steps of recall seldom sum to exactly 1."""
+    assert any(np.diff(np.arange(n + 1) / n).sum() != 1 for n in range(1, 100))
+    for n in range(1, 100):
+        assert auprec(curve_of([(1, 0)] * n + [(0, 1)]), 0.1, estimator=estimator) == 1.0, n
+
+
 @given(st.integers(1, 30), st.integers(1, 30), st.lists(st.integers(1, 9), min_size=60, max_size=60))
 def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
     weights = np.array(tenths[: n + m]) / 10

@@ -94,9 +94,8 @@ def test_ties_are_counted(decimals):
 def test_max_t_equals_westfall_and_young(n_folds, n_models, seed):
     values = random_table(n_folds, n_models, seed=seed, effect=0.01)
     found = max_t_test(values)
-    expected = westfall_young(values, itertools.product((1, -1), repeat=n_folds))
+    expected = westfall_young(values, map(np.array, itertools.product((1, -1), repeat=n_folds)))
     assert found.exact
-    np.testing.assert_allclose(found.p_value, westfall_young(values, map(np.array, sign_flips(n_folds)[0])))
     np.testing.assert_allclose(found.p_value, expected, atol=1e-12)
 
 
@@ -124,14 +123,14 @@ TESTS = [sign_flip_test, permutation_test, max_t_test]
 
 @pytest.mark.parametrize("test", TESTS)
 def test_random_arrangements_agree_with_all_of_them(test):
-    values = random_table(7 if test is permutation_test else 12, 3, seed=2, spread=0.03, effect=0.012)
+    values = random_table(7 if test is permutation_test else 12, 3, seed=2, spread=0.03, effect=0.006)
     exact = test(values, n_resamples=50_000)
     drawn = test(values, n_resamples=2000, rng=3)
     assert exact.exact
     assert not drawn.exact
     assert drawn.n_arrangements == 2001
     p = np.asarray(exact.p_value)
-    assert ((0.003 < p) & (p < 0.9)).any()
+    assert ((p > 0.003) & (p < 0.9)).any()
     assert (np.abs(drawn.p_value - p) < 4 * np.sqrt(p * (1 - p) / 2000) + 1 / 2001).all()
 
 
