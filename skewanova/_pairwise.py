@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.polynomial.legendre import leggauss
-from scipy import stats
+from scipy import special, stats
 from scipy.optimize import brentq
 
 from skewanova import _fold_kernels as kernels
@@ -258,8 +258,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Exact where there are no ties and at most 50 folds, as scipy decides."""
-    a, b = kernels.pair_indices(values.shape[1])
-    found = [_signed_rank(values[:, i] - values[:, j]) for i, j in zip(a, b, strict=True)]
+    found = [_signed_rank(difference) for difference in kernels.pair_differences(values).T]
     statistic, p_value = (np.array(side) for side in zip(*found, strict=True))
     return _frame(values, statistic=statistic, p_value=p_value, p_adjusted=kernels.holm(p_value))
 
@@ -314,7 +313,7 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     chi = (high + low) / 2 + (high - low) / 2 * legendre
     density = density * stats.chi.pdf(chi, df)
     reach = np.sqrt(2 / df) * value * chi[:, None]
-    inside = (stats.norm.cdf(node + reach) - stats.norm.cdf(node - reach)) ** count
+    inside = (special.ndtr(node + reach) - special.ndtr(node - reach)) ** count
     return float(np.clip(1 - (density / density.sum()) @ (inside @ (weight / weight.sum())), 0.0, 1.0))
 
 

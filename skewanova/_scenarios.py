@@ -116,10 +116,7 @@ def binormal(
 def gaussian(
     n_replicates: int, rng: np.random.Generator, *, effect: float = 0.0, rho: float = 0.0, n_copies: int = 0
 ) -> Tables:
-    """Gaussian values of 4 models in 20 folds, all folds correlated by `rho`.
-
-    With `n_copies`, every value stands at that many priors unchanged.
-    """
+    """Gaussian values of 4 models in 20 folds correlated by `rho`, repeated at `n_copies` priors."""
     common = rng.standard_normal((n_replicates, 1, 4))
     values = np.sqrt(rho) * common + np.sqrt(1 - rho) * rng.standard_normal((n_replicates, 20, 4))
     values[..., 0] += effect
@@ -206,19 +203,19 @@ def _tested(features: Floats, test: Indices) -> Floats:
 
 
 def feature_subsets(
-    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0, mixed: bool = False
+    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0, learner: str = "lda"
 ) -> Tables:
     """One learner on random feature subsets, one for each model, fixed for the replicate.
 
     All features are alike, so all subsets are equally good, and the models equal in expectation over data
-    sets. With `mixed`, the replicate's learner is drawn from four; else it is the linear discriminant.
+    sets. `learner` is a name from `LEARNERS`, or "any": drawn for the replicate.
     """
     held = task.subsets(task.data(n_replicates, rng), rng, effect)
     test, train = task.folds(n_replicates, rng)
-    kind = rng.integers(len(LEARNERS), size=n_replicates) if mixed else np.zeros(n_replicates, dtype=int)
+    learners = list(LEARNERS.values()) if learner == "any" else [LEARNERS[learner]]
     scores = [
-        list(LEARNERS.values())[k](x, w[None], _tested(x, t[None]), task.sizes[0])
-        for k, x, w, t in zip(kind, held, train, test, strict=True)
+        learners[k](x, w[None], _tested(x, t[None]), task.sizes[0])
+        for k, x, w, t in zip(rng.integers(len(learners), size=n_replicates), held, train, test, strict=True)
     ]
     return task.measured(np.stack(scores))
 
@@ -313,6 +310,9 @@ def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 200
 
 _HOLD_OUTS = Splits(20, 5)
 _SMALL = (40, 160)
+_ANY_LEARNER = partial(feature_subsets, learner="any")
+_QDA = partial(feature_subsets, learner="qda")
+_NEIGHBOURS = partial(feature_subsets, learner="nearest_neighbours")
 
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
     {
@@ -334,7 +334,11 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
         "S2a-10x10": _learned("10 x 10-fold", feature_subsets, Task(Splits(10, 10, 10)), 1000),
         "S2a-5x2": _learned("5 x 2-fold", feature_subsets, Task(Splits(5, 2, 2))),
         "S2b": _learned("20 hold-outs 80/20", random_starts, Task(_HOLD_OUTS)),
-        "S2c": _learned("20 hold-outs 80/20", partial(feature_subsets, mixed=True), Task(_HOLD_OUTS)),
+        "S2c": _learned("20 hold-outs 80/20", _ANY_LEARNER, Task(_HOLD_OUTS)),
+        "S2c-qda": _learned("20 hold-outs 80/20", _QDA, Task(_HOLD_OUTS), 1000),
+        "S2c-knn": _learned("20 hold-outs 80/20", _NEIGHBOURS, Task(_HOLD_OUTS), 1000),
+        "S2c-half": _learned("20 hold-outs 50/50", _ANY_LEARNER, Task(Splits(20, 2))),
+        "S2c-5x2": _learned("5 x 2-fold", _ANY_LEARNER, Task(Splits(5, 2, 2))),
         "S2e": _learned("20 hold-outs 80/20", unstable_selection, Task(_HOLD_OUTS, _SMALL)),
         "S2e-half": _learned("20 hold-outs 50/50", unstable_selection, Task(Splits(20, 2), _SMALL)),
         "S2e-10fold": _learned("10-fold", unstable_selection, Task(Splits(1, 10, 10), _SMALL)),

@@ -26,8 +26,6 @@ from skewanova.roc import RocCurve
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
 REACH = 44.5
-#: Panels shrink towards a kink by halves, this many times.
-HALVINGS = 36
 PANEL_NODES = 16
 
 
@@ -254,14 +252,11 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
 
 
 def _edges(negative: Distribution, positive: Distribution) -> Floats:
-    """Ends of panels: even steps in the logit of either rate, and ever shorter ones towards kinks."""
+    """Ends of panels: even steps in the logit of either rate, so ever shorter ones towards a kink."""
     even = np.arange(-REACH, REACH + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
     ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
-    kinks = ends[np.abs(ends) < REACH]
-    towards = 0.5 ** np.arange(HALVINGS)
-    near = [kink + side * towards for kink in kinks for side in (-1.0, 1.0)]
-    edges = np.concatenate([even, _logit_recall(positive, scores), kinks, *near])
+    edges = np.concatenate([even, _logit_recall(positive, scores), ends])
     return np.unique(edges[np.abs(edges) <= REACH])
 
 

@@ -46,11 +46,12 @@ IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)
 LABELS = {
     "two_way": (
         "As published. Valid when folds are independent; on repeated splits of one data set it rejects true "
-        "equality far too often."
+        "equality far too often (in 67 % of simulated studies at level .05, with 20 hold-outs of 20 %)."
     ),
     "three_way": (
         "As published. Not a valid test of the models: it counts one ROC once for each prior, so p shrinks "
-        "as priors are added. Read it as a description."
+        "as priors are added (it rejects true equality in 44 % of simulated studies at level .05 with 3 "
+        "priors and independent folds, in 95 % with 16). Read it as a description."
     ),
 }
 LABELS["three_way_interaction"] = LABELS["three_way"]

@@ -234,8 +234,8 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
     infinite = np.flatnonzero(~np.isfinite(score))
     if infinite.size:
         raise InputError(
-            f"`y_score` must be finite for the binormal model, but has {infinite.size} infinite, the first at "
-            f"row {infinite[0]}; ranks alone are enough for `auprec_score`"
+            f"`y_score` must be finite for the binormal model, but has {infinite.size} infinite, the first "
+            f"at row {infinite[0]}; ranks alone are enough for `auprec_score`"
         )
     return positive, score
 

@@ -87,7 +87,8 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(ESTIMATORS),
             default="trapezoid",
             show_default=True,
-            help="How the area is computed.",
+            metavar="NAME",
+            help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
         ),
         click.option(
             "--resampling",
@@ -119,7 +120,7 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--out",
-            type=click.Path(path_type=Path),
+            type=click.Path(path_type=Path, file_okay=False),
             metavar="DIR",
             help="Write report.html, tables, figures and CSV files to this folder.",
         ),

@@ -36,8 +36,9 @@ RANKING_COLUMNS = (
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
 #: Aim of the series behind the mean curves.
 SERIES_TOLERANCE = 1e-15
-#: Differences below this are rounding, not a lead.
-LEAD_TOLERANCE = 1e-12
+#: Differences beyond these decimals are rounding, not a lead.
+LEAD_DECIMALS = 12
+LEAD_TOLERANCE = 10.0**-LEAD_DECIMALS
 
 
 def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
         Model names, best first.
     """
     mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
-    return tuple(sorted(evaluation.models, key=lambda model: -mean[model]))
+    return tuple(sorted(evaluation.models, key=lambda model: -round(mean[model], LEAD_DECIMALS)))
 
 
 def rank_models(

@@ -40,9 +40,7 @@ from skewanova.roc import curve_from_scores
 SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 #: Said of models whose difference has no spread.
-SAMENESS = (
-    "models {} and {} have the same influence values, so their difference has no standard error and no test"
-)
+SAMENESS = "models {} and {} have the same influence values: their difference has no standard error or test"
 
 Target = DeploymentPrior | tuple[float, float] | float
 
@@ -53,10 +51,8 @@ class AuprecCovariance:
 
     Attributes
     ----------
-    estimate : ndarray of shape (n_models,)
-        AUPREC or IAUPREC of every model.
-    covariance : ndarray of shape (n_models, n_models)
-        Its sampling covariance.
+    estimate, covariance : ndarray of shape (n_models,), (n_models, n_models)
+        AUPREC or IAUPREC of every model, and its sampling covariance.
     """
 
     estimate: Floats
@@ -74,16 +70,12 @@ class OneSetComparison:
 
     Attributes
     ----------
-    models : tuple of str
-        Names, in the order of the columns.
-    estimate, covariance : ndarray
-        As in `AuprecCovariance`.
+    models, estimate, covariance : tuple of str, ndarray, ndarray
+        Names in the order of the columns, and what `AuprecCovariance` has.
     model_a, model_b : tuple of str
         The models of every pair; its difference is a minus b.
-    difference, std_error, z, p_value : ndarray of shape (n_pairs,)
-        Difference, its standard error, their ratio, and the two-sided normal p-value.
-    p_adjusted : ndarray of shape (n_pairs,)
-        p-values adjusted by Holm's method.
+    difference, std_error, z, p_value, p_adjusted : ndarray of shape (n_pairs,)
+        Difference, its standard error, their ratio, its two-sided normal p-value, and that adjusted by Holm.
     conf_low, conf_high : ndarray of shape (n_pairs,)
         Intervals that hold together with probability `level` (singly, where `simultaneous` is ``none``).
     level, critical_value : float

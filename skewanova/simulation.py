@@ -35,6 +35,11 @@ ROUNDING = 1e-9
 TYPE_ONE_ERROR_COLUMNS = (
     "scenario", "design", "n_models", "n_folds", "test", "role", "level", "rate", "std_error", "replicates",
 )  # fmt: skip
+_CAPTIONS = {
+    ("type_one_error", "rate"): "Rejections of true equality at .05 / .005; for pairs, of any true equality",
+    ("power", "rate"): "Power at .05 / .005; for pairs, share of the true differences found",
+    ("power", "adjusted_rate"): "Power at .05 / .005 once every test is held to that level in truth",
+}
 POWER_COLUMNS = (
     "scenario", "design", "n_models", "n_folds", "effect", "test", "role", "level", "rate", "std_error",
     "adjusted_rate", "replicates",
@@ -61,32 +66,31 @@ class StudyResult:
         """Return one row for each scenario, test and level (and effect, in a study of power)."""
         return self._table.copy()
 
-    def to_table(self, scenarios: Sequence[str] | None = None) -> Table:
+    def to_table(self, scenarios: Sequence[str] | None = None, *, column: str = "rate") -> Table:
         """Return rates as text, a row a test and a column a scenario: at .05, a stroke, at .005.
 
         Parameters
         ----------
         scenarios : sequence of str, optional
             Scenarios to show; by default all that were simulated.
+        column : str, default "rate"
+            What to show: ``rate``, or ``adjusted_rate`` in a study of power.
         """
+        check_choice(column, [c for c in ("rate", "adjusted_rate") if c in self._table], "column")
         frame = self._table if scenarios is None else self._table[self._table["scenario"].isin(scenarios)]
         columns = ["scenario"] if self.study == "type_one_error" else ["scenario", "effect"]
         heads = [tuple(head) for head in frame[columns].drop_duplicates().to_numpy().tolist()]
         keys = frame[["test", *columns, "level"]].to_numpy().tolist()
-        rates = {tuple(key): float(rate) for key, rate in zip(keys, frame["rate"], strict=True)}
+        rates = {tuple(key): float(rate) for key, rate in zip(keys, frame[column], strict=True)}
         rows = [
             (test, *(_cell([rates.get((test, *head, level)) for level in LEVELS]) for head in heads))
             for test in dict.fromkeys(frame["test"])
         ]
-        captions = {
-            "type_one_error": "Rejections of true equality at .05 / .005; for pairs, of any true equality",
-            "power": "Power at .05 / .005; for pairs, share of the true differences found",
-        }
         few, many = frame["replicates"].min(), frame["replicates"].max()
         counts = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         note = f"{counts} replicates, seed {self.rng}. Monte Carlo standard errors are in the frame."
         header = ("Test", *(_head(head) for head in heads))
-        return Table(self.study, captions[self.study], header, tuple(rows), note=note)
+        return Table(self.study, _CAPTIONS[self.study, column], header, tuple(rows), note=note)
 
 
 def type_one_error_study(
@@ -172,7 +176,7 @@ def power_study(
         Frame with the columns of `POWER_COLUMNS`. ``rate`` is the power; for tests of pairs, the share of the
         pairs with the better model that were found. ``adjusted_rate`` is the rate at the level at which the
         test rejects true equality as often as it should in the same scenario: what a test is worth once its
-        excess of false findings is taken away.
+        excess of false findings is taken away (nan where its p-values are too coarse to tell).
 
     Raises
     ------
@@ -277,9 +281,14 @@ def _power_rows(run: _Run, p_values: PValues, null: PValues) -> Iterator[tuple[o
 
 
 def adjusted_rate(null: Floats, p: Floats, level: float) -> float:
-    """Rate at the critical p-value that rejects this share of `null`, ties there rejected at random."""
+    """Rate at the critical p-value that rejects this share of `null`, ties there rejected at random.
+
+    nan where more than this share of `null` is tied there: the p-values are too coarse to be compared so.
+    """
     critical = np.quantile(null, level, method="inverted_cdf")
     at, below = np.isclose(null, critical, rtol=ROUNDING, atol=0), null < critical * (1 - ROUNDING)
+    if at.mean() > level:
+        return np.nan
     share = (level - below.mean()) / at.mean()
     found = np.isclose(p, critical, rtol=ROUNDING, atol=0)
     return float((p < critical * (1 - ROUNDING)).mean() + share * found.mean())
@@ -318,4 +327,4 @@ def _head(head: Sequence[object]) -> str:
 def _cell(rates: Sequence[float | None]) -> str:
     """Rates at the levels, without leading zeros; nothing where a test was not applied."""
     known = [rate for rate in rates if rate is not None]
-    return " / ".join(f"{rate:.3f}".removeprefix("0") for rate in known)
+    return " / ".join("-" if np.isnan(rate) else f"{rate:.3f}".removeprefix("0") for rate in known)

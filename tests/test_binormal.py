@@ -110,6 +110,14 @@ def test_kinks_of_unequal_supports_are_met(ends):
     assert true_auprec(negative, positive, 0.1) == pytest.approx(float(truth), rel=1e-9)
 
 
+def test_kink_with_an_infinite_slope():
+    # negatives on (0, 1) with S-(x) = sqrt(1 - x), positives uniform on (0.5, 1.5)
+    negative, positive = stats.beta(1, 0.5), stats.uniform(0.5, 1)
+    with mp.workdps(30):
+        rest = mp.quad(lambda u: u / (u + 9 * mp.sqrt(u - 0.5)), [0.5, 0.6, 1])
+    assert true_auprec(negative, positive, 0.1) == pytest.approx(float(rest) + 0.5, rel=1e-8)
+
+
 def test_true_roc_converges_to_the_true_areas():
     for setting in SETTINGS.values():
         curve = true_roc(*setting, n_points=4000)
@@ -131,6 +139,7 @@ def test_samples_have_exact_or_random_counts():
         return labels.sum()
 
     assert count(100, 0.4) == 40
+    assert count(10, 0.75) == 7  # 2.5 negatives are 3
     assert count(50, 0.01) == 1  # 49.5 negatives round up to 50, but neither class is left empty
     assert count(2, 0.99) == 1
     drawn = [count(100, 0.4, exact_counts=False, rng=seed) for seed in range(200)]

@@ -164,7 +164,7 @@ def test_covariance_has_the_variances_and_the_estimates():
         of_one = auprec_variance(labels, scores[:, j], deployment_prior=UniformSkew(4, 19))
         assert found.covariance[j, j] == pytest.approx(of_one, rel=1e-14)
         assert found.std_error[j] == pytest.approx(of_one**0.5, rel=1e-14)
-        estimate = iauprec_score(labels, scores[:, j], deployment_prior=UniformSkew(4, 19))
+        estimate = iauprec_score(labels, scores[:, j], deployment_prior=UniformSkew(4, 19), estimator=AP)
         assert found.estimate[j] == pytest.approx(estimate, rel=1e-14)
     other = auprec_covariance(labels, scores, prior=0.1, estimator="exact").estimate
     assert other[1] == pytest.approx(auprec_score(labels, scores[:, 1], prior=0.1, estimator="exact"))
@@ -229,6 +229,11 @@ def test_max_z_is_the_studentized_range_where_models_are_alike(n_models, level):
     assert max_z_value(contrasts, np.eye(n_models), level) == pytest.approx(expected, rel=5e-3)
 
 
+@pytest.mark.parametrize("p_value", [[0.036, 0.03, 0.035], [0.5, 0.01, 0.5, 0.9], [0.2]])
+def test_holm_is_that_of_statsmodels(p_value):
+    assert holm(np.array(p_value)) == pytest.approx(multipletests(p_value, method="holm")[1])
+
+
 def test_holm_keeps_nan_out():
     assert holm(np.array([0.04, np.nan, 0.01, 0.9]))[[0, 2, 3]] == pytest.approx([0.08, 0.03, 0.9])
     assert np.isnan(holm(np.array([0.04, np.nan]))[1])
@@ -247,7 +252,7 @@ def test_wald_is_hotelling_without_estimated_degrees():
 def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
     labels, scores = simulated(60, 140, [1.5, 0.8])
     tripled = np.hstack([scores, np.exp(scores[:, :1])])
-    message = "models A and C have the same influence values, so their difference has no standard error"
+    message = "models A and C have the same influence values: their difference has no standard error"
     with pytest.warns(SkewanovaWarning, match=message):
         found = compare_on_one_set(labels, tripled, prior=0.3, models=["A", "B", "C"])
     two = compare_on_one_set(labels, scores, prior=0.3)

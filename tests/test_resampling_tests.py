@@ -16,7 +16,7 @@ from skewanova.resampling import (
     step_down,
 )
 
-# Slow twins: every arrangement in turn, statistics from their definitions, ties by exact fractions of a slack.
+# Slow twins: every arrangement in turn, statistics from their definitions.
 
 
 def blocked(values):

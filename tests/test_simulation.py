@@ -217,13 +217,16 @@ def test_power_grows_and_size_adjustment_takes_excess_away():
     naive = power.loc[("two_way", 0.2)]
     assert naive["rate"] > 2 * naive["adjusted_rate"]
     assert study.to_table().header == ("Test", "S2a, +0.2", "S2a, +1.2")
+    cells = {row[0]: row[1] for row in study.to_table(column="adjusted_rate").rows}
+    assert cells["permutation"] == "- / -"  # nearly all its p-values are the smallest there is
 
 
 def test_size_adjustment_splits_ties_at_the_critical_p():
-    null = np.array([0.1, 0.1, 0.1, 0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    null = np.array([0.01, 0.1, 0.1, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
     assert adjusted_rate(null, null[:, None], 0.2) == pytest.approx(0.2)
     assert adjusted_rate(null, np.full((5, 1), 0.1), 0.2) == pytest.approx(0.5)
     assert adjusted_rate(null, np.full((5, 2), 0.01), 0.2) == 1.0
+    assert np.isnan(adjusted_rate(null, null[:, None], 0.15))  # two in ten are tied where the level falls
 
 
 def test_bad_arguments_are_refused():
@@ -231,5 +234,7 @@ def test_bad_arguments_are_refused():
         type_one_error_study(scenarios=["S9"])
     with pytest.raises(InputError, match="replicates"):
         power_study(replicates=0)
+    with pytest.raises(InputError, match="column"):
+        StudyResult("type_one_error", 0, pd.DataFrame({"rate": []})).to_table(column="adjusted_rate")
     with pytest.raises(InputError, match="n_jobs"):
         type_one_error_study(scenarios=["G-0"], replicates=1, n_jobs=0)

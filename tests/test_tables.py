@@ -229,11 +229,52 @@ def test_names_in_sentences_are_short_and_distinct():
 
 
 def test_stretches_of_priors_in_words():
-    frame = pd.DataFrame([("A", "B", 0.012345, 0.2)], columns=["better", "worse", "prior_low", "prior_high"])
-    names = {"A": "Ada", "B": "Bob"}
-    assert tables.curve_sentences(frame, (0.01, 0.5), names) == [
-        "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band)."
+    frame = pd.DataFrame(
+        [("A", "B", p, e, r, 0.01) for p, e, r in [
+            (0.5, -0.2, False), (0.2, 0.1, True), (0.012345, 0.2, True), (0.6, -0.3, True),
+        ]],
+        columns=["model_a", "model_b", "prior", "estimate", "reject", "p_adjusted"],
+    )  # fmt: skip
+    assert tables.curve_sentences(frame, {"A": "Ada", "B": "Bob"}) == [
+        "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
+        "Bob is ahead of Ada at priors 0.6 to 0.6 (simultaneous band).",
     ]
-    assert tables.curve_sentences(frame.iloc[:0], (0.01, 0.5), names) == [
-        "At no prior from 0.01 to 0.5 were any two models found to differ."
+    assert tables.curve_sentences(frame)[1].startswith("B is ahead of A")
+    assert tables.curve_sentences(frame.assign(reject=False)) == [
+        "At no prior from 0.0123 to 0.6 were any two models found to differ."
     ]
+
+
+def test_intervals():
+    frame = pd.DataFrame(
+        [
+            ("A", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "few"),
+            ("A", "pooled", 0.5, NAN, NAN, 0.9, "bca", "few"),
+        ],
+        columns=["model", "fold", "estimate", "low", "high", "level", "method", "warning"],
+    )
+    found = tables.intervals_table(frame)
+    assert found.header == ("Model", "Fold", "AUPREC", "90 % interval", "Method")
+    assert found.rows == (
+        ("A", "1", "0.512", "0.400 to 0.600", "wilson"),
+        ("A", "pooled", "0.500", "", "bca"),
+    )
+    assert found.note == "few"
+
+
+def test_practical_equality():
+    frame = pd.DataFrame([("A", "B", 0.915, 0.08, 0.005, 0.01)], columns=[
+        "model_a", "model_b", "p_a_ahead", "p_equal", "p_b_ahead", "rope"
+    ])  # fmt: skip
+    found = tables.practical_table(frame)
+    assert found.rows == (("A - B", "0.92", "0.08", "0.01"),)
+    assert "differs by less than 0.01" in found.caption
+
+
+def test_checks():
+    frame = pd.DataFrame([("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")], columns=[
+        "check", "statistic", "p_value", "advice"
+    ])  # fmt: skip
+    assert tables.checks_table(frame).rows == (
+        ("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look"),
+    )  # fmt: skip
