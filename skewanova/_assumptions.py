@@ -36,7 +36,7 @@ def assumption_checks(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataF
     -------
     DataFrame
         Columns check, statistic, p_value, advice, with the rows normality (Shapiro-Wilk of the two-way
-        residuals), spread (Brown-Forsythe over models), sphericity (Mauchly), additivity (Tukey's one degree
+        residuals), spread (Brown-Forsythe of these over models), sphericity (Mauchly), additivity (Tukey's one degree
         of freedom), fold_imbalance (largest over smallest number of positives), ceiling (how many standard
         deviations the best model's mean lies below 1), smallest_p_sign_flip, smallest_p_permutation and
         smallest_p_wilcoxon_holm (the smallest p-value these can give). ``advice`` is empty where there is
@@ -52,7 +52,7 @@ def assumption_checks(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataF
     >>> from skewanova import assumption_checks, evaluate, load_satellite_scores
     >>> checks = assumption_checks(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec)
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
-    ['normality', 'spread', 'sphericity', 'additivity']
+    ['normality', 'sphericity', 'additivity']
     """
     check_fraction(alpha, "alpha")
     values, _ = fold_table(iauprec)
@@ -84,7 +84,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
     weight = (fold**2).sum() * (model**2).sum()
-    if weight <= 1e-24 * grand**4:
+    if weight <= 1e-24 * grand**4 or without_variation(values) is not None:
         return np.nan, np.nan
     explained = float(fold @ values @ model) ** 2 / weight
     df_error = residual.size - len(fold) - len(model)
@@ -141,8 +141,9 @@ def _imbalance_row(positives: Floats) -> Row:
 def _ceiling_row(values: Floats) -> Row:
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = int(mean.argmax())
-    gap = max(float(1 - mean[best]), 0.0)
-    distance = 0.0 if gap <= kernels.ROUNDING else gap / float(spread[best]) if spread[best] > 0 else np.inf
+    gap, deviation = float(1 - mean[best]), float(spread[best])
+    distance = gap / deviation if deviation > kernels.ROUNDING else np.inf
+    distance = distance if gap > kernels.ROUNDING else 0.0
     advice = "the best model is close to the ceiling of 1, where differences shrink and normality fails"
     return ("ceiling", distance, np.nan, advice if distance < 2 else "")
 

@@ -14,6 +14,8 @@ from skewanova._omnibus_result import check_ratio
 from skewanova.evaluation import Evaluation, auprec_by_prior, prior_grid
 from skewanova.resampling import BLOCK_SIZE, TIE_SLACK
 
+#: With fewer folds the correlation between pairs of models is not to be relied on.
+FOLDS_FOR_JOINT_DRAWS = 10
 DIFFERENCE_COLUMNS = (
     "model_a",
     "model_b",
@@ -72,7 +74,8 @@ def difference_curves(
     -----
     The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
     by its own standard deviation. Where folds share training data the variance of each mean is inflated as
-    Nadeau and Bengio (2003) have it.
+    Nadeau and Bengio (2003) have it. With fewer than ten folds the pairs are drawn as if independent, and
+    with two folds the priors too, since so few folds do not show how they go together.
 
     Examples
     --------
@@ -89,8 +92,9 @@ def difference_curves(
     found = kernels.paired_t(values, inflation=1 + values.shape[1] * ratio)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
     difference = kernels.pair_differences(values).transpose(1, 2, 0).reshape(values.shape[1], -1)
-    residual = (difference - difference.mean(axis=0))[:, std_error > 0]
-    largest = np.sort(_largest_t(residual, n_draws, rng))
+    residual = difference - difference.mean(axis=0)
+    residual[:, std_error == 0] = 0.0
+    largest = np.sort(_largest_of_all(residual, len(grid), n_draws, rng))
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
     margin = _critical(largest, alpha) * std_error
@@ -167,7 +171,21 @@ def _critical(largest: Floats, alpha: float) -> float:
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
-def _largest_t(residual: Floats, n_draws: int, rng: Seed) -> Floats:
+def _largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |t| over all pairs and priors.
+
+    Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
+    are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
+    """
+    generator = np.random.default_rng(rng)
+    n_folds, n_columns = residual.shape
+    size = n_columns if n_folds >= FOLDS_FOR_JOINT_DRAWS else n_priors if n_folds > 2 else 1
+    blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
+    draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator) for block in blocks]
+    return np.max(draws, axis=0)
+
+
+def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -> Floats:
     """Draws of the largest |t| over columns that are correlated as the residuals over folds are.
 
     Every draw is a Gaussian table with the residuals' correlation, studentized by its own deviations: one
@@ -177,7 +195,6 @@ def _largest_t(residual: Floats, n_draws: int, rng: Seed) -> Floats:
     if not residual.size:
         return np.zeros(n_draws)
     unit = residual / np.linalg.norm(residual, axis=0)
-    generator = np.random.default_rng(rng)
     block = max(1, BLOCK_SIZE // (n_folds * unit.shape[1]))
     parts = []
     for start in range(0, n_draws, block):

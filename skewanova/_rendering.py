@@ -100,8 +100,7 @@ class Table:
     def to_html(self) -> str:
         """Return an HTML table; every cell is escaped."""
         frame = self.to_frame().map(one_line)
-        with pd.option_context("display.max_colwidth", None):  # else names are cut after 50 signs
-            return frame.to_html(index=False, escape=True, border=0, classes="skewanova")
+        return frame.to_html(index=False, escape=True, border=0, classes="skewanova")
 
 
 def format_number(value: float, digits: int = 3) -> str:

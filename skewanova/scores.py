@@ -124,7 +124,7 @@ def scores_from_wide(
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
     build_table(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
     long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores))
-    return build_table(long, lambda row: raw.where(row % len(wide)), pos_label, raw.source)
+    return build_table(long, raw.where, pos_label, raw.source)
 
 
 def complete_table(table: ScoreTable, *, missing: str = "error") -> tuple[ScoreTable, tuple[str, ...]]:

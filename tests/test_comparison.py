@@ -181,6 +181,17 @@ def test_options_change_no_columns(tmp_path):
     assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
+def test_a_control_adds_a_family_and_changes_nothing_else(result):
+    other = compare(scores(), **QUICK, control="low")
+    added = other.posthoc[other.posthoc["test"] == "dunnett"]
+    assert len(added) == 2
+    assert all("low" in pair for pair in zip(added["model_a"], added["model_b"], strict=True))
+    rest = other.posthoc[other.posthoc["test"] != "dunnett"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rest, result.posthoc, check_exact=True)
+    with pytest.raises(InputError, match="absent"):
+        compare(scores(), **QUICK, control="absent")
+
+
 def test_one_prior(result):
     one = compare(scores(), (0.3, 0.5), priors=0.4, interaction=True)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS

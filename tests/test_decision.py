@@ -259,7 +259,7 @@ def test_ties_share_p_best():
 
 
 def test_p_best_by_enumeration_of_two_folds():
-    # one model wins in the first fold, the other by less in the second: of the samples 11, 12, 21, 22 it wins 3
+    # a wins the first fold by much, b the second by little: of the samples 11, 12, 21, 22 a wins 3
     ranking = rank_models(measure({"a": [LATE[2], LATE[1]], "b": [LATE[1], LATE[0]]}))
     expected = pytest.approx([0.75, 0.25], abs=4 * 0.5 / np.sqrt(9999))
     assert ranking["model"].tolist() == ["a", "b"]
@@ -325,10 +325,10 @@ def test_regret_between_the_priors_of_a_discrete_weighting_does_not_count():
     assert (continuous[list(curves)] > discrete[list(curves)] + 1e-3).any()
 
 
-@pytest.mark.parametrize("name", list(WEIGHTINGS))
+@pytest.mark.parametrize("name", ["uniform", "beta", "discrete", "single"])
 def test_the_grid_of_priors_does_not_change_the_regret(name):
     few, many = (
-        measure(CROSSING, deployment=WEIGHTINGS[name], priors=p) for p in ((0.1,), (0.999, 0.1, 1e-4))
+        measure(CROSSING, deployment=WEIGHTINGS[name], priors=p) for p in ((0.1,), (0.99, 0.1, 1e-3))
     )
     columns = ["expected_regret", "max_regret"]
     np.testing.assert_allclose(rank_models(few)[columns], rank_models(many)[columns], atol=1e-10)
@@ -338,13 +338,13 @@ def test_the_grid_of_priors_does_not_change_the_regret(name):
 def test_regret_for_every_estimator(estimator):
     weighting = UniformPrior(0.002, 0.6)
     measures = random_models(7, deployment=weighting, estimator=estimator)
-    priors = np.linspace(weighting.low, weighting.high, 4001)
+    priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 801))
     means = means_at(measures, priors)
     regret = means.max(axis=0) - means
     ranking = rank_models(measures).set_index("model").loc[list(measures.models)]
-    middle = (regret[:, 1:] + regret[:, :-1]) / 2
-    np.testing.assert_allclose(ranking["expected_regret"], middle.mean(axis=1), atol=2e-6)
-    np.testing.assert_allclose(ranking["max_regret"], regret.max(axis=1), atol=2e-5)
+    middle = (regret[:, 1:] + regret[:, :-1]) / 2 @ np.diff(priors) / (weighting.high - weighting.low)
+    np.testing.assert_allclose(ranking["expected_regret"], middle, rtol=0, atol=3e-6)
+    np.testing.assert_allclose(ranking["max_regret"], regret.max(axis=1), rtol=0, atol=3e-6)
 
 
 def test_the_leader_everywhere_regrets_nothing():
@@ -376,7 +376,7 @@ def check_regions(measures, regions):
     assert all(a != b for a, b in pairwise(regions["model"]))
     position = {model: i for i, model in enumerate(measures.models)}
     for row in regions.itertuples():
-        inside = expit(np.linspace(logit(row.prior_low), logit(row.prior_high), 2001))
+        inside = expit(np.linspace(logit(row.prior_low), logit(row.prior_high), 301))
         means = means_at(measures, inside)
         np.testing.assert_allclose(means[position[row.model]], means.max(axis=0), atol=1e-11)
 
@@ -428,9 +428,8 @@ def test_regions_of_random_models(seed):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_regions_for_every_estimator(estimator):
-    for seed in (20, 21):
-        measures = random_models(seed, n_models=3, n_folds=2, estimator=estimator)
-        check_regions(measures, lead_regions(measures))
+    measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
+    check_regions(measures, lead_regions(measures))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -17,6 +17,7 @@ from skewanova.priors import (
     UniformSkew,
     as_deployment_prior,
     parse_deployment_prior,
+    parse_prior,
     parse_priors,
     prior_from_skew,
     skew_from_prior,
@@ -445,3 +446,11 @@ def test_parse_priors():
             parse_priors(text)
     with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
         parse_priors("0.5,0")
+
+
+def test_parse_prior():
+    assert parse_prior(" 0.1") == 0.1
+    with pytest.raises(ValueError, match=exact("one prior is wanted, but got '0.1,0.2'")):
+        parse_prior("0.1,0.2")
+    with pytest.raises(ValueError, match=exact("priors are numbers separated by commas, but got 'x'")):
+        parse_prior("x")
