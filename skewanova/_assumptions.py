@@ -36,11 +36,11 @@ def assumption_checks(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataF
     -------
     DataFrame
         Columns check, statistic, p_value, advice, with the rows normality (Shapiro-Wilk of the two-way
-        residuals), spread (Brown-Forsythe of these over models), sphericity (Mauchly), additivity (Tukey's one degree
-        of freedom), fold_imbalance (largest over smallest number of positives), ceiling (how many standard
-        deviations the best model's mean lies below 1), smallest_p_sign_flip, smallest_p_permutation and
-        smallest_p_wilcoxon_holm (the smallest p-value these can give). ``advice`` is empty where there is
-        none to give.
+        residuals), spread (Brown-Forsythe of these, over models), sphericity (Mauchly), additivity (Tukey's
+        one degree of freedom), fold_imbalance (largest over smallest number of positives), ceiling (how many
+        standard deviations the best model's mean lies below 1), smallest_p_sign_flip, smallest_p_permutation
+        and smallest_p_wilcoxon_holm (the smallest p-value that all arrangements can give; random ones end at
+        1 over their number). ``advice`` is empty where there is none to give.
 
     Raises
     ------

@@ -97,6 +97,13 @@ def find_resampling(
     ValueError
         If an option is unknown or out of range, there are fewer than 2 folds, or repeated cross-validation is
         claimed without saying or showing how large its folds are.
+
+    Examples
+    --------
+    >>> from skewanova import find_resampling, load_satellite_scores
+    >>> design, notes = find_resampling(load_satellite_scores())
+    >>> design.kind, round(design.ratio, 2)
+    ('repeated_holdout', 0.25)
     """
     check_choice(resampling, RESAMPLING, "resampling")
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")

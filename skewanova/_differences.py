@@ -182,7 +182,7 @@ def _largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) ->
     size = n_columns if n_folds >= FOLDS_FOR_JOINT_DRAWS else n_priors if n_folds > 2 else 1
     blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
     draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator) for block in blocks]
-    return np.max(draws, axis=0)
+    return np.asarray(np.max(draws, axis=0))
 
 
 def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -> Floats:

@@ -32,7 +32,7 @@ PAIRWISE_TESTS = (
 PAIR_LABELS = {
     "paired_t_holm": "Valid when folds are independent, whatever the models' spreads.",
     "corrected_t_holm": "Allows for folds that share training data (Nadeau and Bengio 2003).",
-    "games_howell": "Valid when folds are independent, whatever the models' spreads.",
+    "games_howell": "Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
     "max_t": "Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
     "nemenyi": "On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
     "wilcoxon_holm": "On signed ranks. Valid when folds are independent.",
@@ -64,7 +64,7 @@ def pairwise_comparisons(
         - ``paired_t_holm``: paired t, Holm (1979);
         - ``corrected_t_holm``: paired t with the variance of Nadeau and Bengio (2003), Holm;
         - ``games_howell``: each pair's own standard error and the studentized range, in the way of Games and
-          Howell (1976) for paired differences;
+          Howell (1976) for paired differences; liberal with few folds;
         - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
         - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
         - ``wilcoxon_holm``: signed ranks, Holm;
@@ -161,7 +161,7 @@ def bayesian_comparisons(
     >>> from skewanova import bayesian_comparisons, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> bayesian_comparisons(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
-    [0.37, 0.06, 0.08]
+    [0.39, 0.03, 0.05]
     """
     if not (np.isfinite(rope) and rope >= 0):
         raise InputError(f"`rope` must be a difference that would not matter, 0 or more, but got {rope:g}")

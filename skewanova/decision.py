@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial import Chebyshev
-from numpy.polynomial.chebyshev import chebfit, chebpts1
 from scipy import stats
-from scipy.special import expit, logit
 
 from skewanova._checks import Floats, Seed, check_fraction
+from skewanova._mean_curves import MeanCurves, Region
 from skewanova.evaluation import Evaluation, prior_grid
 from skewanova.priors import DiscretePrior, UniformPrior
 from skewanova.resampling import fold_bootstrap_means, share_best
@@ -149,104 +145,33 @@ def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
     measures = evaluation.ordered(ranking_order(evaluation))
-    curves = _MeanCurves.of(measures)
+    curves = _mean_curves(measures)
     rows = [(*region, *_margin(measures, curves, region)) for region in curves.regions()]
     return pd.DataFrame(
         [(measures.models[leader], *rest) for leader, *rest in rows], columns=list(REGION_COLUMNS)
     )
 
 
-Region = tuple[int, float, float]
+def _mean_curves(measures: Evaluation) -> MeanCurves:
+    """Curves over the grid of priors and the deployment prior together."""
+    grid = prior_grid(measures, 2)
+    return MeanCurves.sampled(measures.mean_auprec, float(grid[0]), float(grid[-1]))
 
 
-@dataclass(frozen=True)
-class _MeanCurves:
-    """Mean AUPREC of every model as a Chebyshev series in the log-odds of the prior.
-
-    AUPREC is analytic for imaginary parts of the log-odds below pi, so a few dozen terms hold every digit,
-    and all crossings and extremes are roots of polynomials.
-    """
-
-    low: float
-    high: float
-    series: tuple[Chebyshev, ...]
-
-    @classmethod
-    def of(cls, measures: Evaluation) -> _MeanCurves:
-        """Fit the series over the grid of priors and the deployment prior together."""
-        grid = prior_grid(measures)
-        low, high = float(grid[0]), float(grid[-1])
-        domain = (
-            [float(logit(low)), float(logit(high))] if low < high else [logit(low) - 0.5, logit(low) + 0.5]
-        )
-        ratio = 2 * np.pi / (domain[1] - domain[0])
-        degree = int(np.ceil(-np.log(SERIES_TOLERANCE) / np.log(ratio + np.hypot(1.0, ratio)))) + 2
-        nodes = chebpts1(degree + 1)
-        middle, half = np.mean(domain), (domain[1] - domain[0]) / 2
-        values = measures.mean_auprec(expit(middle + half * nodes))
-        coefficients = chebfit(nodes, values.T, degree).T
-        return cls(low, high, tuple(Chebyshev(c, domain=domain) for c in coefficients))
-
-    def at(self, prior: float) -> Floats:
-        """Mean AUPREC of every model at one prior."""
-        return np.array([curve(logit(prior)) for curve in self.series])
-
-    def leader(self, prior: float) -> int:
-        """First model in order whose value is the largest but for rounding."""
-        values = self.at(prior)
-        return int(np.argmax(values >= values.max() - LEAD_TOLERANCE))
-
-    def crossings(self) -> list[float]:
-        """Priors at which two of the curves meet."""
-        met = [_roots(a - b) for a, b in combinations(self.series, 2)]
-        found = expit(np.concatenate([*met, np.empty(0)]))
-        return sorted(float(p) for p in found if self.low < p < self.high)
-
-    def regions(self) -> list[Region]:
-        """Leader, lowest and highest prior of every stretch without a change of the lead."""
-        found: list[Region] = []
-        for low, high in pairwise([self.low, *self.crossings(), self.high]):
-            leader = self.leader(float(expit((logit(low) + logit(high)) / 2)))
-            if found and found[-1][0] == leader:
-                found[-1] = (leader, found[-1][1], high)
-            else:
-                found.append((leader, low, high))
-        return found
-
-    def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
-        """Largest shortfall of a model from the region's leader between two priors."""
-        leader, first, last = region
-        first, last = max(first, low), min(last, high)
-        if first > last:
-            return 0.0
-        gap = self.series[leader] - self.series[model]
-        at = [x for x in _roots(gap.deriv()) if logit(first) <= x <= logit(last)] if gap.degree() else []
-        return float(max(gap(x) for x in [logit(first), *at, logit(last)]))
-
-
-def _roots(curve: Chebyshev) -> Floats:
-    """Real roots within the domain; none where the curve is rounding throughout."""
-    if np.abs(curve.coef).max() <= LEAD_TOLERANCE:
-        return np.empty(0)
-    roots = np.asarray(curve.trim(1e-17).roots())
-    real = roots[np.abs(roots.imag) < 1e-9].real
-    return np.asarray(real[(real > curve.domain[0]) & (real < curve.domain[1])])
-
-
-def _margin(measures: Evaluation, curves: _MeanCurves, region: Region) -> tuple[float, str]:
+def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
     """Mean lead over the second-best model of a region, and who that is."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
     priors, weights = UniformPrior(low, high).quadrature()
-    mean = np.array([curve(logit(priors)) for curve in curves.series]) @ weights
+    mean = curves.at(priors) @ weights
     second = int(np.argmax(np.where(np.arange(len(mean)) == leader, -np.inf, mean)))
     return float(mean[leader] - mean[second]), measures.models[second]
 
 
 def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
     """Mean and largest shortfall from the best model, over the deployment prior."""
-    weighting, curves = measures.deployment_prior, _MeanCurves.of(measures)
+    weighting, curves = measures.deployment_prior, _mean_curves(measures)
     regions = curves.regions()
     priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
     means = measures.mean_auprec(priors)
@@ -265,8 +190,8 @@ def _p_best(measures: Evaluation, ratio: float, rng: Seed) -> Floats:
 
     The samples' deviations from the mean are widened by the root of ``1 + J ratio``.
     """
-    table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
-    values = table.to_numpy()
+    table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")
+    values = table.loc[list(measures.folds), list(measures.models)].to_numpy()
     if len(values) < 2 or not np.isfinite(values).all():
         return np.full(len(measures.models), np.nan)
     mean = values.mean(axis=0)

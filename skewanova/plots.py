@@ -393,7 +393,7 @@ def plot_differences(
     what = draw.RESPONSES.get(response, response) + (f" at prior {draw.plain(at)}" if pd.notna(at) else "")
     draw.style(
         ax,
-        title=f"Pairwise differences ({TEST_NAMES.get(rows['test'].iloc[0], rows['test'].iloc[0])})",
+        title=f"Pairwise differences\n{TEST_NAMES.get(rows['test'].iloc[0], rows['test'].iloc[0])}",
         xlabel=f"Difference in {what} (first minus second)",
         ylabel="",
     )

@@ -109,7 +109,7 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['anova.csv', 'auprec.csv', 'iauprec.csv']
+    ['anova.csv', 'auprec.csv', 'checks.csv']
     """
     try:
         with whole_folder(directory, files=FILES, is_ours=_is_ours) as folder:

@@ -292,6 +292,7 @@ def test_residuals_and_fitted_add_up():
         frame = result.residuals()
         factors = ["model", "fold", "prior"][: len(frame.columns) - 2]
         assert list(frame) == [*factors, "fitted", "residual"]
+        assert frame.index.tolist() == list(range(len(frame)))
         total = frame["fitted"] + frame["residual"]
         np.testing.assert_allclose(total, result._frame[result.response], rtol=1e-14)
         assert (frame["residual"] ** 2).sum() == pytest.approx(result.row("residual")["sum_sq"], rel=1e-9)

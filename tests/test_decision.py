@@ -25,7 +25,7 @@ from skewanova import (
     lead_regions,
     rank_models,
 )
-from skewanova.decision import RANKING_COLUMNS, REGION_COLUMNS, _MeanCurves, ranking_order
+from skewanova.decision import RANKING_COLUMNS, REGION_COLUMNS, _mean_curves, ranking_order
 from skewanova.priors import as_deployment_prior
 
 GRID = 100_000
@@ -436,9 +436,9 @@ def test_regions_for_every_estimator(estimator):
 @pytest.mark.parametrize("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
 def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
-    curves = _MeanCurves.of(measures)
+    curves = _mean_curves(measures)
     at = expit(np.linspace(logit(ends[0]), logit(ends[1]), 101))
-    found = np.array([curves.at(p) for p in at]).T
+    found = curves.at(at)
     np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
 
 

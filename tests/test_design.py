@@ -251,8 +251,8 @@ def test_stated_without_cases():
 
 def test_errors():
     message = (
-        "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how large "
-        "the folds are"
+        "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
+        "large the folds are"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="repeated_kfold")

@@ -612,7 +612,7 @@ def test_differences_are_a_forest(result):
     ax = sp.plot_differences(result)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["C − A", "C − B"]  # noqa: RUF001
     assert ax.get_xlabel() == "Difference in IAUPREC (first minus second)"
-    assert ax.get_title(loc="left") == "Pairwise differences (Tukey HSD, 2-way mean square)"
+    assert ax.get_title(loc="left") == "Pairwise differences\nTukey HSD, 2-way mean square"
     zero, differs, equal = ax.lines
     assert list(zero.get_xdata()) == [0, 0]
     np.testing.assert_array_equal(differs.get_xydata(), [(0.08, 1)])

@@ -1,0 +1,123 @@
+"""What one simulated sample tells: areas by every estimator, intervals by every method, binormal fits.
+
+Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy import stats
+
+from skewanova._case_bootstrap import bootstrap_estimates
+from skewanova._checks import Bools, Floats, SkewanovaWarning
+from skewanova._estimators import ESTIMATORS, area_kernel
+from skewanova._influence_kernels import influence_kernel
+from skewanova._interval_kernels import (
+    acceleration_of,
+    bca_limits,
+    boundary_limits,
+    percentile_limits,
+)
+from skewanova._true_curves import Distribution, sample_scores
+from skewanova.auprec import auprec
+from skewanova.binormal import BinormalFit
+from skewanova.intervals import AT_BOUNDARY, confidence_interval
+from skewanova.priors import UniformPrior
+from skewanova.roc import auc, curve_from_scores
+
+#: Negatives' and positives' scores (Boyd et al. 2013, figure 2).
+SETTINGS: Mapping[str, tuple[Distribution, Distribution]] = {
+    "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
+    "bibeta": (stats.beta(2, 5), stats.beta(5, 2)),
+    "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),
+}
+#: Negatives' and positives' scores (Brodersen et al. 2010, section IV).
+BRODERSEN = (stats.norm(-1, 2), stats.norm(1, 2))
+BRODERSEN_CASES = 100
+#: Boyd's share of positives.
+PRIOR = 0.1
+N_FOLDS = 10
+LEVEL = 0.95
+#: Bootstrap samples behind an interval.
+N_RESAMPLES = 1000
+
+#: The package's estimators of an area, and the area of a binormal fit whose variances divide by n - 1.
+AREAS = (*ESTIMATORS, "binormal")
+QUICK_METHODS = ("binomial", "logit", "wilson", "influence", "auto", "cross_validation")
+BOOTSTRAP_METHODS = ("bootstrap", "bca")
+#: Models of the area under precision-recall (the binormal one has prior 0.5), and of that under ROC.
+BINORMAL_MODELS = {
+    "auprec": ("trapezoid", "average_precision", "binormal", "alpha_binormal_ddof1", "alpha_binormal_ddof0"),
+    "auc": ("empirical", "binormal_ddof1", "binormal_ddof0"),
+}
+
+
+def estimated_areas(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+    """AUPREC at the sample's prior by each of `AREAS`, from one sample."""
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
+    at = np.array([PRIOR])
+    roc = curve_from_scores(positive, score)
+    areas = [float(area_kernel(roc, estimator)(at)[0]) for estimator in ESTIMATORS]
+    return np.array([*areas, fit_moments(positive, score, ddof=1).auprec(PRIOR)])
+
+
+def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
+    """Binormal fit without the check of normality, which would warn in one sample of a hundred."""
+    one, other = score[positive], score[~positive]
+    return BinormalFit(
+        mean_positive=float(one.mean()),
+        mean_negative=float(other.mean()),
+        std_positive=float(one.std(ddof=ddof)),
+        std_negative=float(other.std(ddof=ddof)),
+        n_positive=len(one),
+        n_negative=len(other),
+        alpha=float(positive.mean()),
+    )
+
+
+def quick_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+    """Limits (low, high) by each of `QUICK_METHODS`, then the estimate twice, from one sample."""
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
+    n_positive = int(positive.sum())
+    folds = np.concatenate([np.arange(n_positive), np.arange(n_total - n_positive)]) % N_FOLDS
+    limits = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        for method in QUICK_METHODS:
+            given = folds if method == "cross_validation" else None
+            found = confidence_interval(positive, score, prior=PRIOR, method=method, level=LEVEL, folds=given)
+            limits.append((found.low, found.high))
+    theta = auprec(curve_from_scores(positive, score), PRIOR, estimator="average_precision")
+    return np.array([*limits, (theta, theta)])
+
+
+def bootstrap_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+    """Limits (low, high) by each of `BOOTSTRAP_METHODS`, then the estimate twice, from one sample."""
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
+    weighting = UniformPrior(PRIOR, PRIOR)
+    theta, influence = influence_kernel(positive, score, weighting)
+    if min(theta, 1 - theta) <= AT_BOUNDARY:
+        limits = [boundary_limits(theta, float(positive.sum()), LEVEL)] * 2
+    else:
+        drawn = bootstrap_estimates(
+            positive, score, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+        )
+        acceleration = acceleration_of(influence, positive)
+        limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
+    return np.array([*limits, (theta, theta)])
+
+
+def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:
+    """Areas by each of `BINORMAL_MODELS`, of precision-recall and then of ROC, from one sample."""
+    positive, score = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=alpha, rng=rng)
+    roc = curve_from_scores(positive, score)
+    unbiased, likeliest = (fit_moments(positive, score, ddof=ddof) for ddof in (1, 0))
+    at = np.array([alpha])
+    empirical: Sequence[float] = [
+        float(area_kernel(roc, estimator)(at)[0]) for estimator in BINORMAL_MODELS["auprec"][:2]
+    ]
+    fitted = [unbiased.auprec(0.5), unbiased.auprec(alpha), likeliest.auprec(alpha)]
+    return np.array([*empirical, *fitted, auc(roc), unbiased.auc, likeliest.auc])

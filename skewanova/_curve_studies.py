@@ -1,0 +1,447 @@
+"""Studies of areas against the truth: estimators and intervals (Boyd et al. 2013), binormal fits (Brodersen et al. 2010).
+
+Samples are simulated in blocks with seeds of their own, so a result depends on the seed and the number of
+replicates, and never on how many processes shared the work, or on which other cells were asked for.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from skewanova._checks import Floats, InputError, check_choice, check_count, check_prior
+from skewanova._curve_measures import (
+    AREAS,
+    BINORMAL_MODELS,
+    BOOTSTRAP_METHODS,
+    BRODERSEN,
+    BRODERSEN_CASES,
+    LEVEL,
+    N_FOLDS,
+    PRIOR,
+    QUICK_METHODS,
+    SETTINGS,
+    binormal_areas,
+    bootstrap_limits,
+    estimated_areas,
+    quick_limits,
+)
+from skewanova._rendering import Table, format_number
+from skewanova._true_curves import true_auc, true_auprec
+from skewanova.intervals import AT_BOUNDARY
+
+#: Samples simulated together, from one seed.
+BLOCK = 25
+#: Sample sizes of the studies of estimators and of intervals.
+SIZES = (50, 100, 200, 500, 1000, 2000, 10000)
+INTERVAL_SIZES = (100, 200, 500, 1000, 10000)
+#: Shares of positives in the study of binormal fits; 0.4 is that of Brodersen's figure 1.
+ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
+#: Largest sample whose bootstrap intervals are simulated: in a reduced study, and in full.
+BOOTSTRAP_UP_TO = {False: 100, True: 500}
+#: Samples in a full study: as a rule, at 10,000 cases, and for bootstraps.
+FULL, FULL_LARGE, FULL_BOOTSTRAP = 10_000, 4_000, 2_000
+LARGE = 5000
+
+ESTIMATORS_COLUMNS = (
+    "setting", "prior", "n_total", "estimator", "truth", "mean", "ratio", "std_error", "replicates",
+)  # fmt: skip
+INTERVALS_COLUMNS = (
+    "setting", "prior", "n_total", "method", "level", "coverage", "std_error", "width", "width_std_error",
+    "at_limit", "replicates",
+)  # fmt: skip
+BINORMAL_COLUMNS = (
+    "measure", "alpha", "n_total", "model", "truth", "mean", "bias", "std_error", "replicates",
+)  # fmt: skip
+
+
+class _Layout(NamedTuple):
+    """How a frame becomes tables: one for each `group`, and what a cell shows."""
+
+    caption: str
+    group: str
+    row: str
+    column: str
+    cell: Callable[[pd.Series], str]
+
+
+_LAYOUTS: Mapping[str, _Layout] = {
+    "estimators": _Layout(
+        f"Mean estimate over truth at prior {PRIOR:g}, by number of cases",
+        "setting",
+        "estimator",
+        "n_total",
+        lambda row: format_number(row["ratio"]),
+    ),
+    "intervals": _Layout(
+        f"Coverage (mean width) of {LEVEL:.0%} intervals for average precision at prior {PRIOR:g}, by "
+        "number of cases",
+        "setting",
+        "method",
+        "n_total",
+        lambda row: f"{_short(row['coverage'])} ({_short(row['width'])})",
+    ),
+    "binormal": _Layout(
+        f"Bias of the area with {BRODERSEN_CASES} cases, by share of positives",
+        "measure",
+        "model",
+        "alpha",
+        lambda row: f"{row['bias']:+.3f}",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CurveStudy:
+    """Areas or intervals against the truth.
+
+    Attributes
+    ----------
+    study : str
+        ``estimators``, ``intervals`` or ``binormal``.
+    rng : int
+        The seed.
+    """
+
+    study: str
+    rng: int
+    _table: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each distribution, size (or share of positives) and estimator or method."""
+        return self._table.copy()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Distributions of the scores; in the study of binormal fits, the areas."""
+        return tuple(dict.fromkeys(self._table[_LAYOUTS[self.study].group]))
+
+    def to_table(self, group: str | None = None) -> Table:
+        """Return one group as text, a row an estimator or method.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`, by default the first.
+
+        Raises
+        ------
+        ValueError
+            If the group was not simulated.
+        """
+        layout = _LAYOUTS[self.study]
+        chosen = self.groups[0] if group is None else check_choice(group, self.groups, layout.group)
+        frame = self._table[self._table[layout.group] == chosen]
+        cells = {(row[layout.row], row[layout.column]): layout.cell(row) for _, row in frame.iterrows()}
+        columns = list(dict.fromkeys(frame[layout.column]))
+        rows = tuple(
+            (str(name), *(cells.get((name, column), "") for column in columns))
+            for name in dict.fromkeys(frame[layout.row])
+        )
+        few, many = frame["replicates"].min(), frame["replicates"].max()
+        counts = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+        note = (
+            f"{counts} samples, seed {self.rng}; largest Monte Carlo standard error "
+            f"{_short(float(frame['std_error'].max()))}."
+        )
+        header = (layout.row.capitalize(), *(f"{column:,}" for column in columns))
+        return Table(self.study, f"{layout.caption} ({chosen})", header, rows, note=note)
+
+    def to_tables(self) -> tuple[Table, ...]:
+        """Return a table for every group."""
+        return tuple(self.to_table(group) for group in self.groups)
+
+
+def estimators_study(
+    *,
+    settings: Sequence[str] | None = None,
+    sizes: Sequence[int] = SIZES,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate samples from known distributions, and compare every estimator's mean with the true area.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Distributions of the scores: ``binormal``, ``bibeta``, ``offset_uniform``; by default all.
+    sizes : sequence of int
+        Numbers of cases, a tenth of them positive; at least 20.
+    replicates : int, default 200
+        Samples of each size.
+    full : bool, default False
+        Simulate as many as in the recorded study instead: 10,000; 4,000 at 10,000 cases.
+    rng : int, default 0
+        Seed.
+    n_jobs : int, default 1
+        Processes; the result is the same for any number.
+    progress : bool, default True
+        Show a progress bar, if the output is a terminal.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `ESTIMATORS_COLUMNS`. ``ratio`` is the mean estimate over the truth.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Notes
+    -----
+    The number of positives is exact, not binomial. Binomial counts move the ratios of small samples where
+    estimates are at prior 0.1 (average precision of 50 binormal cases: 1.38 instead of 1.33).
+
+    References
+    ----------
+    Boyd, Eng and Page (2013), Area under the precision-recall curve: point estimates and confidence intervals.
+
+    Examples
+    --------
+    >>> from skewanova._curve_studies import estimators_study
+    >>> study = estimators_study(settings=["binormal"], sizes=[50], replicates=300, progress=False)
+    >>> ratio = study.to_frame().set_index("estimator")["ratio"]
+    >>> bool(ratio["average_precision"] > ratio["trapezoid"] > 1)
+    True
+    """
+    cells = [
+        _Cell(
+            (setting, n_total),
+            _samples(n_total, replicates, full),
+            partial(estimated_areas, setting, n_total),
+        )
+        for setting, n_total in _grid(settings, sizes, 20)
+    ]
+    rows = []
+    for cell, areas in _simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        truth = true_auprec(*SETTINGS[cell.key[0]], PRIOR)
+        for estimator, (mean, error) in zip(AREAS, _means(areas), strict=True):
+            told = (estimator, truth, mean, mean / truth, error / truth, len(areas))
+            rows.append((cell.key[0], PRIOR, cell.key[1], *told))
+    return CurveStudy("estimators", rng, pd.DataFrame(rows, columns=list(ESTIMATORS_COLUMNS)))
+
+
+def intervals_study(
+    *,
+    settings: Sequence[str] | None = None,
+    sizes: Sequence[int] = INTERVAL_SIZES,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate samples from known distributions, and count how often intervals hold the true area.
+
+    Parameters
+    ----------
+    settings, replicates, rng, n_jobs, progress
+        As for :func:`estimators_study`.
+    sizes : sequence of int
+        Numbers of cases, a tenth of them positive; at least 100, as each of 10 folds needs a positive.
+    full : bool, default False
+        Simulate as many as in the recorded study instead: 10,000; 4,000 at 10,000 cases. Bootstraps have
+        2,000 samples of up to 500 cases; without `full`, `replicates` of up to 100 cases.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``at_limit`` the share of samples
+        with an estimate of 0 or 1, where a separate rule applies (see :func:`~skewanova.confidence_interval`).
+
+    Raises
+    ------
+    ValueError
+        As :func:`estimators_study`.
+
+    Examples
+    --------
+    >>> from skewanova._curve_studies import intervals_study
+    >>> study = intervals_study(settings=["binormal"], sizes=[200], replicates=100, progress=False)
+    >>> coverage = study.to_frame().set_index("method")["coverage"]
+    >>> bool(coverage["cross_validation"] < coverage["influence"])
+    True
+    """
+    cells = []
+    for setting, n_total in _grid(settings, sizes, 10 * N_FOLDS):
+        samples = _samples(n_total, replicates, full)
+        cells.append(_Cell((setting, n_total), samples, partial(quick_limits, setting, n_total)))
+        if n_total <= BOOTSTRAP_UP_TO[full]:
+            samples = FULL_BOOTSTRAP if full else replicates
+            measure = partial(bootstrap_limits, setting, n_total)
+            cells.append(_Cell((setting, n_total, "bootstrap"), samples, measure))
+    rows = [
+        row
+        for cell, limits in _simulated("intervals", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for row in _interval_rows(cell, limits)
+    ]
+    return CurveStudy("intervals", rng, pd.DataFrame(rows, columns=list(INTERVALS_COLUMNS)))
+
+
+def binormal_study(
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate 100 binormal cases, and compare empirical and fitted areas with the truth.
+
+    Parameters
+    ----------
+    alphas : sequence of float
+        Shares of positives, each with at least two cases of either class among the hundred.
+    replicates, rng, n_jobs, progress
+        As for :func:`estimators_study`.
+    full : bool, default False
+        Simulate 10,000 samples instead, as in the recorded study.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `BINORMAL_COLUMNS`. ``measure`` is auprec (Brodersen et al., figure 2) or
+        auc (figure 1). The model ``binormal`` of auprec has its alpha fixed at 0.5, with ddof 1.
+
+    Raises
+    ------
+    ValueError
+        If a share is too near to 0 or 1, or a number out of range.
+
+    References
+    ----------
+    Brodersen et al. (2010), The binormal assumption on precision-recall curves.
+
+    Examples
+    --------
+    >>> from skewanova._curve_studies import binormal_study
+    >>> frame = binormal_study(alphas=[0.1], replicates=100, progress=False).to_frame()
+    >>> bias = frame[frame["measure"] == "auprec"].set_index("model")["bias"]
+    >>> bool(abs(bias["alpha_binormal_ddof0"]) < bias["average_precision"] < bias["binormal"])
+    True
+    """
+    check_count(replicates, "replicates", minimum=1)
+    cells = [
+        _Cell((alpha,), FULL if full else replicates, partial(binormal_areas, alpha))
+        for alpha in dict.fromkeys(map(_check_alpha, alphas))
+    ]
+    rows = [
+        row
+        for cell, areas in _simulated("binormal", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for row in _binormal_rows(cell, areas)
+    ]
+    frame = pd.DataFrame(rows, columns=list(BINORMAL_COLUMNS))
+    parts = [frame[frame["measure"] == measure] for measure in BINORMAL_MODELS]
+    return CurveStudy("binormal", rng, pd.concat(parts, ignore_index=True))
+
+
+# --- simulation in blocks -----------------------------------------------------------------------------------
+
+
+class _Cell(NamedTuple):
+    """One distribution and size, what is measured on every sample of it, and how many there are."""
+
+    key: tuple[str | int | float, ...]
+    replicates: int
+    measure: Callable[[np.random.Generator], Floats]
+
+    def blocks(self, study: str, rng: int) -> list[tuple[int, np.random.SeedSequence]]:
+        """Size and seed of every block; the seeds depend on the cell's key, not on its neighbours."""
+        whole, rest = divmod(self.replicates, BLOCK)
+        sizes = [BLOCK] * whole + [rest] * bool(rest)
+        label = " ".join(map(str, (study, *self.key)))
+        seeds = np.random.SeedSequence([rng, zlib.crc32(label.encode())]).spawn(len(sizes))
+        return list(zip(sizes, seeds, strict=True))
+
+
+def _simulated(
+    study: str, cells: Sequence[_Cell], *, rng: int, n_jobs: int, progress: bool
+) -> Iterator[tuple[_Cell, Floats]]:
+    """Measures of all samples, cell by cell; the first axis is the sample."""
+    check_count(rng, "rng", minimum=0)
+    check_count(n_jobs, "n_jobs", minimum=1)
+    blocks = [(cell.measure, *block) for cell in cells for block in cell.blocks(study, rng)]
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_block)(*block) for block in blocks)
+    bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
+    found: Iterator[Floats] = iter(bar)
+    for cell in cells:
+        yield cell, np.concatenate([next(found) for _ in cell.blocks(study, rng)])
+    bar.close()
+
+
+def _block(
+    measure: Callable[[np.random.Generator], Floats], size: int, seed: np.random.SeedSequence
+) -> Floats:
+    draws = np.random.default_rng(seed)
+    return np.array([measure(draws) for _ in range(size)])
+
+
+def _grid(settings: Sequence[str] | None, sizes: Sequence[int], fewest: int) -> Iterator[tuple[str, int]]:
+    names = list(SETTINGS) if settings is None else list(dict.fromkeys(settings))
+    for name in names:
+        check_choice(name, list(SETTINGS), "settings")
+    for n_total in sizes:
+        check_count(n_total, "sizes", minimum=fewest)
+    return ((name, n_total) for name in names for n_total in dict.fromkeys(sizes))
+
+
+def _samples(n_total: int, replicates: int, full: bool) -> int:
+    check_count(replicates, "replicates", minimum=1)
+    if not full:
+        return replicates
+    return FULL_LARGE if n_total > LARGE else FULL
+
+
+def _check_alpha(alpha: float) -> float:
+    value = check_prior(alpha, "alphas")
+    if not 2 <= round(BRODERSEN_CASES * value) <= BRODERSEN_CASES - 2:
+        raise InputError(f"`alphas` must leave two cases of either class among 100, but got {alpha:g}")
+    return value
+
+
+# --- rows of frames -----------------------------------------------------------------------------------------
+
+
+def _interval_rows(cell: _Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
+    setting, n_total = cell.key[:2]
+    truth = true_auprec(*SETTINGS[str(setting)], PRIOR)
+    low, high = limits[:, :-1, 0], limits[:, :-1, 1]
+    estimate = limits[:, -1, 0]
+    at_limit = float((np.minimum(estimate, 1 - estimate) <= AT_BOUNDARY).mean())
+    covered = _means(((low <= truth) & (truth <= high)).astype(np.float64))
+    methods = BOOTSTRAP_METHODS if len(cell.key) > 2 else QUICK_METHODS
+    for method, coverage, width in zip(methods, covered, _means(high - low), strict=True):
+        yield (setting, PRIOR, n_total, method, LEVEL, *coverage, *width, at_limit, len(limits))
+
+
+def _binormal_rows(cell: _Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
+    alpha = float(cell.key[0])
+    truths = {"auprec": true_auprec(*BRODERSEN, alpha), "auc": true_auc(*BRODERSEN)}
+    names = [(measure, model) for measure, models in BINORMAL_MODELS.items() for model in models]
+    for (measure, model), (mean, error) in zip(names, _means(areas), strict=True):
+        told = (truths[measure], mean, mean - truths[measure], error, len(areas))
+        yield (measure, alpha, BRODERSEN_CASES, model, *told)
+
+
+def _means(values: Floats) -> list[tuple[float, float]]:
+    """Mean over samples and its Monte Carlo standard error, of every column."""
+    errors = values.std(axis=0) / np.sqrt(len(values))
+    return [(float(mean), float(error)) for mean, error in zip(values.mean(axis=0), errors, strict=True)]
+
+
+def _short(value: float) -> str:
+    """Three decimals without the leading zero."""
+    return f"{value:.3f}".removeprefix("0")

@@ -1,0 +1,118 @@
+"""Mean AUPREC of several models along the prior, as piecewise polynomials with exact roots.
+
+AUPREC is analytic for imaginary parts of the log-odds of the prior below pi. On panels of limited width a few
+dozen terms hold every digit, so crossings and extremes are roots of polynomials: no grid decides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.polynomial.chebyshev import chebfit, chebpts1
+from scipy.special import expit, logit
+
+from skewanova._checks import Floats
+
+#: Widest panel in the log-odds, and the degree that holds every digit on it.
+PANEL_WIDTH = 4.0
+DEGREE = 32
+#: Differences below this are rounding, not a lead.
+LEAD_TOLERANCE = 1e-12
+
+Region = tuple[int, float, float]
+
+
+@dataclass(frozen=True)
+class MeanCurves:
+    """Mean AUPREC of every model between two priors.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits of the prior.
+    edges : ndarray
+        Ends of the panels, in log-odds.
+    panels : tuple of tuple of Chebyshev
+        For each panel, the series of every model.
+    """
+
+    low: float
+    high: float
+    edges: Floats
+    panels: tuple[tuple[Chebyshev, ...], ...]
+
+    @classmethod
+    def sampled(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
+        """Fit the series to a function from priors to values of shape (n_models, n_priors)."""
+        first, last = float(logit(low)), float(logit(high))
+        count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
+        edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
+        nodes = chebpts1(DEGREE + 1)
+        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+        values = mean_auprec(expit(middle[:, None] + half[:, None] * nodes).ravel())
+        panels = []
+        for k, domain in enumerate(pairwise(edges.tolist())):
+            part = values[:, k * len(nodes) : (k + 1) * len(nodes)]
+            panels.append(tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T))
+        return cls(low, high, edges, tuple(panels))
+
+    def at(self, priors: Floats | float) -> Floats:
+        """Mean AUPREC at priors, of shape (n_models, n_priors)."""
+        x = np.atleast_1d(logit(priors))
+        panel = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
+        values = np.empty((len(self.panels[0]), len(x)))
+        for k in np.unique(panel):
+            values[:, panel == k] = [series(x[panel == k]) for series in self.panels[k]]
+        return values
+
+    def leader(self, prior: float) -> int:
+        """First model in order whose value is the largest but for rounding."""
+        values = self.at(prior)[:, 0]
+        return int(np.argmax(values >= values.max() - LEAD_TOLERANCE))
+
+    def regions(self) -> list[Region]:
+        """Leader, lowest and highest prior of every stretch without a change of the lead."""
+        found: list[Region] = []
+        for low, high in pairwise([self.low, *self._candidates(), self.high]):
+            leader = self.leader(float(expit((logit(low) + logit(high)) / 2)))
+            if found and found[-1][0] == leader:
+                found[-1] = (leader, found[-1][1], high)
+            else:
+                found.append((leader, low, high))
+        return found
+
+    def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
+        """Largest shortfall of a model from the region's leader between two priors."""
+        leader, first, last = region
+        first, last = max(first, low), min(last, high)
+        if first > last:
+            return 0.0
+        x = np.array([logit(first), *self._extremes(leader, model), logit(last)])
+        inside = expit(x[(x >= x[0]) & (x <= x[-1])])
+        values = self.at(inside)
+        return float((values[leader] - values[model]).max())
+
+    def _candidates(self) -> list[float]:
+        """Priors at which two of the curves meet, or a panel ends: the lead changes at none but these."""
+        met = [_roots(a - b) for panel in self.panels for a, b in combinations(panel, 2)]
+        found = expit(np.concatenate([*met, self.edges[1:-1]]))
+        return sorted({float(p) for p in found if self.low < p < self.high})
+
+    def _extremes(self, leader: int, model: int) -> Iterator[float]:
+        """Log-odds at which the shortfall turns, or a panel ends."""
+        yield from self.edges[1:-1]
+        for panel in self.panels:
+            yield from _roots((panel[leader] - panel[model]).deriv())
+
+
+def _roots(curve: Chebyshev) -> Floats:
+    """Real roots within the domain; none where the curve is rounding throughout."""
+    if np.abs(curve.coef).max() <= LEAD_TOLERANCE:
+        return np.empty(0)
+    roots = np.asarray(curve.trim(1e-17).roots())
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    return np.asarray(real[(real > curve.domain[0]) & (real < curve.domain[1])])
