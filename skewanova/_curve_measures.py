@@ -22,7 +22,6 @@ from skewanova._interval_kernels import (
     percentile_limits,
 )
 from skewanova._true_curves import Distribution, sample_scores
-from skewanova.auprec import auprec
 from skewanova.binormal import BinormalFit
 from skewanova.intervals import AT_BOUNDARY, confidence_interval
 from skewanova.priors import UniformPrior
@@ -79,7 +78,7 @@ def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
 
 
 def quick_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
-    """Limits (low, high) by each of `QUICK_METHODS`, then the estimate twice, from one sample."""
+    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`."""
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
     n_positive = int(positive.sum())
     folds = np.concatenate([np.arange(n_positive), np.arange(n_total - n_positive)]) % N_FOLDS
@@ -89,25 +88,23 @@ def quick_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats
         for method in QUICK_METHODS:
             given = folds if method == "cross_validation" else None
             found = confidence_interval(positive, score, prior=PRIOR, method=method, level=LEVEL, folds=given)
-            limits.append((found.low, found.high))
-    theta = auprec(curve_from_scores(positive, score), PRIOR, estimator="average_precision")
-    return np.array([*limits, (theta, theta)])
+            limits.append((found.low, found.high, float(found.method == "boundary")))
+    return np.array(limits)
 
 
 def bootstrap_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
-    """Limits (low, high) by each of `BOOTSTRAP_METHODS`, then the estimate twice, from one sample."""
+    """As :func:`quick_limits`, by each of `BOOTSTRAP_METHODS` from the same resamples."""
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
     weighting = UniformPrior(PRIOR, PRIOR)
     theta, influence = influence_kernel(positive, score, weighting)
     if min(theta, 1 - theta) <= AT_BOUNDARY:
-        limits = [boundary_limits(theta, float(positive.sum()), LEVEL)] * 2
-    else:
-        drawn = bootstrap_estimates(
-            positive, score, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
-        )
-        acceleration = acceleration_of(influence, positive)
-        limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
-    return np.array([*limits, (theta, theta)])
+        return np.array([(*boundary_limits(theta, float(positive.sum()), LEVEL), 1.0)] * 2)
+    drawn = bootstrap_estimates(
+        positive, score, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+    )
+    acceleration = acceleration_of(influence, positive)
+    limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
+    return np.array([(low, high, 0.0) for low, high in limits])
 
 
 def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:

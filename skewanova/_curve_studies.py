@@ -1,4 +1,4 @@
-"""Studies of areas against the truth: estimators and intervals (Boyd et al. 2013), binormal fits (Brodersen et al. 2010).
+"""Studies of areas against the truth: estimators, intervals (Boyd et al. 2013), binormal fits (Brodersen 2010).
 
 Samples are simulated in blocks with seeds of their own, so a result depends on the seed and the number of
 replicates, and never on how many processes shared the work, or on which other cells were asked for.
@@ -36,7 +36,6 @@ from skewanova._curve_measures import (
 )
 from skewanova._rendering import Table, format_number
 from skewanova._true_curves import true_auc, true_auprec
-from skewanova.intervals import AT_BOUNDARY
 
 #: Samples simulated together, from one seed.
 BLOCK = 25
@@ -56,7 +55,7 @@ ESTIMATORS_COLUMNS = (
 )  # fmt: skip
 INTERVALS_COLUMNS = (
     "setting", "prior", "n_total", "method", "level", "coverage", "std_error", "width", "width_std_error",
-    "at_limit", "replicates",
+    "at_limit", "coverage_without_rule", "replicates",
 )  # fmt: skip
 BINORMAL_COLUMNS = (
     "measure", "alpha", "n_total", "model", "truth", "mean", "bias", "std_error", "replicates",
@@ -206,7 +205,8 @@ def estimators_study(
 
     References
     ----------
-    Boyd, Eng and Page (2013), Area under the precision-recall curve: point estimates and confidence intervals.
+    Boyd, Eng and Page (2013), Area under the precision-recall curve: point estimates and confidence
+    intervals.
 
     Examples
     --------
@@ -259,7 +259,8 @@ def intervals_study(
     -------
     CurveStudy
         Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``at_limit`` the share of samples
-        with an estimate of 0 or 1, where a separate rule applies (see :func:`~skewanova.confidence_interval`).
+        with an estimate of 0 or 1, where :func:`~skewanova.confidence_interval` follows a rule of its own;
+        ``coverage_without_rule`` counts these as misses, as an interval of no width would be.
 
     Raises
     ------
@@ -418,13 +419,14 @@ def _check_alpha(alpha: float) -> float:
 def _interval_rows(cell: _Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
     setting, n_total = cell.key[:2]
     truth = true_auprec(*SETTINGS[str(setting)], PRIOR)
-    low, high = limits[:, :-1, 0], limits[:, :-1, 1]
-    estimate = limits[:, -1, 0]
-    at_limit = float((np.minimum(estimate, 1 - estimate) <= AT_BOUNDARY).mean())
-    covered = _means(((low <= truth) & (truth <= high)).astype(np.float64))
+    low, high, at_limit = np.moveaxis(limits, 2, 0)
+    covered = ((low <= truth) & (truth <= high)).astype(np.float64)
     methods = BOOTSTRAP_METHODS if len(cell.key) > 2 else QUICK_METHODS
-    for method, coverage, width in zip(methods, covered, _means(high - low), strict=True):
-        yield (setting, PRIOR, n_total, method, LEVEL, *coverage, *width, at_limit, len(limits))
+    coverage, width = _means(covered), _means(high - low)
+    published = (covered * (1 - at_limit)).mean(axis=0)
+    for j, method in enumerate(methods):
+        told = (*coverage[j], *width[j], float(at_limit[:, j].mean()), float(published[j]), len(limits))
+        yield (setting, PRIOR, n_total, method, LEVEL, *told)
 
 
 def _binormal_rows(cell: _Cell, areas: Floats) -> Iterator[tuple[object, ...]]:

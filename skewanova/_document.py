@@ -12,6 +12,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from skewanova import _sentences as sentences
 from skewanova import tables
 from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, headline_rows, inline_svg
 from skewanova._rendering import Table, format_number, shortened
@@ -182,7 +183,7 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
         **_tests(source),
         "design": _design(source),
         "methods": _methods(source),
-        "along": tables.curve_sentences(source.differences),
+        "along": sentences.curve_sentences(source.differences),
         "provenance": _facts(provenance),
     }
     return _environment().get_template("report.html.j2").render(context)
@@ -301,7 +302,7 @@ def _tests(source: ReportSource) -> dict[str, Any]:
 
 
 def _test(source: ReportSource, rows: pd.DataFrame) -> dict[str, str]:
-    return {"line": tables.anova_line(rows), "label": source.labels.get(rows["test"].iloc[0], "")}
+    return {"line": sentences.anova_line(rows), "label": source.labels.get(rows["test"].iloc[0], "")}
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
@@ -312,7 +313,7 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
         table = _without(tables.posthoc_table(rows, alpha_of(source)), "Test")
         found.append(
             {
-                "name": tables.TEST_NAMES.get(test, test),
+                "name": sentences.TEST_NAMES.get(test, test),
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
                 "table": _view(replace(table, name=f"{table.name}-{len(found) + 1}"), "posthoc.csv"),
             }
@@ -333,8 +334,8 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
     test, response = pairs["test"].iloc[0], pairs["response"].iloc[0]
     filled = {
         "level": _level(source),
-        "test": tables.TEST_NAMES.get(test, test),
-        "measure": tables.RESPONSE_NAMES.get(response, response),
+        "test": sentences.TEST_NAMES.get(test, test),
+        "measure": sentences.RESPONSE_NAMES.get(response, response),
         "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
         "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
     }
@@ -362,7 +363,7 @@ def _methods(source: ReportSource) -> dict[str, str]:
     return {
         "estimator": ESTIMATORS.get(name, name),
         "deployment": str(source.settings.get("deployment_prior", "")),
-        "tests": "; ".join(TESTS.get(test, tables.TEST_NAMES.get(test, test)) for test in tests),
+        "tests": "; ".join(TESTS.get(test, sentences.TEST_NAMES.get(test, test)) for test in tests),
     }
 
 

@@ -16,9 +16,10 @@ import skewanova
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
+from skewanova._parsing import parse_deployment_prior, parse_prior, parse_priors
 from skewanova._rendering import one_line
 from skewanova.intervals import METHODS
-from skewanova.priors import DeploymentPrior, parse_deployment_prior, parse_prior, parse_priors
+from skewanova.priors import DeploymentPrior
 
 if TYPE_CHECKING:
     from skewanova.simulation import StudyResult

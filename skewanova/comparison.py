@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from skewanova import _sentences as sentences
 from skewanova import evaluation as frames
 from skewanova import tables
 from skewanova._assumptions import assumption_checks
@@ -131,9 +132,9 @@ class Comparison:
         headline = self.posthoc[self.posthoc["role"] == "headline"]
         short = short_names(self.evaluation.models)
         return (
-            tables.omnibus_sentence(self.anova, self.alpha),
-            *tables.pair_sentences(headline, self.alpha, short),
-            *tables.curve_sentences(self.differences, short),
+            sentences.omnibus_sentence(self.anova, self.alpha),
+            *sentences.pair_sentences(headline, self.alpha, short),
+            *sentences.curve_sentences(self.differences, short),
         )
 
     def summary(self) -> str:
@@ -195,9 +196,9 @@ class Comparison:
         published = self.anova[self.anova["role"] == "as_published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             name = str(test)
-            lines = [tables.anova_line(group), textwrap.fill(self.labels[name], 80)]
+            lines = [sentences.anova_line(group), textwrap.fill(self.labels[name], 80)]
             if name in pairs:
-                lines += map(_item, tables.pair_sentences(self._family(*pairs[name]), self.alpha, short))
+                lines += map(_item, sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short))
             parts.append("\n".join(lines))
         return parts
 

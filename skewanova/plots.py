@@ -17,7 +17,7 @@ from skewanova import _artists as artists
 from skewanova import _plotting as draw
 from skewanova._checks import InputError, check_choice
 from skewanova._plotting import ErrorBar, model_palette
-from skewanova.tables import TEST_NAMES
+from skewanova._sentences import TEST_NAMES
 
 __all__ = [
     "model_palette",

@@ -7,7 +7,7 @@ every weighting here averages any function that is smooth between given breaks t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, overload
 
@@ -363,103 +363,3 @@ def as_deployment_prior(value: DeploymentPrior | tuple[float, float] | float) ->
             f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
         )
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
-
-
-def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Read a weighting from the form used on the command line.
-
-    Parameters
-    ----------
-    text : str
-        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH`` or ``beta:A:B``.
-
-    Returns
-    -------
-    DeploymentPrior
-        The weighting.
-
-    Raises
-    ------
-    ValueError
-        If the text has another form, or a limit is out of range.
-
-    Examples
-    --------
-    >>> from skewanova.priors import parse_deployment_prior
-    >>> parse_deployment_prior("skew:4:19")
-    UniformSkew(low_skew=4.0, high_skew=19.0)
-    """
-    kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
-    kind, *rest = text.strip().split(":")
-    form = f"a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH or beta:A:B, but got {text!r}"
-    numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
-    if kind in kinds and len(numbers) == 2:
-        return kinds[kind](*numbers)
-    if kind in kinds or len(numbers) > 2:
-        raise InputError(form)
-    return UniformPrior(numbers[0], numbers[-1])
-
-
-def parse_priors(text: str) -> tuple[float, ...]:
-    """Read priors separated by commas.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.5,0.1,0.01``.
-
-    Returns
-    -------
-    tuple of float
-        The priors.
-
-    Raises
-    ------
-    ValueError
-        If one is not a number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors import parse_priors
-    >>> parse_priors("0.5, 0.1")
-    (0.5, 0.1)
-    """
-    numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
-    return tuple(check_priors(numbers, "priors").tolist())
-
-
-def _numbers(texts: Sequence[str], form: str) -> list[float]:
-    try:
-        return [float(text) for text in texts]
-    except ValueError as error:
-        raise InputError(form) from error
-
-
-def parse_prior(text: str) -> float:
-    """Read one prior.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.1``.
-
-    Returns
-    -------
-    float
-        The prior.
-
-    Raises
-    ------
-    ValueError
-        If it is not one number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors import parse_prior
-    >>> parse_prior("0.1")
-    0.1
-    """
-    found = parse_priors(text)
-    if len(found) > 1:
-        raise InputError(f"one prior is wanted, but got {text!r}")
-    return found[0]

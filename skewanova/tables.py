@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova._differences import differing_priors
-from skewanova._rendering import Table, format_number, format_p, short_names
-
-TEST_NAMES = {
-    "two_way": "2-way ANOVA",
-    "three_way": "3-way ANOVA",
-    "three_way_interaction": "3-way ANOVA, model x prior",
-    "repeated_measures": "repeated-measures F (Greenhouse-Geisser)",
-    "hotelling": "Hotelling T2",
-    "friedman": "Friedman, Iman-Davenport F",
-    "permutation": "Permutation of models within folds",
-    "sign_flip": "Sign flips of fold profiles",
-    "mixed": "Mixed model",
-    "corrected_f": "corrected 2-way F",
-    "corrected_gg": "corrected Greenhouse-Geisser F",
-    "corrected_hotelling": "corrected Hotelling T2",
-    "influence": "Wald test, influence covariance",
-    "paired_t_holm": "Paired t, Holm",
-    "corrected_t_holm": "corrected paired t, Holm",
-    "games_howell": "Games-Howell on paired differences",
-    "max_t": "Step-down max-T, sign flips",
-    "nemenyi": "Nemenyi",
-    "wilcoxon_holm": "Wilcoxon, Holm",
-    "dunnett": "Dunnett against the control",
-    "influence_holm": "Influence z, Holm",
-    "tukey": "Tukey HSD, 2-way mean square",
-    "tukey_three_way": "Tukey HSD, 3-way mean square",
-}
-RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
+from skewanova._rendering import Table, format_number, format_p
+from skewanova._sentences import RESPONSE_NAMES, TEST_NAMES
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -152,27 +125,6 @@ def anova_table(anova: pd.DataFrame) -> Table:
     return Table("anova", "Analysis of variance", header, tuple(rows))
 
 
-def anova_line(test: pd.DataFrame) -> str:
-    """One analysis of variance on one line: F of the models, degrees of freedom and p.
-
-    Parameters
-    ----------
-    test : DataFrame
-        Rows of one test of an ANOVA frame.
-
-    Returns
-    -------
-    str
-        The line.
-    """
-    row = next(_records(test[test["term"] == "model"]))
-    name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
-    p_value = format_p(row.p_value)
-    equals = "= " if p_value[:1].isdigit() else ""
-    df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
-    return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
-
-
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences with simultaneous intervals.
 
@@ -265,35 +217,6 @@ def regions_table(regions: pd.DataFrame) -> Table:
     return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
 
 
-def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say each comparison of one family in words.
-
-    Parameters
-    ----------
-    posthoc : DataFrame
-        Rows of one test and response.
-    alpha : float
-        Level of the tests.
-    names : mapping, optional
-        Short forms of the models' names; made here by default.
-
-    Returns
-    -------
-    list of str
-        One sentence a pair.
-    """
-    short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
-    sentences = []
-    for row in _records(posthoc):
-        a, b, p = short[row.model_a], short[row.model_b], _p_words(row.p_adjusted)
-        if row.reject:
-            ahead, behind = (a, b) if row.estimate >= 0 else (b, a)
-            sentences.append(f"{ahead} is ahead of {behind} by {abs(row.estimate):.3f} ({p}).")
-        else:
-            sentences.append(f"{a} and {b} were not found to differ at {alpha:g} ({p}).")
-    return sentences
-
-
 def _prior_heads(priors: Iterable[float]) -> list[str]:
     """Column heads with as few digits as keep the priors apart."""
     values = list(priors)
@@ -303,54 +226,6 @@ def _prior_heads(priors: Iterable[float]) -> list[str]:
         if len(set(heads)) == len(heads):
             break
     return heads
-
-
-def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
-    """Say what the headline test of all models found.
-
-    Parameters
-    ----------
-    anova : DataFrame
-        As a comparison holds it.
-    alpha : float
-        Level of the test.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
-    headline = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
-    differ = bool((headline["p_value"] < alpha).any())
-    verdict = f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g}"
-    return f"{verdict} ({anova_line(headline)})."
-
-
-def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say at which priors two models differ, by the simultaneous bands.
-
-    Parameters
-    ----------
-    differences : DataFrame
-        As :func:`~skewanova.difference_curves` returns it.
-    names : mapping, optional
-        Short forms of the models' names; made here by default.
-
-    Returns
-    -------
-    list of str
-        One sentence a stretch of priors, or one that there is none.
-    """
-    short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
-    differing = differing_priors(differences)
-    if differing.empty:
-        low, high = differences["prior"].min(), differences["prior"].max()
-        return [f"At no prior from {low:.3g} to {high:.3g} were any two models found to differ."]
-    return [
-        f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
-        f"{row.prior_high:.3g} (simultaneous band)."
-        for row in _records(differing)
-    ]
 
 
 def intervals_table(intervals: pd.DataFrame) -> Table:
@@ -439,13 +314,6 @@ def _mean_sd(mean: float, std: float) -> str:
 
 def _interval(low: float, high: float) -> str:
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
-
-
-def _p_words(p_adjusted: float) -> str:
-    if np.isnan(p_adjusted):
-        return "p undefined"
-    shown = format_p(p_adjusted)
-    return f"adjusted p {shown}" if shown.startswith("<") else f"adjusted p = {shown}"
 
 
 def _records(frame: pd.DataFrame) -> Iterator[Any]:

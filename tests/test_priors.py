@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from scipy.special import betainc
 from strategies import priors, ranges, skews
 
+from skewanova._parsing import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors import (
     BetaPrior,
     DiscretePrior,
     UniformPrior,
     UniformSkew,
     as_deployment_prior,
-    parse_deployment_prior,
-    parse_prior,
-    parse_priors,
     prior_from_skew,
     skew_from_prior,
 )

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skewanova import _sentences as sentences
 from skewanova import tables
 
 NAN = float("nan")
@@ -159,7 +160,7 @@ def test_anova():
     ],
 )
 def test_anova_in_a_line(test, line):
-    assert tables.anova_line(ANOVA[ANOVA["test"] == test]) == line
+    assert sentences.anova_line(ANOVA[ANOVA["test"] == test]) == line
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_anova_in_a_line(test, line):
 def test_the_headline_in_a_sentence(p_value, sentence):
     frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
     frame.loc[0, "p_value"] = p_value
-    assert tables.omnibus_sentence(frame, 0.05) == sentence
+    assert sentences.omnibus_sentence(frame, 0.05) == sentence
 
 
 # --- pairs ------------------------------------------------------------------------------------------------
@@ -206,25 +207,25 @@ def test_pairs_in_words():
         ("B", "C", 0.1, 0.2, False),
         ("B", "D", 0.0, NAN, False),
     )
-    assert tables.pair_sentences(frame, 0.05) == [
+    assert sentences.pair_sentences(frame, 0.05) == [
         "A is ahead of B by 0.123 (adjusted p <0.0001).",
         "C is ahead of A by 0.050 (adjusted p = 0.040).",
         "B and C were not found to differ at 0.05 (adjusted p = 0.20).",
         "B and D were not found to differ at 0.05 (p undefined).",
     ]
-    assert tables.pair_sentences(frame.iloc[:0], 0.05) == []
+    assert sentences.pair_sentences(frame.iloc[:0], 0.05) == []
 
 
 def test_names_in_sentences_are_short_and_distinct():
     a, b = "the same long beginning, 1, the same long end", "the same long beginning, 2, the same long end"
-    (sentence,) = tables.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
+    (sentence,) = sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
     assert (
         sentence
         == "the same long...long end is ahead of the same lo...ng end (2) by 0.100 (adjusted p = 0.001)."
     )
-    (sentence,) = tables.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
+    (sentence,) = sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
     assert sentence.startswith("x is ahead of y by")
-    (sentence,) = tables.pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
+    (sentence,) = sentences.pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
     assert sentence.startswith("a b is ahead of [2J by")
 
 
@@ -235,12 +236,12 @@ def test_stretches_of_priors_in_words():
         ]],
         columns=["model_a", "model_b", "prior", "estimate", "reject", "p_adjusted"],
     )  # fmt: skip
-    assert tables.curve_sentences(frame, {"A": "Ada", "B": "Bob"}) == [
+    assert sentences.curve_sentences(frame, {"A": "Ada", "B": "Bob"}) == [
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
         "Bob is ahead of Ada at priors 0.6 to 0.6 (simultaneous band).",
     ]
-    assert tables.curve_sentences(frame)[1].startswith("B is ahead of A")
-    assert tables.curve_sentences(frame.assign(reject=False)) == [
+    assert sentences.curve_sentences(frame)[1].startswith("B is ahead of A")
+    assert sentences.curve_sentences(frame.assign(reject=False)) == [
         "At no prior from 0.0123 to 0.6 were any two models found to differ."
     ]
 
