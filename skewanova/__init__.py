@@ -25,6 +25,7 @@ from skewanova.priors import (
 from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 
 if TYPE_CHECKING:
+    from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
-    from skewanova.anova import AnovaResult, residual_checks, three_way_anova, two_way_anova
+    from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
     from skewanova.comparison import Comparison, compare
     from skewanova.datasets import load_satellite_scores
@@ -82,7 +83,7 @@ __version__ = "0.1.0"
 
 #: Names whose modules load frames, models or plots: loaded when first used, so that importing stays light.
 _LAZY = {
-    "AnovaResult": "anova",
+    "AnovaResult": "_anova_result",
     "AuprecCovariance": "influence",
     "BinormalFit": "binormal",
     "Comparison": "comparison",

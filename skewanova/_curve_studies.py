@@ -1,4 +1,4 @@
-"""Studies of areas against the truth: estimators, intervals (Boyd et al. 2013), binormal fits (Brodersen 2010).
+"""Studies of areas against the truth: estimators, intervals (Boyd et al.), binormal fits (Brodersen et al.).
 
 Samples are simulated in blocks with seeds of their own, so a result depends on the seed and the number of
 replicates, and never on how many processes shared the work, or on which other cells were asked for.
@@ -7,8 +7,7 @@ replicates, and never on how many processes shared the work, or on which other c
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from skewanova._curve_measures import (
     estimated_areas,
     quick_limits,
 )
-from skewanova._rendering import Table, format_number
+from skewanova._curve_result import CurveStudy
 from skewanova._true_curves import true_auc, true_auprec
 
 #: Samples simulated together, from one seed.
@@ -60,103 +59,6 @@ INTERVALS_COLUMNS = (
 BINORMAL_COLUMNS = (
     "measure", "alpha", "n_total", "model", "truth", "mean", "bias", "std_error", "replicates",
 )  # fmt: skip
-
-
-class _Layout(NamedTuple):
-    """How a frame becomes tables: one for each `group`, and what a cell shows."""
-
-    caption: str
-    group: str
-    row: str
-    column: str
-    cell: Callable[[pd.Series], str]
-
-
-_LAYOUTS: Mapping[str, _Layout] = {
-    "estimators": _Layout(
-        f"Mean estimate over truth at prior {PRIOR:g}, by number of cases",
-        "setting",
-        "estimator",
-        "n_total",
-        lambda row: format_number(row["ratio"]),
-    ),
-    "intervals": _Layout(
-        f"Coverage (mean width) of {LEVEL:.0%} intervals for average precision at prior {PRIOR:g}, by "
-        "number of cases",
-        "setting",
-        "method",
-        "n_total",
-        lambda row: f"{_short(row['coverage'])} ({_short(row['width'])})",
-    ),
-    "binormal": _Layout(
-        f"Bias of the area with {BRODERSEN_CASES} cases, by share of positives",
-        "measure",
-        "model",
-        "alpha",
-        lambda row: f"{row['bias']:+.3f}",
-    ),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class CurveStudy:
-    """Areas or intervals against the truth.
-
-    Attributes
-    ----------
-    study : str
-        ``estimators``, ``intervals`` or ``binormal``.
-    rng : int
-        The seed.
-    """
-
-    study: str
-    rng: int
-    _table: pd.DataFrame = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row for each distribution, size (or share of positives) and estimator or method."""
-        return self._table.copy()
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Distributions of the scores; in the study of binormal fits, the areas."""
-        return tuple(dict.fromkeys(self._table[_LAYOUTS[self.study].group]))
-
-    def to_table(self, group: str | None = None) -> Table:
-        """Return one group as text, a row an estimator or method.
-
-        Parameters
-        ----------
-        group : str, optional
-            One of `groups`, by default the first.
-
-        Raises
-        ------
-        ValueError
-            If the group was not simulated.
-        """
-        layout = _LAYOUTS[self.study]
-        chosen = self.groups[0] if group is None else check_choice(group, self.groups, layout.group)
-        frame = self._table[self._table[layout.group] == chosen]
-        cells = {(row[layout.row], row[layout.column]): layout.cell(row) for _, row in frame.iterrows()}
-        columns = list(dict.fromkeys(frame[layout.column]))
-        rows = tuple(
-            (str(name), *(cells.get((name, column), "") for column in columns))
-            for name in dict.fromkeys(frame[layout.row])
-        )
-        few, many = frame["replicates"].min(), frame["replicates"].max()
-        counts = f"{few:,}" if few == many else f"{few:,} to {many:,}"
-        note = (
-            f"{counts} samples, seed {self.rng}; largest Monte Carlo standard error "
-            f"{_short(float(frame['std_error'].max()))}."
-        )
-        header = (layout.row.capitalize(), *(f"{column:,}" for column in columns))
-        return Table(self.study, f"{layout.caption} ({chosen})", header, rows, note=note)
-
-    def to_tables(self) -> tuple[Table, ...]:
-        """Return a table for every group."""
-        return tuple(self.to_table(group) for group in self.groups)
 
 
 def estimators_study(
@@ -226,7 +128,7 @@ def estimators_study(
     ]
     rows = []
     for cell, areas in _simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        truth = true_auprec(*SETTINGS[cell.key[0]], PRIOR)
+        truth = true_auprec(*SETTINGS[str(cell.key[0])], PRIOR)
         for estimator, (mean, error) in zip(AREAS, _means(areas), strict=True):
             told = (estimator, truth, mean, mean / truth, error / truth, len(areas))
             rows.append((cell.key[0], PRIOR, cell.key[1], *told))
@@ -442,8 +344,3 @@ def _means(values: Floats) -> list[tuple[float, float]]:
     """Mean over samples and its Monte Carlo standard error, of every column."""
     errors = values.std(axis=0) / np.sqrt(len(values))
     return [(float(mean), float(error)) for mean, error in zip(values.mean(axis=0), errors, strict=True)]
-
-
-def _short(value: float) -> str:
-    """Three decimals without the leading zero."""
-    return f"{value:.3f}".removeprefix("0")

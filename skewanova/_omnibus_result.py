@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from skewanova import _fold_kernels as kernels
+from skewanova._anova_result import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova._checks import Floats, InputError, emit
 from skewanova._fold_kernels import FTest
-from skewanova.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
+from skewanova.anova import variation_limit
 
 ROLES = ("headline", "as_published", "check")
 

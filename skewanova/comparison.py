@@ -15,6 +15,7 @@ import pandas as pd
 from skewanova import _sentences as sentences
 from skewanova import evaluation as frames
 from skewanova import tables
+from skewanova._anova_result import AnovaResult
 from skewanova._assumptions import assumption_checks
 from skewanova._calibrated import headline_pairs, omnibus_tests
 from skewanova._checks import Seed, check_fraction, emit
@@ -25,7 +26,7 @@ from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
-from skewanova.anova import AnovaResult, three_way_anova, two_way_anova
+from skewanova.anova import three_way_anova, two_way_anova
 from skewanova.decision import lead_regions, rank_models, ranking_order
 from skewanova.evaluation import Evaluation, evaluate
 from skewanova.posthoc import compact_letters, prior_pair_columns, tukey_by_prior, tukey_hsd

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from skewanova._anova_result import AnovaResult
 from skewanova._checks import Floats, InputError, check_choice, check_fraction
-from skewanova.anova import AnovaResult, check_frame, two_way_anova
+from skewanova.anova import check_frame, two_way_anova
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (

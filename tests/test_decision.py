@@ -266,6 +266,14 @@ def test_p_best_by_enumeration_of_two_folds():
     assert ranking["p_best"].tolist() == expected
 
 
+def test_p_best_widens_where_folds_share_training_data():
+    # a wins both folds, the second barely: only with the widened spread does it lose the sample 22
+    measures = measure({"a": [LATE[2], through((0.1, 0.93))], "b": [LATE[1], through((0.101, 0.93))]})
+    assert rank_models(measures)["p_best"].tolist() == [1.0, 0.0]
+    wide = rank_models(measures, ratio=0.25)["p_best"].tolist()
+    assert wide == pytest.approx([0.75, 0.25], abs=4 * 0.5 / np.sqrt(9999))
+
+
 def test_p_best_with_hostile_names_and_mixed_folds():
     measures = random_models(4, n_models=2)
     names = {"M0": "<script>", "M1": "C(fold)"}
@@ -485,10 +493,11 @@ def test_identical_leaders_give_way_to_the_first():
     assert regions["runner_up"].tolist() == ["c", "d"]
 
 
-def test_same_curve_with_more_vertices_is_identical():
-    points = [(0.1, 0.6), (0.2, 0.8)]
-    shared = [through(*points)] * 2
-    measures = measure({"a": shared, "b": [through((0.1 + 1e-17, 0.6), (0.2, 0.8))] * 2})
+@pytest.mark.parametrize("digit", [0.0, 1.0])
+def test_a_lead_in_the_last_digit_is_none(digit):
+    shared, other = through((0.1, 0.6), (0.2, 0.8)), through((np.nextafter(0.1, digit), 0.6), (0.2, 0.8))
+    measures = measure({"a": [shared] * 2, "b": [other] * 2})
+    assert ranking_order(measures) == ("a", "b")
     assert lead_regions(measures)["model"].tolist() == ["a"]
 
 
