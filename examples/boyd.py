@@ -1,4 +1,4 @@
-"""Boyd, Eng and Page (2013): bias of estimators of the area under precision-recall, coverage of its intervals.
+"""Boyd, Eng and Page (2013): bias of estimates of the area under precision-recall, coverage of its intervals.
 
 Simulates samples of the paper's three distributions, a tenth of the cases positive, and prints the ratio of
 every estimator's mean to the truth, and the coverage and width of every interval. Run it with::

@@ -30,11 +30,8 @@ RANKING_COLUMNS = (
     "p_best",
 )
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
-#: Aim of the series behind the mean curves.
-SERIES_TOLERANCE = 1e-15
 #: Differences beyond these decimals are rounding, not a lead.
 LEAD_DECIMALS = 12
-LEAD_TOLERANCE = 10.0**-LEAD_DECIMALS
 
 
 def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:

@@ -574,7 +574,9 @@ def test_three_way_needs_its_columns():
         three_way_anova(doubled)
 
 
-@pytest.mark.parametrize("values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15])
+@pytest.mark.parametrize(
+    "values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15]
+)
 def test_response_must_be_numbers(values):
     frame = GOOD.assign(iauprec=pd.Series(values))
     with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):

@@ -9,7 +9,9 @@ README = Path(__file__).parent.parent / "README.md"
 
 
 def block(marker: str) -> str:
-    found = re.search(rf"<!-- {marker} -->\n```\w+\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = re.search(
+        rf"<!-- {marker} -->\n```\w+\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     assert found, f"the README has no block {marker}"
     return found.group(1)
 

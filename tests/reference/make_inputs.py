@@ -14,7 +14,7 @@ Rows = list[tuple[str, str, float, float]]  # model, fold, prior, auprec
 
 
 def table(seed, shape, effect, *, missing=()):
-    """Rows of one input; `effect(rng, model, fold, prior)` adds the noise it wants."""
+    """Rows of one input; `effect` makes a value of what its fold, and its model and fold, share."""
     rng = random.Random(seed)
     n_models, n_folds, n_priors = shape
     blocks = [rng.gauss(0, 1) for _ in range(n_folds)]
@@ -23,21 +23,24 @@ def table(seed, shape, effect, *, missing=()):
         for fold in range(n_folds):
             own = rng.gauss(0, 1)
             for step, prior in enumerate(PRIORS[n_priors]):
-                value = round(effect(rng, model, blocks[fold], own, step), 12)
+                value = round(effect(rng, model, step, (blocks[fold], own)), 12)
                 if (model, fold, step) not in missing and (model, fold, None) not in missing:
                     rows.append((f"M{model + 1}", f"F{fold + 1:02d}", prior, value))
     return rows
 
 
-def plain(rng, model, block, own, step):
+def plain(rng, model, step, shared):
+    block, own = shared
     return 0.80 - 0.09 * step + 0.012 * model + 0.02 * block + 0.015 * own + 0.01 * rng.gauss(0, 1)
 
 
-def tiny(rng, model, block, own, step):
+def tiny(rng, model, step, shared):
+    block, own = shared
     return 0.97 + 1e-4 * (0.5 * model - 0.7 * step + block + 0.8 * own + 0.6 * rng.gauss(0, 1))
 
 
-def spread(rng, model, block, own, step):
+def spread(rng, model, step, shared):
+    block, own = shared
     noise = own + 0.4 * rng.gauss(0, 1)
     return 0.7 - 0.08 * step + 0.01 * model + 0.02 * block + (0.005, 0.01, 0.03, 0.06)[model] * noise
 

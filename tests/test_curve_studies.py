@@ -1,0 +1,223 @@
+"""Studies of areas against the truth, against simulations made elsewhere with 20,000 samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import _curve_measures as measures
+from skewanova import _curve_studies as studies
+from skewanova import auprec, fit_binormal
+from skewanova._checks import InputError, SkewanovaWarning
+from skewanova._curve_studies import binormal_study, estimators_study, intervals_study
+from skewanova._true_curves import sample_scores
+from skewanova.intervals import confidence_interval
+from skewanova.roc import curve_from_scores
+
+FAR = 4  # standard errors, for dozens of comparisons
+
+# mean estimate over truth with 50 and 100 binormal cases, and with 100 of the other settings
+RATIOS = {
+    "average_precision": (1.335, 1.207, 1.015, 1.010),
+    "trapezoid": (1.188, 1.112, 1.005, 1.000),
+    "upper_trapezoid": (1.609, 1.352, 1.050, 1.069),
+    "interpolated_max": (1.417, 1.265, None, None),
+    "interpolated_mean": (1.060, 1.060, None, None),
+    "interpolated_median": (1.005, 1.033, 0.965, 0.947),
+    "convex_hull": (1.524, 1.388, 1.064, 1.085),
+    "exact": (1.203, 1.120, None, None),
+    "binormal": (1.083, 1.042, 1.040, 0.854),
+}
+RATIO_CELLS = (("binormal", 50), ("binormal", 100), ("bibeta", 100), ("offset_uniform", 100))
+# coverage of 95 % intervals with 200 cases: binormal, bibeta, offset uniform
+COVERAGE = {
+    "binomial": (0.969, 0.953, 0.961),
+    "logit": (0.960, 0.988, 0.984),
+    "cross_validation": (0.588, 0.811, 0.915),
+}
+# bias with 100 cases at shares .02, .1 and .5
+BIAS = {
+    "trapezoid": (0.079, 0.033, 0.003),
+    "average_precision": (0.124, 0.060, 0.008),
+    "binormal": (0.638, 0.450, -0.002),
+    "alpha_binormal_ddof1": (0.060, 0.012, -0.002),
+    "alpha_binormal_ddof0": (0.042, 0.008, 0.000),
+}
+
+
+@pytest.fixture(scope="module")
+def estimators():
+    return estimators_study(sizes=[50, 100], replicates=400, rng=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def intervals():
+    return intervals_study(sizes=[200], replicates=300, rng=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def fits():
+    return binormal_study(alphas=[0.02, 0.1, 0.5], replicates=400, rng=1, progress=False)
+
+
+# --- agreement with the recorded simulations ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", RATIOS)
+def test_mean_estimates_match(estimators, estimator):
+    frame = estimators.to_frame().set_index(["estimator", "setting", "n_total"])
+    for cell, expected in zip(RATIO_CELLS, RATIOS[estimator], strict=True):
+        if expected is not None:
+            row = frame.loc[(estimator, *cell)]
+            assert abs(row["ratio"] - expected) <= FAR * row["std_error"] + 5e-4, cell
+
+
+@pytest.mark.parametrize("method", COVERAGE)
+def test_coverage_matches(intervals, method):
+    frame = intervals.to_frame().set_index(["method", "setting"])
+    for setting, expected in zip(measures.SETTINGS, COVERAGE[method], strict=True):
+        row = frame.loc[(method, setting)]
+        error = np.sqrt(expected * (1 - expected) / row["replicates"])
+        assert abs(row["coverage_without_rule"] - expected) <= FAR * error + 5e-4, setting
+
+
+def test_bootstrap_coverage_matches_where_it_is_simulated():
+    study = intervals_study(settings=["binormal"], sizes=[100], replicates=200, rng=2, progress=False)
+    coverage = study.to_frame().set_index("method")["coverage"]
+    for method, expected in (("bootstrap", 0.879), ("bca", 0.898), ("cross_validation", 0.566)):
+        assert abs(coverage[method] - expected) <= FAR * np.sqrt(expected * (1 - expected) / 200)
+
+
+def test_influence_intervals_cover_better_than_cross_validation(intervals):
+    coverage = intervals.to_frame().pivot_table(index="setting", columns="method", values="coverage")
+    assert (coverage["influence"] > coverage["cross_validation"]).all()
+    assert (coverage["auto"] >= 0.93).all()
+
+
+@pytest.mark.parametrize("model", BIAS)
+def test_bias_of_binormal_fits_matches(fits, model):
+    frame = fits.to_frame().set_index(["measure", "model", "alpha"])
+    for alpha, expected in zip((0.02, 0.1, 0.5), BIAS[model], strict=True):
+        row = frame.loc[("auprec", model, alpha)]
+        assert abs(row["bias"] - expected) <= FAR * row["std_error"] + 5e-4, alpha
+
+
+def test_area_under_roc_is_unbiased_at_the_share_of_the_paper():
+    frame = binormal_study(alphas=[0.4], replicates=400, rng=3, progress=False).to_frame()
+    rows = frame[frame["measure"] == "auc"]
+    assert list(rows["model"]) == ["empirical", "binormal_ddof1", "binormal_ddof0"]
+    assert (rows["bias"].abs() <= FAR * rows["std_error"]).all()
+
+
+# --- one sample against the public functions ----------------------------------------------------------------
+
+
+def test_one_sample_is_measured_as_by_the_public_functions():
+    labels, scores = sample_scores(*measures.SETTINGS["binormal"], 100, prior=0.1, rng=5)
+    areas = measures.estimated_areas("binormal", 100, np.random.default_rng(5))
+    roc = curve_from_scores(labels, scores)
+    expected = [auprec(roc, 0.1, estimator=estimator) for estimator in measures.AREAS[:-1]]
+    np.testing.assert_allclose(areas[:-1], expected)
+    np.testing.assert_allclose(areas[-1], fit_binormal(labels, scores, ddof=1).auprec(0.1))
+
+
+def test_bootstraps_of_one_sample_are_those_of_the_public_function():
+    generator = np.random.default_rng(6)
+    labels, scores = sample_scores(*measures.SETTINGS["binormal"], 100, prior=0.1, rng=generator)
+    state = generator.bit_generator.state
+    found = measures.bootstrap_limits("binormal", 100, np.random.default_rng(6))
+    for method, limits in zip(measures.BOOTSTRAP_METHODS, found, strict=True):
+        again = np.random.default_rng()
+        again.bit_generator.state = state
+        with pytest.warns(SkewanovaWarning, match="too short"):
+            interval = confidence_interval(
+                labels, scores, prior=0.1, method=method, n_resamples=measures.N_RESAMPLES, rng=again
+            )
+        np.testing.assert_allclose(limits, (interval.low, interval.high, 0))
+
+
+def test_estimates_at_the_limit_follow_the_rule(monkeypatch):
+    def separable(*_args, **_options):
+        return np.arange(100) < 10, np.arange(100.0)[::-1]
+
+    monkeypatch.setattr(measures, "sample_scores", separable)
+    rng = np.random.default_rng(0)
+    limits = np.concatenate(
+        [f("bibeta", 100, rng) for f in (measures.quick_limits, measures.bootstrap_limits)]
+    )
+    methods = np.array([*measures.QUICK_METHODS, *measures.BOOTSTRAP_METHODS])
+    at_limit = limits[:, 2] == 1
+    assert set(methods[~at_limit]) == {"wilson"}
+    np.testing.assert_allclose(limits[at_limit, 0], 0.025**0.1)
+
+
+# --- frames and tables --------------------------------------------------------------------------------------
+
+
+def test_frames_have_their_columns(estimators, intervals, fits):
+    for study, columns in (
+        (estimators, studies.ESTIMATORS_COLUMNS),
+        (intervals, studies.INTERVALS_COLUMNS),
+        (fits, studies.BINORMAL_COLUMNS),
+    ):
+        frame = study.to_frame()
+        assert tuple(frame.columns) == columns
+        assert frame.notna().all(axis=None)
+    frame = intervals.to_frame()
+    assert (frame["coverage_without_rule"] <= frame["coverage"]).all()
+    assert (frame["coverage_without_rule"] >= frame["coverage"] - frame["at_limit"] - 1e-12).all()
+
+
+def test_tables_fit_the_screen(estimators, intervals, fits):
+    for study in (estimators, intervals, fits):
+        assert len(study.to_tables()) == len(study.groups)
+        for table in study.to_tables():
+            assert max(map(len, table.to_text().splitlines())) <= 80
+    table = estimators.to_table("bibeta")
+    assert table.header == ("Estimator", "50", "100")
+    assert "400 samples, seed 1" in table.note
+    assert fits.to_table().header == ("Model", "0.02", "0.1", "0.5")
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes_or_on_other_cells():
+    options = {"replicates": 30, "rng": 3, "progress": False}
+    alone = estimators_study(settings=["bibeta"], sizes=[50], **options).to_frame()
+    shared = estimators_study(settings=["binormal", "bibeta"], sizes=[20, 50], n_jobs=2, **options).to_frame()
+    again = shared[(shared["setting"] == "bibeta") & (shared["n_total"] == 50)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, again)
+
+
+def test_a_full_study_has_its_own_numbers_of_samples(monkeypatch):
+    for name, number in (("FULL", 4), ("FULL_LARGE", 3), ("FULL_BOOTSTRAP", 2)):
+        monkeypatch.setattr(studies, name, number)
+    options = {"settings": ["binormal"], "full": True, "progress": False}
+    ratios = estimators_study(sizes=[50, 10000], **options).to_frame()
+    assert ratios.groupby("n_total")["replicates"].first().to_dict() == {50: 4, 10000: 3}
+    frame = intervals_study(sizes=[500], **options).to_frame().set_index("method")
+    assert frame.loc[["binomial", "bca"], "replicates"].tolist() == [4, 2]
+    assert set(binormal_study(alphas=[0.3], full=True, progress=False).to_frame()["replicates"]) == {4}
+
+
+@pytest.mark.parametrize(
+    ("study", "options", "named"),
+    [
+        (estimators_study, {"settings": ["normal"]}, "settings"),
+        (estimators_study, {"sizes": [5]}, "sizes"),
+        (estimators_study, {"replicates": 0}, "replicates"),
+        (estimators_study, {"rng": -1, "sizes": [50]}, "rng"),
+        (intervals_study, {"sizes": [50]}, "sizes"),
+        (intervals_study, {"n_jobs": 0}, "n_jobs"),
+        (binormal_study, {"alphas": [0.01]}, "alphas"),
+        (binormal_study, {"alphas": [1.0]}, "alphas"),
+        (binormal_study, {"replicates": 0}, "replicates"),
+    ],
+)
+def test_bad_arguments_are_refused(study, options, named):
+    with pytest.raises(InputError, match=named):
+        study(**options)
+
+
+def test_a_table_of_a_group_that_was_not_simulated_is_refused(fits):
+    with pytest.raises(InputError, match="measure"):
+        fits.to_table("accuracy")
