@@ -75,6 +75,7 @@ def plot_samples(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(rows["recall"], rows["precision"], color=GREY, linewidth=0.8)
     ax.plot(*true_curve(setting), color=sns.color_palette("colorblind")[0], linewidth=2)
     ax.set(title=setting.replace("_", " "), xlabel="recall", ylabel="precision", yticks=[0, 0.5, 1])
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
     ax.set_aspect("equal")
     return ax
 

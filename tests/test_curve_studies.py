@@ -48,17 +48,17 @@ BIAS = {
 
 @pytest.fixture(scope="module")
 def estimators():
-    return estimators_study(sizes=[50, 100], replicates=400, rng=1, progress=False)
+    return estimators_study(sizes=[50, 100], replicates=300, rng=1, progress=False)
 
 
 @pytest.fixture(scope="module")
 def intervals():
-    return intervals_study(sizes=[200], replicates=300, rng=1, progress=False)
+    return intervals_study(sizes=[200], replicates=200, rng=1, progress=False)
 
 
 @pytest.fixture(scope="module")
 def fits():
-    return binormal_study(alphas=[0.02, 0.1, 0.5], replicates=400, rng=1, progress=False)
+    return binormal_study(alphas=[0.02, 0.1, 0.5], replicates=300, rng=1, progress=False)
 
 
 # --- agreement with the recorded simulations ----------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_tables_fit_the_screen(estimators, intervals, fits):
             assert max(map(len, table.to_text().splitlines())) <= 80
     table = estimators.to_table("bibeta")
     assert table.header == ("Estimator", "50", "100")
-    assert "400 samples, seed 1" in table.note
+    assert "300 samples, seed 1" in table.note
     assert fits.to_table().header == ("Model", "0.02", "0.1", "0.5")
 
 

@@ -62,7 +62,7 @@ def test_no_test_case_is_trained_on(draw, monkeypatch):
     assert abs(values.mean() - chance.mean()) < 4 * error
 
 
-@pytest.mark.parametrize("name", ["S1", "S2a", "S2b", "S2c", "S2e"])
+@pytest.mark.parametrize("name", ["S1", "S2a", "S2b", "S2c", "S2d", "S2e"])
 def test_models_are_equal_in_truth(name):
     """Mean difference of the first two models over replicates, which are independent data sets."""
     means = SCENARIOS[name].draw(120, np.random.default_rng(5)).iauprec.mean(axis=1)
