@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from skewanova._true_curves import sample_scores
 from skewanova.intervals import confidence_interval
 from skewanova.roc import curve_from_scores
 
+RECORDED = Path(__file__).resolve().parents[1] / "docs" / "studies"
 FAR = 4  # standard errors, for dozens of comparisons
 
 # mean estimate over truth with 50 and 100 binormal cases, and with 100 of the other settings
@@ -108,6 +111,30 @@ def test_area_under_roc_is_unbiased_at_the_share_of_the_paper():
     rows = frame[frame["measure"] == "auc"]
     assert list(rows["model"]) == ["empirical", "binormal_ddof1", "binormal_ddof0"]
     assert (rows["bias"].abs() <= FAR * rows["std_error"]).all()
+
+
+def test_the_recorded_studies_match():
+    estimators, binormal, intervals = (
+        pd.read_csv(RECORDED / f"{name}.csv") for name in ("estimators", "binormal", "intervals")
+    )
+    assert tuple(estimators) == studies.ESTIMATORS_COLUMNS
+    assert tuple(binormal) == studies.BINORMAL_COLUMNS
+    assert tuple(intervals) == studies.INTERVALS_COLUMNS
+    ratios = estimators.set_index(["estimator", "setting", "n_total"])
+    for estimator, expected in RATIOS.items():
+        for cell, ratio in zip(RATIO_CELLS, expected, strict=True):
+            row = ratios.loc[(estimator, *cell)]
+            assert ratio is None or abs(row["ratio"] - ratio) <= 3 * row["std_error"] + 5e-4
+    biases = binormal.set_index(["measure", "model", "alpha"])
+    for model, expected in BIAS.items():
+        for alpha, bias in zip((0.02, 0.1, 0.5), expected, strict=True):
+            row = biases.loc[("auprec", model, alpha)]
+            assert abs(row["bias"] - bias) <= 3 * row["std_error"] + 5e-4
+    rates = intervals.set_index(["method", "setting", "n_total"])["coverage_without_rule"]
+    for method, expected in COVERAGE.items():
+        for setting, rate in zip(measures.SETTINGS, expected, strict=True):
+            error = np.sqrt(rate * (1 - rate) / 10_000)
+            assert abs(rates[method, setting, 200] - rate) <= 3 * error + 5e-4
 
 
 # --- one sample against the public functions ----------------------------------------------------------------
