@@ -3,7 +3,7 @@
 Simulates samples of the paper's three distributions, a tenth of the cases positive, and prints the ratio of
 every estimator's mean to the truth, and the coverage and width of every interval. Run it with::
 
-    python examples/boyd.py [--replicates 200] [--full] [--jobs 1] [--seed 0] [--out DIR]
+    python examples/boyd.py [--replicates 100] [--full] [--jobs 1] [--seed 0] [--out DIR]
 
 Reference: K. Boyd, K. H. Eng and C. D. Page (2013), Area under the precision-recall curve: point estimates
 and confidence intervals, ECML PKDD.
@@ -100,7 +100,7 @@ def save(estimators: CurveStudy, intervals: CurveStudy, out: Path) -> None:
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Command line options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replicates", type=int, default=200, help="samples of each size (200)")
+    parser.add_argument("--replicates", type=int, default=100, help="samples of each size (100)")
     parser.add_argument("--full", action="store_true", help="as many as in the recorded study: minutes")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--seed", type=int, default=0, help="seed (0)")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from skewanova._checks import Floats
+from skewanova._fold_kernels import holm
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10
@@ -68,16 +69,6 @@ def wald_test(estimate: Floats, covariance: Floats) -> tuple[float, int, float]:
     along = vectors[:, kept].T @ (steps @ estimate)
     statistic = float((along**2 / values[kept]).sum())
     return statistic, df, float(special.chdtrc(df, statistic))
-
-
-def holm(p_value: Floats) -> Floats:
-    """Holm's step-down adjustment; nan stays nan and is not counted."""
-    adjusted = np.full(len(p_value), np.nan)
-    known = np.flatnonzero(~np.isnan(p_value))
-    order = known[np.argsort(p_value[known], kind="stable")]
-    raised = np.arange(len(order), 0, -1) * p_value[order]
-    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
-    return adjusted
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:

@@ -10,7 +10,8 @@ from statsmodels.stats.multitest import multipletests
 from strategies import ranges, tie_groups
 
 from skewanova import DiscretePrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
-from skewanova._contrasts import holm, max_z_value, wald_test
+from skewanova._contrasts import max_z_value, wald_test
+from skewanova._fold_kernels import holm
 from skewanova.influence import (
     auprec_covariance,
     auprec_influence,
