@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
+    from skewanova._true_curves import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
     from skewanova.comparison import Comparison, compare
@@ -134,11 +135,16 @@ _LAZY = {
     "resampling_anova": "_omnibus",
     "residual_checks": "anova",
     "roc_points": "evaluation",
+    "sample_scores": "_true_curves",
     "scores_from_wide": "scores",
     "sphericity": "_split_plot",
     "split_plot_anova": "_split_plot",
     "surface_points": "evaluation",
     "three_way_anova": "anova",
+    "true_auc": "_true_curves",
+    "true_auprec": "_true_curves",
+    "true_iauprec": "_true_curves",
+    "true_roc": "_true_curves",
     "tukey_by_prior": "posthoc",
     "tukey_hsd": "posthoc",
     "two_way_anova": "anova",
@@ -215,12 +221,17 @@ __all__ = [
     "residual_checks",
     "roc_curve",
     "roc_points",
+    "sample_scores",
     "scores_from_wide",
     "skew_from_prior",
     "sphericity",
     "split_plot_anova",
     "surface_points",
     "three_way_anova",
+    "true_auc",
+    "true_auprec",
+    "true_iauprec",
+    "true_roc",
     "tukey_by_prior",
     "tukey_hsd",
     "two_way_anova",

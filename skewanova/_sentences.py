@@ -36,6 +36,8 @@ TEST_NAMES = {
     "tukey": "Tukey HSD, 2-way mean square",
     "tukey_three_way": "Tukey HSD, 3-way mean square",
 }
+#: Pairs not found to differ are listed one by one up to this many.
+MOST_ALIKE = 3
 RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
 
 
@@ -87,6 +89,33 @@ def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]
         else:
             sentences.append(f"{a} and {b} were not found to differ at {alpha:g} ({p}).")
     return sentences
+
+
+def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+    """Say which pairs differ; pairs that do not are said in one sentence where there are many.
+
+    Parameters
+    ----------
+    posthoc : DataFrame
+        Rows of one test and response.
+    alpha : float
+        Level of the tests.
+    names : mapping
+        Short forms of the models' names.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    alike = posthoc[~posthoc["reject"].astype(bool)]
+    if len(alike) <= MOST_ALIKE:
+        return pair_sentences(posthoc, alpha, names)
+    found = pair_sentences(posthoc.drop(index=alike.index), alpha, names)
+    which = "No two models" if not found else f"The other {len(alike)} pairs"
+    verb = "were found to differ" if not found else "were not found to differ"
+    smallest = _p_words(float(alike["p_adjusted"].min()))
+    return [*found, f"{which} {verb} at {alpha:g} (smallest {smallest})."]
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:

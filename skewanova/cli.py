@@ -22,6 +22,7 @@ from skewanova.intervals import METHODS
 from skewanova.priors import DeploymentPrior
 
 if TYPE_CHECKING:
+    from skewanova._curve_result import CurveStudy
     from skewanova.simulation import StudyResult
 
 BAD_INPUT = 2
@@ -307,6 +308,65 @@ def power(**options: Any) -> None:
     from skewanova.simulation import power_study
 
     _run_study(power_study, **options)
+
+
+def _curve_study_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The same options but for the scenarios, and fewer replicates, which cost more here."""
+    options = [
+        click.option(
+            "--replicates",
+            type=click.IntRange(min=1),
+            default=200,
+            show_default=True,
+            help="Samples of each setting and size.",
+        ),
+        click.option("--full", is_flag=True, help="As many samples as in the recorded study: hours."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use."
+        ),
+        click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file."),
+    ]
+    return _with(options, command)
+
+
+@study.command()
+@_curve_study_options
+@_told
+def estimators(**options: Any) -> None:
+    """How far each estimator of AUPREC is off (Boyd et al. 2013)."""
+    from skewanova._curve_studies import estimators_study
+
+    _run_curve_study(estimators_study, **options)
+
+
+@study.command("intervals")
+@_curve_study_options
+@_told
+def interval_coverage(**options: Any) -> None:
+    """How often intervals of AUPREC hold the truth (Boyd et al. 2013)."""
+    from skewanova._curve_studies import intervals_study
+
+    _run_curve_study(intervals_study, **options)
+
+
+@study.command("binormal")
+@_curve_study_options
+@_told
+def binormal_bias(**options: Any) -> None:
+    """How far smooth and empirical areas are off (Brodersen et al. 2010)."""
+    from skewanova._curve_studies import binormal_study
+
+    _run_curve_study(binormal_study, **options)
+
+
+def _run_curve_study(
+    run: Callable[..., CurveStudy], *, seed: int, jobs: int, out: Path | None, **options: Any
+) -> None:
+    result = run(rng=seed, n_jobs=jobs, **options)
+    if out is not None:
+        result.to_frame().to_csv(out, index=False)
+    click.echo("\n\n".join(table.to_text() for table in result.to_tables()))
 
 
 def _run_study(

@@ -134,7 +134,7 @@ class Comparison:
         short = short_names(self.evaluation.models)
         return (
             sentences.omnibus_sentence(self.anova, self.alpha),
-            *sentences.pair_sentences(headline, self.alpha, short),
+            *sentences.pair_findings(headline, self.alpha, short),
             *sentences.curve_sentences(self.differences, short),
         )
 
