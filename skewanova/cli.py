@@ -22,13 +22,16 @@ from skewanova.intervals import METHODS
 from skewanova.priors import DeploymentPrior
 
 if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
     from skewanova._curve_result import CurveStudy
     from skewanova.simulation import StudyResult
+else:
+    _ParamType = click.ParamType  # generic from click 8.2 on only
 
 BAD_INPUT = 2
 
 
-class _Parsed(click.ParamType[Any]):
+class _Parsed(_ParamType):
     """An option read by one of the package's own parsers."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
