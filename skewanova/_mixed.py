@@ -88,7 +88,7 @@ def _within_folds(values: Floats, design: Floats, fold: Codes) -> tuple[float, f
     """Sums of squares of the models and of the residuals, folds taken out."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_fold_sums(table, fold) / np.bincount(fold)[:, None])[fold]
-    effect = np.linalg.lstsq(within[:, 1:], within[:, 0])[0]
+    effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
     error = float(((within[:, 0] - within[:, 1:] @ effect) ** 2).sum())
     return float((within[:, 0] ** 2).sum()) - error, error
 

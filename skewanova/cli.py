@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skewanova._curve_result import CurveStudy
     from skewanova.simulation import StudyResult
 else:
-    _ParamType = click.ParamType  # generic from click 8.2 on only
+    _ParamType = click.ParamType  # generic in late versions only
 
 BAD_INPUT = 2
 
