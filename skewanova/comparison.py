@@ -278,6 +278,14 @@ def compare(
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     check_fraction(alpha, "alpha")
+    options = {
+        "alpha": alpha,
+        "missing": missing,
+        "control": control,
+        "rope": rope,
+        "interaction": interaction,
+        "sum_of_squares": sum_of_squares,
+    }
     given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
@@ -308,27 +316,28 @@ def compare(
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels={test.test: test.label for test in tests} | PAIR_LABELS,
-        settings={
-            "deployment_prior": measures.deployment_prior.describe(),
-            "deployment_limits": (measures.deployment_prior.low, measures.deployment_prior.high),
-            "priors": list(measures.priors),
-            "alpha": alpha,
-            "estimator": estimator,
-            "design": design.describe(),
-            "resampling": design.kind,
-            "test_train_ratio": design.ratio,
-            "missing": missing,
-            "control": control,
-            "rope": rope,
-            "interaction": interaction,
-            "sum_of_squares": sum_of_squares,
-            "seed": rng if isinstance(rng, int) else None,
-            "n_models": len(measures.models),
-            "n_folds": len(measures.folds),
-        },
+        settings=_settings(measures, design, rng=rng, **options),
         evaluation=measures,
         scores=table,
     )
+
+
+def _settings(measures: Evaluation, design: Resampling, *, rng: Seed, **options: object) -> dict[str, object]:
+    """What was asked for and what was found out, for whoever repeats the comparison."""
+    weighting = measures.deployment_prior
+    return {
+        "deployment_prior": weighting.describe(),
+        "deployment_limits": (weighting.low, weighting.high),
+        "priors": list(measures.priors),
+        "estimator": measures.estimator,
+        "design": design.describe(),
+        "resampling": design.kind,
+        "test_train_ratio": design.ratio,
+        **options,
+        "seed": rng if isinstance(rng, int) else None,
+        "n_models": len(measures.models),
+        "n_folds": len(measures.folds),
+    }
 
 
 def _published(
