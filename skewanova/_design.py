@@ -33,7 +33,7 @@ class Resampling:
     Attributes
     ----------
     kind : str
-        ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``.
+        ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``; ``one_set`` for one fold.
     n_folds : int
         Number of folds in all.
     ratio : float
@@ -50,7 +50,7 @@ class Resampling:
     @property
     def overlapping(self) -> bool:
         """Whether folds share training data."""
-        return self.kind != "independent"
+        return self.kind not in {"independent", "one_set"}
 
     @property
     def inflation(self) -> float:
@@ -59,6 +59,8 @@ class Resampling:
 
     def describe(self) -> str:
         """Say the design in one sentence."""
+        if self.kind == "one_set":
+            return f"one test set ({self.reason})"
         names = {
             "independent": "independent folds",
             "kfold": "one cross-validation",
@@ -95,8 +97,8 @@ def find_resampling(
     Raises
     ------
     ValueError
-        If an option is unknown or out of range, there are fewer than 2 folds, or repeated cross-validation is
-        claimed without saying or showing how large its folds are.
+        If an option is unknown or out of range, or repeated cross-validation is claimed without saying or
+        showing how large its folds are.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def find_resampling(
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     n_folds = len(table.folds)
     if n_folds < 2:
-        raise InputError(f"a design of folds needs at least 2 folds, but there is {n_folds}")
+        return _one_set(table, resampling, given)
     seen = _from_cases(table) if table.has_cases else None
     if resampling == "independent":
         return Resampling("independent", n_folds, 0.0, "as stated"), _notes_on_independence(
@@ -119,6 +121,15 @@ def find_resampling(
         return _with_statement(seen, resampling, given)
     design, notes = _assumed(n_folds, resampling, given)
     return design, ((SAME_CASES, *notes) if table.has_cases else notes)
+
+
+def _one_set(table: ScoreTable, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+    """One fold has no design: what varies is which cases came into it."""
+    negative, positive = table.counts[0, 0]
+    stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
+    stated += [] if given is None else [f"test_fraction={given:g}"]
+    notes = [f"{' and '.join(stated)} not used, since there is one fold only"] if stated else []
+    return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives"), tuple(notes)
 
 
 def _notes_on_independence(

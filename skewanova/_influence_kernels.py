@@ -67,7 +67,19 @@ def influence_kernel(
     positives' distribution towards case j of group g moves T_k by [g <= k] - T_k and the weight of p_g;
     moving the negatives' moves F_k likewise.
     """
-    rank, in_group = tie_groups(positive, score)
+    return _theta_and_values(positive, *tie_groups(positive, score), weighting)
+
+
+def influence_by_prior(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
+    """Influence value of every case on AUPREC at each prior, of shape (n_cases, n_priors)."""
+    groups = tie_groups(positive, score)
+    values = [_theta_and_values(positive, *groups, UniformPrior(at, at))[1] for at in priors.tolist()]
+    return np.stack(values, axis=1)
+
+
+def _theta_and_values(
+    positive: Bools, rank: NDArray[np.intp], in_group: NDArray[np.intp], weighting: DeploymentPrior
+) -> tuple[float, Floats]:
     tpr, fpr = (np.cumsum(count) / count.sum() for count in in_group)
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     share = in_group[0] / in_group[0].sum()

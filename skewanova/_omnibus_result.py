@@ -41,6 +41,10 @@ OMNIBUS_LABELS = {
         "Bengio 2003; simulated rate of rejecting true equality at level .05: .05 with stable learners, up "
         "to .11 with unstable ones on 80/20 splits)."
     ),
+    "influence": (
+        "Wald's chi-square with the influence covariance of the models' areas on the same cases. It is about "
+        "these fitted models on further cases, not about training them again; for large test sets."
+    ),
 }
 
 

@@ -42,7 +42,7 @@ RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
 
 
 def anova_line(test: pd.DataFrame) -> str:
-    """One analysis of variance on one line: F of the models, degrees of freedom and p.
+    """One test of all models on one line: F or chi-square, degrees of freedom and p.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ def anova_line(test: pd.DataFrame) -> str:
     name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
     equals = "= " if p_value[:1].isdigit() else ""
-    df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
-    return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
+    chi_square = np.isnan(row.df_error)
+    size = f"chi2({row.df:.4g})" if chi_square else f"F({row.df:.4g}, {row.df_error:.4g})"
+    return f"{name}: {size} = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
@@ -156,8 +157,11 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
     """
     short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     differing = differing_priors(differences)
+    tested = differences.loc[differences["p_adjusted"].notna(), "prior"]
+    if tested.empty:
+        return ["Differences along the prior could not be tested."]
     if differing.empty:
-        low, high = differences["prior"].min(), differences["prior"].max()
+        low, high = tested.min(), tested.max()
         return [f"At no prior from {low:.3g} to {high:.3g} were any two models found to differ."]
     return [
         f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "

@@ -5,33 +5,28 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from skewanova import _sentences as sentences
 from skewanova import evaluation as frames
 from skewanova import tables
-from skewanova._anova_result import AnovaResult
-from skewanova._assumptions import assumption_checks
-from skewanova._calibrated import headline_pairs, omnibus_tests
+from skewanova._analysis import Options, analyse_folds
 from skewanova._checks import Seed, check_fraction, emit
 from skewanova._design import Resampling, find_resampling
-from skewanova._differences import difference_curves
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
-from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
+from skewanova._pairwise import PAIR_LABELS
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
-from skewanova.anova import three_way_anova, two_way_anova
-from skewanova.decision import lead_regions, rank_models, ranking_order
+from skewanova._set_analysis import analyse_one_set
+from skewanova.decision import lead_regions, ranking_order
 from skewanova.evaluation import Evaluation, evaluate
-from skewanova.posthoc import compact_letters, prior_pair_columns, tukey_by_prior, tukey_hsd
 from skewanova.priors import DeploymentPrior
-from skewanova.scores import check_paired, complete_table, read_scores
+from skewanova.scores import check_paired, check_several_models, complete_table, read_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +178,12 @@ class Comparison:
     def _heading(self) -> str:
         measures = self.evaluation
         lines = [
-            f"{len(measures.models)} models, {len(measures.folds)} folds, level {self.alpha:g}",
+            f"{len(measures.models)} models, {_counted(len(measures.folds), 'fold')}, level {self.alpha:g}",
             f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-            f"Folds: {self.resampling.describe()}",
+            f"Data: {self.resampling.describe()}"
+            if self.resampling.kind == "one_set"
+            else f"Folds: {self.resampling.describe()}",
         ]
         return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
 
@@ -225,8 +222,9 @@ def compare(
     Parameters
     ----------
     scores : ScoreTable, path or frame
-        Held-out scores of at least two models over at least two folds, as for
-        :func:`~skewanova.read_scores`.
+        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`. With one fold, the
+        fitted models are compared by the influence covariance of their areas on the same cases
+        (:func:`~skewanova.compare_on_one_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
     priors : sequence of float, default (0.5, 0.1, 0.01)
@@ -262,8 +260,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.read_scores`; ValueError if there are fewer than 2 models or 2 folds, a model
-        lacks a fold, or the models of a fold were scored on different cases.
+        As :func:`~skewanova.read_scores`; ValueError if there are fewer than 2 models, a model lacks
+        a fold, or the models of a fold were scored on different cases.
 
     Warns
     -----
@@ -278,51 +276,43 @@ def compare(
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     check_fraction(alpha, "alpha")
-    options = {
-        "alpha": alpha,
-        "missing": missing,
-        "control": control,
-        "rope": rope,
-        "interaction": interaction,
-        "sum_of_squares": sum_of_squares,
-    }
+    options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
     given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    check_several_models(given)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))
-    published = _published(measures, alpha, sum_of_squares=sum_of_squares, interaction=interaction)
     design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
-    calibrated = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
-    calibrated += [_mixed(given, measures)] if dropped else []
-    posthoc = _posthoc(measures, published, design, alpha, control=control, rng=rng)
-    tests: list[AnovaResult | OmnibusResult] = [calibrated[0], *published, *calibrated[1:]]
-    notes += [*emit(told), *measures.warnings, *(note for test in tests for note in test.warnings)]
+    if design.kind == "one_set":
+        found, more = analyse_one_set(table, measures, options)
+    else:
+        mixed = [_mixed(given, measures)] if dropped else []
+        found, more = analyse_folds(measures, design, options, more=mixed), []
+    notes += [*emit(told), *more, *measures.warnings, *found.notes]
     return Comparison(
         auprec=measures.auprec,
         iauprec=measures.iauprec,
-        anova=pd.concat([test.to_frame() for test in tests], ignore_index=True),
-        posthoc=posthoc,
-        prior_posthoc=_prior_posthoc(published[1], alpha),
-        ranking=rank_models(
-            measures, letters=_letters(measures, posthoc), alpha=alpha, ratio=design.ratio, rng=rng
-        ),
+        anova=found.anova,
+        posthoc=found.posthoc,
+        prior_posthoc=found.prior_posthoc,
+        ranking=found.ranking,
         regions=lead_regions(measures),
-        differences=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
-        practical=bayesian_comparisons(
-            measures.iauprec, rope=rope, ratio=design.ratio, order=measures.models
-        ),
-        checks=assumption_checks(measures.iauprec, alpha=alpha),
+        differences=found.differences,
+        practical=found.practical,
+        checks=found.checks,
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
-        labels={test.test: test.label for test in tests} | PAIR_LABELS,
-        settings=_settings(measures, design, rng=rng, **options),
+        labels=found.labels | PAIR_LABELS,
+        settings=_settings(measures, design, options, missing=missing),
         evaluation=measures,
         scores=table,
     )
 
 
-def _settings(measures: Evaluation, design: Resampling, *, rng: Seed, **options: object) -> dict[str, object]:
+def _settings(
+    measures: Evaluation, design: Resampling, options: Options, *, missing: str
+) -> dict[str, object]:
     """What was asked for and what was found out, for whoever repeats the comparison."""
     weighting = measures.deployment_prior
     return {
@@ -333,26 +323,12 @@ def _settings(measures: Evaluation, design: Resampling, *, rng: Seed, **options:
         "design": design.describe(),
         "resampling": design.kind,
         "test_train_ratio": design.ratio,
-        **options,
-        "seed": rng if isinstance(rng, int) else None,
+        "missing": missing,
+        **{name: value for name, value in asdict(options).items() if name != "rng"},
+        "seed": options.rng if isinstance(options.rng, int) else None,
         "n_models": len(measures.models),
         "n_folds": len(measures.folds),
     }
-
-
-def _published(
-    measures: Evaluation, alpha: float, *, sum_of_squares: int, interaction: bool
-) -> list[AnovaResult]:
-    """Run the paper's 2-way and 3-way analyses and, where asked for, the one with the interaction."""
-    found = [
-        two_way_anova(measures.iauprec, sum_of_squares=sum_of_squares, alpha=alpha),
-        three_way_anova(measures.auprec, sum_of_squares=sum_of_squares, alpha=alpha),
-    ]
-    if interaction and len(measures.priors) > 1:
-        found.append(
-            three_way_anova(measures.auprec, interaction=True, sum_of_squares=sum_of_squares, alpha=alpha)
-        )
-    return found
 
 
 def _mixed(given: ScoreTable, measures: Evaluation) -> OmnibusResult:
@@ -366,45 +342,12 @@ def _mixed(given: ScoreTable, measures: Evaluation) -> OmnibusResult:
     return mixed_model_anova(every.iauprec)
 
 
-def _posthoc(
-    measures: Evaluation,
-    published: Sequence[AnovaResult],
-    design: Resampling,
-    alpha: float,
-    *,
-    control: str | None,
-    rng: Seed,
-) -> pd.DataFrame:
-    """Compare pairs: the calibrated family first, the paper's, then other families as checks."""
-    options: dict[str, Any] = {"alpha": alpha, "order": measures.models}
-    parts = [
-        headline_pairs(measures.iauprec, design, rng=rng, **options),
-        tukey_hsd(published[0], **options).to_frame(),
-        tukey_hsd(published[1], **options).to_frame(),
-        tukey_by_prior(measures.auprec, **options),
-    ]
-    for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
-        if method != parts[0]["test"].iloc[0]:
-            parts.append(pairwise_comparisons(measures.iauprec, method=method, rng=rng, **options))
-    if control is not None:
-        parts.append(pairwise_comparisons(measures.iauprec, method="dunnett", control=control, **options))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _prior_posthoc(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
-    if three_way.residuals()["prior"].nunique() < 2:
-        return pd.DataFrame(columns=prior_pair_columns())
-    return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()
-
-
-def _letters(measures: Evaluation, posthoc: pd.DataFrame) -> dict[str, str]:
-    """Letters from the headline comparisons."""
-    rejected = posthoc[(posthoc["role"] == "headline") & posthoc["reject"]]
-    return compact_letters(measures.models, zip(rejected["model_a"], rejected["model_b"], strict=True))
-
-
 def _section(title: str, items: Sequence[str]) -> str:
     return "\n".join([title, *map(_item, items)])
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _item(text: str) -> str:

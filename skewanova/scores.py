@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import InputError, check_choice, emit
+from skewanova._paired_cases import paired_cases
 from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
 from skewanova._tables_in import load_table
 
@@ -250,24 +251,36 @@ def describe_table(table: ScoreTable) -> list[str]:
     Raises
     ------
     ValueError
-        If a comparison would refuse the table: fewer than 2 models or folds, a model missing in a fold, or
-        different cases across models in a fold.
+        If a comparison would refuse the table: fewer than 2 models, a model missing in a fold, or different
+        cases across models in a fold.
     """
-    for word, levels in (("models", table.models), ("folds", table.folds)):
-        if len(levels) < 2:
-            raise InputError(f"a comparison needs at least 2 {word}, but the table has {len(levels)}")
+    check_several_models(table)
     complete_table(table)
     notes = check_paired(table)
+    one_set = len(table.folds) == 1
+    if one_set:
+        paired_cases(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     return [
-        f"{len(table.frame):,} rows: {len(table.models)} models x {len(table.folds)} folds",
+        f"{len(table.frame):,} rows: {len(table.models)} models x {_folds(table)}",
         f"models: {', '.join(map(_printable, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
         *(f"warning: {note}" for note in notes),
+        *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
     ]
+
+
+def check_several_models(table: ScoreTable) -> None:
+    """Raise unless there are models to compare."""
+    if len(table.models) < 2:
+        raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
+
+
+def _folds(table: ScoreTable) -> str:
+    return "1 fold" if len(table.folds) == 1 else f"{len(table.folds)} folds"
 
 
 def _printable(name: str) -> str:

@@ -11,6 +11,13 @@ import pandas as pd
 from skewanova._rendering import Table, format_number, format_p
 from skewanova._sentences import RESPONSE_NAMES, TEST_NAMES
 
+#: How intervals and the chance of being best were found.
+_OVER_FOLDS = (
+    "t over folds, allowing for the training data they share",
+    "share of bootstrap samples of folds, widened likewise",
+)
+_OVER_CASES = ("over samples of cases", "share of draws from the estimates' joint distribution over cases")
+
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
     """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006.
@@ -39,9 +46,11 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
         for j, head in enumerate(columns, start=1)
         for i in np.flatnonzero(means[head] == means[head].max()).tolist()
     )
+    over_folds = any(spread.notna().any() for spread in spreads.values())
+    what = "AUPREC at each prior, IAUPREC and AUC"
     return Table(
         "measures",
-        "Mean (standard deviation over folds) of AUPREC at each prior, IAUPREC and AUC",
+        f"Mean (standard deviation over folds) of {what}" if over_folds else f"{what} on the test set",
         ("Model", *columns),
         tuple(rows),
         bold=best,
@@ -81,16 +90,17 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", "Worst",
         "Mean regret", "Max regret", "P(best)",
     )  # fmt: skip
+    over_folds = ranking["std"].notna().any()
+    interval, sampled = _OVER_FOLDS if over_folds else _OVER_CASES
     return Table(
         "ranking",
-        "Ranking by mean IAUPREC over folds",
+        "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
         header,
         tuple(rows),
         note=(
-            "Interval: t over folds, allowing for the training data they share. Worst: mean AUPREC at prior "
-            f"{worst:g}, the rarest of the deployment. Regret: shortfall from the best model over the "
-            "deployment prior. P(best): share of bootstrap samples of folds, widened likewise. Models that "
-            "share a letter were not found to differ."
+            f"Interval: {interval}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
+            "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
+            f"P(best): {sampled}. Models that share a letter were not found to differ."
         ),
     )
 

@@ -259,7 +259,6 @@ def test_tables_that_are_refused(folder, arguments, message):
     ("edit", "message"),
     [
         (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1$"),
-        (lambda f: f[f["fold"] == 1], "a comparison needs at least 2 folds, but the table has 1$"),
         (lambda f: f[:200], "these are missing: model 'm1' in fold 3"),
         (lambda f: f.assign(y_true=0), "model 'm0' has no positive case in fold 1"),
         (lambda f: f.assign(y_score=f["y_score"].mask(f.index == 7)), "has 1 NaN, the first at line 9$"),
@@ -283,12 +282,23 @@ def test_rows_that_are_refused(folder, edit, message):
         assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
 
 
-def test_a_comparison_of_one_model_or_fold_is_refused(folder):
-    for column, word in (("model", "models"), ("fold", "folds")):
-        one = frame()
-        one[one[column] == one[column].iloc[0]].to_csv("scores.csv", index=False)
-        message = f"needs at least 2 {word}"
-        assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
+def test_a_comparison_of_one_model_is_refused(folder):
+    one = frame()
+    one[one["model"] == one["model"].iloc[0]].to_csv("scores.csv", index=False)
+    assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], "needs at least 2 models", folder)
+
+
+def test_one_fold_is_checked_and_compared_by_its_cases(folder):
+    one = frame()
+    one[one["fold"] == one["fold"].iloc[0]].to_csv("scores.csv", index=False)
+    assert (
+        "one fold: models are compared by how much their areas vary over cases"
+        in run("check", "scores.csv").output
+    )
+    done = run("compare", "scores.csv", *QUICK, "--out", "report")
+    assert done.exit_code == 0
+    assert "Wald test, influence covariance of IAUPREC" in done.output
+    assert (folder / "report" / "report.html").is_file()
 
 
 def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):

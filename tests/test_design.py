@@ -266,13 +266,15 @@ def test_errors():
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}"
         with pytest.raises(ValueError, match=exact(message)):
             without_cases(10, test_fraction=fraction)
-    for options in ({}, {"resampling": "kfold"}, {"resampling": "independent"}):
-        with pytest.raises(
-            ValueError, match=exact("a design of folds needs at least 2 folds, but there is 1")
-        ):
-            without_cases(1, **options)
-        with pytest.raises(ValueError, match="at least 2 folds"):
-            found([np.arange(10)], **options)
+
+
+def test_one_fold_has_no_design():
+    for design, notes in (without_cases(1), found([np.arange(10)])):
+        assert (design.kind, design.n_folds, design.ratio, notes) == ("one_set", 1, 0.0, ())
+        assert not design.overlapping
+        assert re.fullmatch(r"one test set \(\d+ positives, \d+ negatives\)", design.describe())
+    _, notes = without_cases(1, resampling="kfold", test_fraction=0.2)
+    assert notes == ("resampling='kfold' and test_fraction=0.2 not used, since there is one fold only",)
 
 
 def test_descriptions():

@@ -1,0 +1,297 @@
+"""Models compared on one test set: what varies is which cases came into it.
+
+The tests over folds ask whether methods differ when they are trained and tested again; these ask whether the
+fitted models differ on further cases. See :mod:`skewanova.influence` for the covariance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from skewanova._analysis import Analysis, Options, headline_letters, no_prior_pairs
+from skewanova._anova_result import ANOVA_COLUMNS
+from skewanova._checks import Bools, Floats, emit
+from skewanova._contrasts import RANK_TOLERANCE, contrast_errors
+from skewanova._differences import DIFFERENCE_COLUMNS
+from skewanova._influence_kernels import influence_by_prior, stratified_covariance
+from skewanova._interval_table import interval_table
+from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult
+from skewanova._paired_cases import PairedCases, paired_cases
+from skewanova._score_table import ScoreTable
+from skewanova.decision import rank_models
+from skewanova.evaluation import Evaluation, prior_grid
+from skewanova.influence import OneSetComparison, Target, compare_on_one_set
+from skewanova.intervals import ENOUGH_SUPPORT
+from skewanova.posthoc import POSTHOC_COLUMNS
+from skewanova.resampling import share_best
+
+#: Fewer positives than this leave the normal approximation too little.
+ENOUGH_POSITIVES = 50
+#: Most numbers held at once for the difference curves: beyond, the grid of priors is coarser.
+MOST_VALUES = 100_000_000
+N_DRAWS = 9999
+
+
+class _Set(NamedTuple):
+    """Cases of the test set, the models in ranking order."""
+
+    positive: Bools
+    scores: Floats
+    measures: Evaluation
+
+    def compare(self, target: Target, alpha: float) -> OneSetComparison:
+        """Compare at one prior or over a deployment prior."""
+        return compare_on_one_set(
+            self.positive,
+            self.scores,
+            deployment_prior=target,
+            models=self.measures.models,
+            level=1 - alpha,
+            estimator=self.measures.estimator,
+        )
+
+
+def analyse_one_set(table: ScoreTable, measures: Evaluation, options: Options) -> tuple[Analysis, list[str]]:
+    """Compare models on the only fold of a table.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        All models on one fold.
+    measures : Evaluation
+        Its measures, models in ranking order.
+    options : Options
+        What was asked for; a control or an interaction needs folds.
+
+    Returns
+    -------
+    analysis : Analysis
+        The headline is the Wald test by influence covariance, with Holm's adjustment for pairs.
+    notes : list of str
+        What was not used, and what the intervals have to say.
+
+    Raises
+    ------
+    ValueError
+        If the models were not scored on the same cases.
+    """
+    cases = _in_order(paired_cases(table), table.models, measures)
+    found = cases.compare(measures.deployment_prior, options.alpha)
+    posthoc = _posthoc(cases, found, options.alpha)
+    intervals = _intervals(table, measures, options)
+    ranking = _ranking(measures, found, posthoc, options)
+    analysis = Analysis(
+        tests=(_omnibus(found),),
+        posthoc=posthoc,
+        prior_posthoc=no_prior_pairs(),
+        ranking=ranking.assign(conf_low=intervals["low"].tolist(), conf_high=intervals["high"].tolist()),
+        differences=_difference_curves(cases, options),
+        practical=_practical(found, options.rope),
+        checks=_checks(cases, found),
+    )
+    told = dict.fromkeys(text for text in intervals["warning"] if text)
+    return analysis, [*emit(_unused(options)), *told]
+
+
+def _in_order(cases: PairedCases, models: Sequence[str], measures: Evaluation) -> _Set:
+    position = [models.index(model) for model in measures.models]
+    return _Set(cases.positive, np.column_stack([cases.scores[i] for i in position]), measures)
+
+
+def _omnibus(found: OneSetComparison) -> OmnibusResult:
+    """Wald's test that all models are equal, as a row of the ANOVA frame."""
+    row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
+        "test": "influence",
+        "role": "headline",
+        "response": "iauprec",
+        "term": "model",
+        "df": float(found.df),
+        "statistic": found.chi_square,
+        "p_value": found.p_omnibus,
+    }
+    frame = pd.DataFrame([row])[list(ANOVA_COLUMNS)]
+    return OmnibusResult("influence", "headline", "iauprec", OMNIBUS_LABELS["influence"], (), frame)
+
+
+def _posthoc(cases: _Set, found: OneSetComparison, alpha: float) -> pd.DataFrame:
+    """All pairs over the deployment prior and, as a check, at each prior: one family each."""
+    parts = [_pairs(found, alpha, role="headline", response="iauprec", prior=np.nan)]
+    for prior in cases.measures.priors:
+        at = _pairs(cases.compare(prior, alpha), alpha, role="check", response="auprec", prior=prior)
+        if _support(cases.positive, prior) < ENOUGH_SUPPORT:  # the formula would promise too much
+            at[list(POSTHOC_COLUMNS[7:14])] = np.nan
+            at["reject"] = False
+        parts.append(at)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _pairs(found: OneSetComparison, alpha: float, *, role: str, response: str, prior: float) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "test": "influence_holm",
+            "role": role,
+            "response": response,
+            "prior": prior,
+            "model_a": found.model_a,
+            "model_b": found.model_b,
+            "estimate": found.difference,
+            "std_error": found.std_error,
+            "df": np.inf,
+            "statistic": found.z,
+            "p_value": found.p_value,
+            "p_adjusted": found.p_adjusted,
+            "conf_low": found.conf_low,
+            "conf_high": found.conf_high,
+            "reject": found.p_adjusted < alpha,
+        }
+    )[list(POSTHOC_COLUMNS)]
+
+
+def _intervals(table: ScoreTable, measures: Evaluation, options: Options) -> pd.DataFrame:
+    """Interval of every model's IAUPREC, in the order of the measures."""
+    frame = interval_table(
+        table,
+        deployment_prior=measures.deployment_prior,
+        level=1 - options.alpha,
+        estimator=measures.estimator,
+        rng=options.rng,
+    )
+    return frame.set_index("model").loc[list(measures.models)]
+
+
+def _ranking(
+    measures: Evaluation, found: OneSetComparison, posthoc: pd.DataFrame, options: Options
+) -> pd.DataFrame:
+    """Ranking whose chances of being best are those over samples of cases."""
+    ranking = rank_models(measures, letters=headline_letters(measures, posthoc), alpha=options.alpha)
+    return ranking.assign(p_best=share_best(found.estimate + _normal_draws(found.covariance, options)))
+
+
+def _difference_curves(cases: _Set, options: Options) -> pd.DataFrame:
+    """Differences along the prior; bands from the joint covariance, where the set can speak for the prior."""
+    measures = cases.measures
+    grid = prior_grid(measures, int(np.clip(MOST_VALUES // cases.scores.size, 9, 41)))
+    pairs = list(combinations(measures.models, 2))
+    mean = measures.mean_auprec(grid)
+    tested = _support(cases.positive, grid) >= ENOUGH_SUPPORT
+    columns = {name: np.full((len(pairs), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
+    if tested.any():
+        for name, values in _band(cases, grid[tested], mean[:, tested], options).items():
+            columns[name][:, tested] = values.reshape(len(pairs), -1)
+    frame = pd.DataFrame(
+        {
+            "model_a": np.repeat([a for a, _ in pairs], len(grid)),
+            "model_b": np.repeat([b for _, b in pairs], len(grid)),
+            "prior": np.tile(grid, len(pairs)),
+            "estimate": np.concatenate([mean[a] - mean[b] for a, b in _pair_indices(len(mean))]),
+            **{name: values.ravel() for name, values in columns.items()},
+        }
+    )
+    return frame.assign(reject=frame["p_adjusted"] < options.alpha)[list(DIFFERENCE_COLUMNS)]
+
+
+def _band(cases: _Set, grid: Floats, mean: Floats, options: Options) -> dict[str, Floats]:
+    """Test every pair at every prior at once: the largest |z| is referred to its joint distribution."""
+    values = np.hstack([influence_by_prior(cases.positive, score, grid) for score in cases.scores.T])
+    covariance = stratified_covariance(values, cases.positive)
+    contrasts = _pair_contrasts(len(mean), len(grid))
+    estimate, std_error = contrasts @ mean.ravel(), contrast_errors(contrasts, covariance)
+    spread = np.where(std_error > 0, std_error, np.inf)
+    draws = _normal_draws(covariance, options)
+    largest = np.zeros(len(draws))
+    for contrast, error in zip(contrasts, spread, strict=True):  # one at a time: all would not fit
+        np.maximum(largest, np.abs(draws @ contrast) / error, out=largest)
+    largest.sort()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = estimate / std_error
+    reached = N_DRAWS - np.searchsorted(largest, np.abs(statistic))
+    margin = np.quantile(largest, 1 - options.alpha, method="higher") * std_error
+    return {
+        "std_error": std_error,
+        "statistic": statistic,
+        "p_adjusted": np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + N_DRAWS)),
+        "conf_low": estimate - margin,
+        "conf_high": estimate + margin,
+    }
+
+
+def _support(positive: Bools, prior: Floats | float) -> Floats:
+    """Effective number of negatives at a prior: m / lam."""
+    at = np.asarray(prior)
+    return np.asarray(np.count_nonzero(~positive) * at / (1 - at))
+
+
+def _pair_indices(n_models: int) -> list[tuple[int, int]]:
+    return list(combinations(range(n_models), 2))
+
+
+def _pair_contrasts(n_models: int, n_priors: int) -> Floats:
+    """Rows a - b at each prior, pair by pair, on values that stand model by model."""
+    unit = np.eye(n_models)
+    pairs = np.array([unit[a] - unit[b] for a, b in _pair_indices(n_models)])
+    return np.kron(pairs, np.eye(n_priors))
+
+
+def _normal_draws(covariance: Floats, options: Options) -> Floats:
+    """Draws of the estimates' errors, of shape (N_DRAWS, n_estimates)."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > RANK_TOLERANCE * values[-1]  # models that are alike stay alike
+    loading = vectors[:, kept] * np.sqrt(values[kept])
+    normal = np.random.default_rng(options.rng).standard_normal((N_DRAWS, loading.shape[1]))
+    return np.asarray(normal @ loading.T)
+
+
+def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:
+    """Normal posterior of each difference under a flat prior."""
+    certain = found.std_error == 0
+    scale = np.where(certain, 1.0, found.std_error)
+    ahead = np.where(certain, found.difference > rope, special.ndtr((found.difference - rope) / scale))
+    behind = np.where(certain, found.difference < -rope, special.ndtr((-found.difference - rope) / scale))
+    return pd.DataFrame(
+        {
+            "model_a": found.model_a,
+            "model_b": found.model_b,
+            "rope": rope,
+            "p_a_ahead": ahead,
+            "p_equal": np.clip(1 - ahead - behind, 0, 1),
+            "p_b_ahead": behind,
+        }
+    )
+
+
+def _checks(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
+    """Return whether the set is large enough for a formula that holds in large samples."""
+    positives = float(np.count_nonzero(cases.positive))
+    low = cases.measures.deployment_prior.low
+    support = float(_support(cases.positive, low))
+    error = float(np.sqrt(np.diag(found.covariance))[0])
+    distance = float(1 - found.estimate[0]) / error if error > 0 else 0.0
+    rows = [
+        ("positives", positives, ENOUGH_POSITIVES, "few positives: standard errors are rough"),
+        (
+            "effective_negatives",
+            support,
+            ENOUGH_SUPPORT,
+            f"negatives / skew at prior {low:g} is small: standard errors are too small there",
+        ),
+        ("ceiling", distance, 2.0, "the best model is close to the ceiling of 1, where differences shrink"),
+    ]
+    return pd.DataFrame(
+        [(name, value, np.nan, advice if value < enough else "") for name, value, enough, advice in rows],
+        columns=["check", "statistic", "p_value", "advice"],
+    )
+
+
+def _unused(options: Options) -> list[str]:
+    named = {"control": options.control is not None, "interaction": options.interaction}
+    return [
+        f"{name} is not used: it needs folds, and there is one test set"
+        for name, given in named.items()
+        if given
+    ]
