@@ -1,4 +1,4 @@
-.PHONY: check test demo
+.PHONY: check test demo docs
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -7,3 +7,6 @@ test:
 	python -m pytest
 demo:
 	skewanova demo --alpha 0.005 --out demo-report
+# The site, to docs/_build/html.
+docs:
+	python -m sphinx -W --keep-going -q -b html docs docs/_build/html
