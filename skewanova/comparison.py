@@ -26,12 +26,13 @@ from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
+from skewanova._streamed_scores import Scores, StreamedScores
 from skewanova.anova import three_way_anova, two_way_anova
 from skewanova.decision import lead_regions, rank_models, ranking_order
 from skewanova.evaluation import Evaluation, evaluate
 from skewanova.posthoc import compact_letters, prior_pair_columns, tukey_by_prior, tukey_hsd
 from skewanova.priors import DeploymentPrior
-from skewanova.scores import check_paired, complete_table, read_scores
+from skewanova.scores import check_paired, complete_table, open_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ class Comparison:
     labels: dict[str, str] = field(repr=False)
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
-    scores: ScoreTable = field(repr=False)
+    scores: Scores = field(repr=False)
 
     @property
     def alpha(self) -> float:
@@ -224,9 +225,10 @@ def compare(
 
     Parameters
     ----------
-    scores : ScoreTable, path or frame
+    scores : ScoreTable, StreamedScores, path or frame
         Held-out scores of at least two models over at least two folds, as for
-        :func:`~skewanova.read_scores`.
+        :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read as by
+        :func:`~skewanova.stream_scores`.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
     priors : sequence of float, default (0.5, 0.1, 0.01)
@@ -286,7 +288,7 @@ def compare(
         "interaction": interaction,
         "sum_of_squares": sum_of_squares,
     }
-    given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
@@ -355,7 +357,7 @@ def _published(
     return found
 
 
-def _mixed(given: ScoreTable, measures: Evaluation) -> OmnibusResult:
+def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
     """Test all cells of an incomplete table, those of the dropped folds included."""
     every = evaluate(
         given,
