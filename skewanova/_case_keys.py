@@ -21,8 +21,8 @@ Keys = NDArray[np.int64]
 class CaseReader:
     """Keys of the cases in batches.
 
-    Whole numbers are their own keys, whether written as numbers or as text; numbers with fractions are keyed by
-    their bits. Other cases are keyed by 64 bits of a hash: among n of them two are mistaken for one with
+    Whole numbers are their own keys, whether written as numbers or as text; numbers with fractions are keyed
+    by their bits. Other cases are keyed by 64 bits of a hash: among n of them two are mistaken for one with
     probability n^2 / 2^65, which is 3e-6 for ten million.
 
     Parameters

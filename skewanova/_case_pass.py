@@ -1,7 +1,7 @@
 """What the cases of a stream tell: repeated and mixed ones, unpaired models, and what folds share.
 
-Keys of all groups go to a temporary file, cut by a hash into buckets that each fit in memory; a case is in one
-bucket, so each bucket can be looked at by itself.
+Keys of all groups go to a temporary file, cut by a hash into buckets that each fit in memory; a case is in
+one bucket, so each bucket can be looked at by itself.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class ScoreReader:
 def clustered_groups(
     batches: Iterable[Any], layout: Layout, scores: ScoreReader, cases: CaseReader | None
 ) -> Iterator[Group]:
-    """Groups of batches with the columns y_true, y_score and, with `cases`, case, in which groups stand together."""
+    """Groups of batches in which they stand together: columns y_true, y_score and, with `cases`, case."""
     rows = _Rows(batches, layout, scores, cases)
     for cell, length in layout.runs or ():
         positive, score, *case = rows.take(length)
@@ -103,10 +103,10 @@ def _columns(
 def scattered_groups(
     batches: Iterable[Any], layout: Layout, scores: ScoreReader, cases: CaseReader | None
 ) -> Iterator[Group]:
-    """Groups of batches with the columns model, fold, y_true, y_score and, with `cases`, case, in any order.
+    """Groups of batches in any order: columns model, fold, y_true, y_score and, with `cases`, case.
 
-    Rows are written to a temporary file that has no name, each to the stretch of its group; the system removes
-    it as soon as the process ends, however it ends.
+    Rows are written to a temporary file that has no name, each to the stretch of its group; the system
+    removes it as soon as the process ends, however it ends.
     """
     size = layout.counts.sum(axis=2).ravel()
     starts = np.concatenate(([0], np.cumsum(size)))

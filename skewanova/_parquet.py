@@ -25,11 +25,20 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Part:
-    """One file, and the columns that its folders' names hold (``model=forest/fold=3/``)."""
+    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``)."""
 
     path: Path
+    names: tuple[str, ...]
     keys: dict[str, str | None]
     n_rows: int
+
+    @classmethod
+    def of(cls, file: Path, folder: Path) -> Part:
+        """Read the metadata of a file below a folder."""
+        with told(file):
+            metadata = pq.read_metadata(file)
+            names = metadata.schema.to_arrow_schema().names
+        return cls(file, tuple(names), _keys(file.relative_to(folder)), metadata.num_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +63,7 @@ class ParquetSource:
     def open(cls, path: Path) -> ParquetSource:
         """Read the metadata of all files."""
         files = _files(path)
-        parts = tuple(Part(file, _keys(file.relative_to(path)), _metadata(file).num_rows) for file in files)
+        parts = tuple(Part.of(file, path) for file in files)
         with told(files[0]):
             schema = pq.read_schema(files[0])
         index = (schema.pandas_metadata or {}).get("index_columns", ())
@@ -93,13 +102,14 @@ class ParquetSource:
         fields = [pa.field(field.name, value_type(field.type)) for field in self.schema]
         columns = ([plain(column) for column in batch.columns] for batch in self.batches(self.names))
         batches = [pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)) for arrays in columns]
-        return pa.Table.from_batches(batches, schema=pa.schema(fields)).to_pandas()
+        frame: pd.DataFrame = pa.Table.from_batches(batches, schema=pa.schema(fields)).to_pandas()
+        return frame
 
     def _batches(self, part: Part, columns: Sequence[str]) -> Iterator[Any]:
         fields = [self.schema.field(name) for name in columns]
-        text = [f.name for f in fields if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+        stored = [name for name in columns if name in part.names and name not in part.keys]
+        text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
         with pq.ParquetFile(part.path, buffer_size=BUFFER_SIZE, read_dictionary=text) as file:
-            stored = [name for name in columns if name in file.schema_arrow.names and name not in part.keys]
             for batch in file.iter_batches(BATCH_ROWS, columns=stored):
                 arrays = [_array(batch, part, field) for field in fields]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
@@ -120,18 +130,13 @@ def _files(path: Path) -> list[Path]:
     below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
-        raise InputError(f"the folder {path.name!r} holds no file that ends in .parquet or .pq")
+        raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
     return files
 
 
 def _keys(relative: Path) -> dict[str, str | None]:
     pairs = (part.split("=", 1) for part in relative.parts[:-1] if "=" in part)
     return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
-
-
-def _metadata(file: Path) -> Any:
-    with told(file):
-        return pq.read_metadata(file)
 
 
 def _array(batch: Any, part: Part, field: Any) -> Any:
@@ -144,6 +149,10 @@ def _array(batch: Any, part: Part, field: Any) -> Any:
     column = batch.column(field.name)
     wanted = value_type(field.type)
     return column if value_type(column.type) == wanted else plain(column).cast(wanted)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def value_type(kind: Any) -> Any:

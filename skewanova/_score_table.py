@@ -87,7 +87,7 @@ class ScoreTable:
         return replace(self, frame=frame)
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """How many (fold, case) pairs lack a model that has the fold, and the first of them as (case, fold)."""
+        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
         fold, case = self.codes("fold"), self.codes("case")
         _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
         expected = (self.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]

@@ -18,7 +18,7 @@ from skewanova._streamed_scores import Scores, StreamedScores
 from skewanova._tables_in import PARQUET, existing, load_table, open_parquet, wanted_columns
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
-#: About what a row costs at the worst moment of reading it, and the share of the free memory that may go there.
+#: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
 BYTES_A_ROW = 200
 MEMORY_SHARE = 0.5
 MISSING_POLICIES = ("error", "drop_fold")
@@ -32,9 +32,9 @@ def read_scores(
     Parameters
     ----------
     source : path or frame
-        ``.csv``, ``.csv.gz``, ``.parquet`` or a folder of such (extra ``parquet``), or a pandas, polars or pyarrow table, with
-        the columns model, fold, y_true, y_score and, optionally, case (which case of the data set a row is
-        about). A higher score speaks for the positive class.
+        ``.csv``, ``.csv.gz``, ``.parquet`` or a folder of ``.parquet`` files (extra ``parquet``), or a
+        pandas, polars or pyarrow table, with the columns model, fold, y_true, y_score and, optionally, case
+        (which case of the data set a row is about). A higher score speaks for the positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
