@@ -109,8 +109,9 @@ class ParquetSource:
         fields = [self.schema.field(name) for name in columns]
         stored = [name for name in columns if name in part.names and name not in part.keys]
         text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
-        with pq.ParquetFile(part.path, buffer_size=BUFFER_SIZE, read_dictionary=text) as file:
-            for batch in file.iter_batches(BATCH_ROWS, columns=stored):
+        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
                 arrays = [_array(batch, part, field) for field in fields]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
