@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
+    from skewanova._streamed_scores import StreamedScores
     from skewanova._true_curves import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
@@ -78,7 +79,7 @@ if TYPE_CHECKING:
         plot_surface,
     )
     from skewanova.posthoc import PosthocResult, compact_letters, tukey_by_prior, tukey_hsd
-    from skewanova.scores import read_scores, scores_from_wide
+    from skewanova.scores import read_scores, scores_from_wide, stream_scores
 
 __version__ = "0.1.0"
 
@@ -95,6 +96,7 @@ _LAZY = {
     "PosthocResult": "posthoc",
     "Resampling": "_design",
     "ScoreTable": "_score_table",
+    "StreamedScores": "_streamed_scores",
     "assumption_checks": "_assumptions",
     "auprec_by_prior": "evaluation",
     "auprec_covariance": "influence",
@@ -139,6 +141,7 @@ _LAZY = {
     "scores_from_wide": "scores",
     "sphericity": "_split_plot",
     "split_plot_anova": "_split_plot",
+    "stream_scores": "scores",
     "surface_points": "evaluation",
     "three_way_anova": "anova",
     "true_auc": "_true_curves",
@@ -170,6 +173,7 @@ __all__ = [
     "RocCurve",
     "ScoreTable",
     "SkewanovaWarning",
+    "StreamedScores",
     "UniformPrior",
     "UniformSkew",
     "assumption_checks",
@@ -226,6 +230,7 @@ __all__ = [
     "skew_from_prior",
     "sphericity",
     "split_plot_anova",
+    "stream_scores",
     "surface_points",
     "three_way_anova",
     "true_auc",

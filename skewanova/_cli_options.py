@@ -17,6 +17,7 @@ from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
 from skewanova._parsing import parse_deployment_prior, parse_priors
 from skewanova._rendering import one_line
+from skewanova._signals import tidy_end
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -52,7 +53,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
                 stream.reconfigure(errors="backslashreplace")
         try:
-            with warnings.catch_warnings():
+            with tidy_end(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 command(*args, **options)
         except (InputError, InputTypeError) as error:

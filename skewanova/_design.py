@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from skewanova._checks import Floats, InputError, check_choice, check_fraction
-from skewanova._score_table import ScoreTable
+from skewanova._streamed_scores import Scores
 
 RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout")
 #: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
@@ -74,13 +74,13 @@ class Resampling:
 
 
 def find_resampling(
-    table: ScoreTable, *, resampling: str = "auto", test_fraction: float | None = None
+    table: Scores, *, resampling: str = "auto", test_fraction: float | None = None
 ) -> tuple[Resampling, tuple[str, ...]]:
     """Find out how the folds were made, from the case column or from what the user says.
 
     Parameters
     ----------
-    table : ScoreTable
+    table : ScoreTable or StreamedScores
         A complete table.
     resampling : str, default "auto"
         One of `RESAMPLING`; "auto" looks at the cases and, without them, assumes repeated hold-out.
@@ -123,7 +123,7 @@ def find_resampling(
     return design, ((SAME_CASES, *notes) if table.has_cases else notes)
 
 
-def _one_set(table: ScoreTable, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+def _one_set(table: Scores, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
     """One fold has no design: what varies is which cases came into it."""
     negative, positive = table.counts[0, 0]
     stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
@@ -132,9 +132,7 @@ def _one_set(table: ScoreTable, resampling: str, given: float | None) -> tuple[R
     return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives"), tuple(notes)
 
 
-def _notes_on_independence(
-    table: ScoreTable, seen: Resampling | None, given: float | None
-) -> tuple[str, ...]:
+def _notes_on_independence(table: Scores, seen: Resampling | None, given: float | None) -> tuple[str, ...]:
     """What speaks against independent folds."""
     notes = []
     if table.has_cases and (seen is None or seen.kind != "kfold"):
@@ -186,20 +184,16 @@ def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resamp
     return Resampling(kind, n_folds, ratio, "assumed"), (note,)
 
 
-def _from_cases(table: ScoreTable) -> Resampling | None:
+def _from_cases(table: Scores) -> Resampling | None:
     """Tell the designs apart by which folds share cases; None where all folds hold the same."""
-    fold, case = np.unique(np.stack([table.codes("fold"), table.codes("case")]), axis=1)
-    # all cases of the data set, those of dropped folds included
-    shape = len(table.folds), len(table.frame["case"].cat.categories)
-    member = sparse.csr_array((np.ones(len(fold)), (fold, case)), shape=shape)
-    shared = (member @ member.T).toarray()
-    n_folds, n_cases = shape
+    counted, n_cases = table.shared_cases()
+    shared, n_folds = counted.astype(np.float64), len(table.folds)
     size = np.diag(shared)
     if (shared == size[0]).all():
         return None
     if not np.triu(shared, 1).any():
         return Resampling("kfold", n_folds, _ratio(size, n_cases), "no case occurs in two folds")
-    if np.ptp(member.sum(axis=0)) == 0 or _has_partition(shared, n_cases):
+    if _evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
         return Resampling(
             "repeated_kfold",
             n_folds,
@@ -212,6 +206,15 @@ def _from_cases(table: ScoreTable) -> Resampling | None:
 
 def _ratio(size: Floats, total: float) -> float:
     return float(np.mean(size) / (total - np.mean(size)))
+
+
+def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
+    """Whether every case is in as many folds as any other.
+
+    All entries sum to the squares of the cases' numbers of folds, the diagonal to these numbers: they are
+    equal if and only if the mean of the squares is the square of the mean.
+    """
+    return n_cases * int(shared.sum()) == int(np.trace(shared)) ** 2
 
 
 def _has_partition(shared: Floats, n_cases: int) -> bool:

@@ -9,10 +9,15 @@ from numpy.typing import NDArray
 
 from skewanova._checks import Bools, InputError
 from skewanova._score_table import ScoreTable
+from skewanova._streamed_scores import Scores
 
 UNPAIRED = (
     "the models of one test set must be scored on the same cases, but their rows do not go together: add a "
     "case column that says which row is about which case"
+)
+STREAMED = (
+    "models on one test set are compared case by case, which takes the scores in memory: read them by "
+    "read_scores()"
 )
 
 
@@ -23,7 +28,7 @@ class PairedCases(NamedTuple):
     scores: tuple[NDArray[Any], ...]
 
 
-def paired_cases(table: ScoreTable) -> PairedCases:
+def paired_cases(table: Scores) -> PairedCases:
     """Line up the models of a table with one fold: by case or, without cases, row by row.
 
     Parameters
@@ -43,6 +48,8 @@ def paired_cases(table: ScoreTable) -> PairedCases:
     """
     if len(table.folds) != 1:
         raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
+    if not isinstance(table, ScoreTable):
+        raise InputError(STREAMED)
     model = table.codes("model")
     rows = [np.flatnonzero(model == m) for m in range(len(table.models))]
     if table.has_cases:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skewanova._checks import Bools, InputError, InputTypeError, Where, check_labels, check_scores
+from skewanova.roc import RocCurve, curve_from_scores
 
-_WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
+WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 #: How many offending cells or rows a message shows.
 SHOWN = 5
 
 Codes = NDArray[np.intp]
+Levels = pd.Categorical
 Label = str | int
 
 
@@ -73,18 +76,53 @@ class ScoreTable:
             model, fold = divmod(int(cell[rows[0]]), len(self.folds))
             yield self.models[model], self.folds[fold], positive[rows], score[rows]
 
+    def curves(self) -> dict[tuple[str, Label], RocCurve]:
+        """ROC curve of every (model, fold), models first."""
+        return {(m, f): curve_from_scores(positive, score) for m, f, positive, score in self.groups()}
+
+    def only_folds(self, kept: Collection[Label]) -> ScoreTable:
+        """Return the table of some of the folds."""
+        frame = self.frame[self.frame["fold"].isin(kept)].reset_index(drop=True)
+        frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in kept])
+        return replace(self, frame=frame)
+
+    def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
+        fold, case = self.codes("fold"), self.codes("case")
+        _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
+        expected = (self.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
+        odd = np.flatnonzero(seen != expected)
+        rows = first[odd[:SHOWN]]
+        cases = self.frame["case"].iloc[rows].tolist()
+        return len(odd), tuple((c, self.folds[fold[row]]) for c, row in zip(cases, rows, strict=True))
+
+    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
+        """Number of cases that two folds share, and of all cases, those of dropped folds included."""
+        fold, case = np.unique(np.stack([self.codes("fold"), self.codes("case")]), axis=1)
+        shape = len(self.folds), len(self.frame["case"].cat.categories)
+        member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
+        return (member @ member.T).toarray(), shape[1]
+
     def sha256(self) -> str:
-        """Fingerprint of the source file, or of the table itself where there is none."""
-        digest = hashlib.sha256()
-        if self.source is not None and self.source.is_file():
-            digest.update(self.source.read_bytes())
-        else:
-            digest.update(self.frame.astype({"model": str, "fold": str}).to_csv(index=False).encode())
-        return digest.hexdigest()
+        """Fingerprint of the source, or of the table itself where there is none."""
+        if self.source is not None and self.source.exists():
+            return path_sha256(self.source)
+        text = self.frame.astype({"model": str, "fold": str}).to_csv(index=False)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def codes(self, column: str) -> Codes:
         """Positions of a categorical column's values in its order of levels."""
         return self.frame[column].cat.codes.to_numpy().astype(np.intp)
+
+
+def path_sha256(path: Path) -> str:
+    """Fingerprint of a file or, of a folder, of the names and fingerprints of all its files."""
+    if path.is_file():
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    lines = (f"{path_sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
@@ -93,16 +131,16 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
         raise InputError("the score table must hold at least one row, but is empty")
     frame = pd.DataFrame(
         {
-            "model": _levels(raw["model"], "model", where),
-            "fold": _levels(raw["fold"], "fold", where, whole=True),
+            "model": levels_of(raw["model"], "model", where),
+            "fold": levels_of(raw["fold"], "fold", where, whole=True),
             "y_true": check_labels(raw["y_true"].to_numpy(), pos_label=pos_label, where=where),
             "y_score": score_values(raw["y_score"], "y_score", where),
         }
     )
     if "case" in raw:
-        frame["case"] = _levels(raw["case"], "case", where, whole=True)
+        frame["case"] = levels_of(raw["case"], "case", where, whole=True)
     table = ScoreTable(frame, source)
-    _check_both_classes(table)
+    check_both_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
     return table
@@ -122,7 +160,7 @@ def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any
     return check_scores(score, name, where=where)
 
 
-def _levels(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
+def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
     """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
         values = values.map(str, na_action="ignore")
@@ -130,9 +168,7 @@ def _levels(values: pd.Series[Any], name: str, where: Where, *, whole: bool = Fa
     text = [str(value) for value in found]
     empty = np.flatnonzero((codes < 0) | np.isin(codes, [i for i, t in enumerate(text) if not t.strip()]))
     if len(empty):
-        at = where(int(empty[0]))
-        told = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
-        raise InputError(f"`{name}` must not be empty, but {told}, the first at {at}")
+        refuse_empty(name, len(empty), where(int(empty[0])))
     numbers = [_whole_number(t) for t in text] if whole else [None]
     if None in numbers:
         levels: list[Any] = list(dict.fromkeys(text))
@@ -143,24 +179,31 @@ def _levels(values: pd.Series[Any], name: str, where: Where, *, whole: bool = Fa
     return _categories([position[n] for n in numbers], codes, levels)
 
 
+def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
+    """Raise for rows that lack a label."""
+    told = "1 row is" if n_rows == 1 else f"{n_rows} rows are"
+    raise InputError(f"`{name}` must not be empty, but {told}, the first at {first}")
+
+
 def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> pd.Categorical[Any]:
     return pd.Categorical.from_codes(np.array(position)[codes], dtype=pd.CategoricalDtype(levels))
 
 
 def _whole_number(text: str) -> int | None:
     """The number if the text is a whole number in its plain spelling (or a float's, such as 3.0)."""
-    return int(text.removesuffix(".0")) if _WHOLE.fullmatch(text) else None
+    return int(text.removesuffix(".0")) if WHOLE.fullmatch(text) else None
 
 
-def _check_both_classes(table: ScoreTable) -> None:
-    present = table.counts.sum(axis=2, keepdims=True) > 0
-    lacking = np.argwhere((table.counts == 0) & present)
+def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
+    """Both classes in every cell that has any case."""
+    present = counts.sum(axis=2, keepdims=True) > 0
+    lacking = np.argwhere((counts == 0) & present)
     if len(lacking):
         model, fold, kind = lacking[0]
         word = ("negative", "positive")[kind]
         raise InputError(
-            f"every model needs both classes in every fold, but model {table.models[model]!r} has no {word} "
-            f"case in fold {table.folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
+            f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
+            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
             "folds"
         )
 
@@ -176,12 +219,22 @@ def _check_cases(table: ScoreTable, where: Where) -> None:
             f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
-        raise InputError(f"(model, fold, case) must be unique, but {len(repeated)} rows repeat one: {shown}")
+        refuse_repeated(len(repeated), shown)
     positive = np.bincount(case, weights=table.frame["y_true"])
     mixed = np.flatnonzero((positive > 0) & (positive < np.bincount(case)))
     if len(mixed):
-        shown = ", ".join(repr(c) for c in table.frame["case"].cat.categories[mixed[:SHOWN]])
-        raise InputError(
-            f"a case must have one label, but {len(mixed)} cases have both, the first: {shown}; if case "
-            "numbers start again in every fold, make them unique (such as fold and number together)"
-        )
+        refuse_mixed(len(mixed), table.frame["case"].cat.categories[mixed[:SHOWN]].tolist())
+
+
+def refuse_repeated(n_rows: int, shown: str) -> NoReturn:
+    """Raise for rows that repeat a (model, fold, case)."""
+    raise InputError(f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}")
+
+
+def refuse_mixed(n_cases: int, cases: Sequence[Label]) -> NoReturn:
+    """Raise for cases that have both labels."""
+    raise InputError(
+        f"a case must have one label, but {n_cases} cases have both, the first: "
+        f"{', '.join(map(repr, cases))}; if case "
+        "numbers start again in every fold, make them unique (such as fold and number together)"
+    )

@@ -23,7 +23,7 @@ from skewanova._influence_kernels import influence_by_prior, stratified_covarian
 from skewanova._interval_table import interval_table
 from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult
 from skewanova._paired_cases import PairedCases, paired_cases
-from skewanova._score_table import ScoreTable
+from skewanova._streamed_scores import Scores
 from skewanova.decision import rank_models
 from skewanova.evaluation import Evaluation, prior_grid
 from skewanova.influence import OneSetComparison, Target, compare_on_one_set
@@ -57,7 +57,7 @@ class _Set(NamedTuple):
         )
 
 
-def analyse_one_set(table: ScoreTable, measures: Evaluation, options: Options) -> tuple[Analysis, list[str]]:
+def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tuple[Analysis, list[str]]:
     """Compare models on the only fold of a table.
 
     Parameters
@@ -153,7 +153,7 @@ def _pairs(found: OneSetComparison, alpha: float, *, role: str, response: str, p
     )[list(POSTHOC_COLUMNS)]
 
 
-def _intervals(table: ScoreTable, measures: Evaluation, options: Options) -> pd.DataFrame:
+def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.DataFrame:
     """Interval of every model's IAUPREC, in the order of the measures."""
     frame = interval_table(
         table,

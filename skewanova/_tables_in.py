@@ -23,6 +23,10 @@ from skewanova._checks import MISSING_TEXT, InputError, InputTypeError, Where, r
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skewanova._parquet import ParquetSource
+
+PARQUET = frozenset({".parquet", ".pq"})
+NO_PYARROW = "reading Parquet needs pyarrow: pip install 'skewanova[parquet]'"
 _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
 #: What pandas and R make of a column without a name: numbers of rows, never scores of a model.
@@ -52,21 +56,37 @@ def load_table(
     text : sequence of str
         Columns of a text file that are labels; all others are numbers.
     """
-    twice = [name for i, name in enumerate(required) if name in required[:i]]
-    if twice:
-        raise InputError(f"the column {twice[0]!r} cannot serve twice")
     if not isinstance(source, str | os.PathLike):
         return RawTable(_selected(_as_pandas(source), required, optional, "the table"), row_number, None)
-    path = Path(source)
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}" + (" (it is a folder)" if path.is_dir() else ""))
-    if path.suffix.lower() in {".parquet", ".pq"}:
+    path = existing(source)
+    if path.is_dir():
+        parquet = open_parquet(path)
+        frame = _selected(parquet.read(), required, optional, repr(path.name))
+        return RawTable(frame, parquet.where, path)
+    if path.suffix.lower() in PARQUET:
         frame = _selected(_read_parquet(path), required, optional, repr(path.name))
         return RawTable(frame, row_number, path)
     if not path.name.lower().endswith((".csv", ".csv.gz")):
         raise InputError(f"{path.name!r} must end in .csv, .csv.gz or .parquet")
     frame = _selected(_read_csv(path), required, optional, repr(path.name))
     return RawTable(_with_numbers(frame, path, text), lambda row: f"line {_line_of(path, row)}", path)
+
+
+def existing(source: str | os.PathLike[str]) -> Path:
+    """Path of a file, or of a folder that holds a table in several files."""
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"there is no file {str(path)!r}")
+    return path
+
+
+def open_parquet(path: Path) -> ParquetSource:
+    """A file or folder to be read in batches."""
+    try:
+        from skewanova._parquet import ParquetSource  # needs an extra package
+    except ImportError as error:
+        raise InputError(NO_PYARROW) from error
+    return ParquetSource.open(path)
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
@@ -159,7 +179,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path, engine="pyarrow").reset_index(drop=True)
     except ImportError as error:
-        raise InputError("reading Parquet needs pyarrow: pip install 'skewanova[parquet]'") from error
+        raise InputError(NO_PYARROW) from error
     except (ValueError, OSError) as error:
         raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
 
@@ -188,7 +208,16 @@ def _column(column: Any) -> Any:
 def _selected(
     frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str] | None, name: str
 ) -> pd.DataFrame:
-    has = frame.columns.tolist()
+    return frame[wanted_columns(frame.columns.tolist(), required, optional, name=name)]
+
+
+def wanted_columns(
+    has: Sequence[str], required: Sequence[str], optional: Sequence[str] | None, *, name: str
+) -> list[str]:
+    """Columns to take of those that a table has, the required ones first; errors call the table `name`."""
+    twice = [name for i, name in enumerate(required) if name in required[:i]]
+    if twice:
+        raise InputError(f"the column {twice[0]!r} cannot serve twice")
     missing = [column for column in required if column not in has]
     if missing:
         raise InputError(
@@ -203,4 +232,4 @@ def _selected(
     repeated = [column for column in wanted if has.count(column) > 1]
     if repeated:
         raise InputError(f"{name} has the column {repeated[0]!r} more than once")
-    return frame[wanted]
+    return wanted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,9 @@ from skewanova._cli_studies import study
 from skewanova._parsing import parse_deployment_prior, parse_prior
 from skewanova.intervals import METHODS
 from skewanova.priors import DeploymentPrior
+
+if TYPE_CHECKING:
+    from skewanova._streamed_scores import Scores
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
@@ -53,16 +57,18 @@ def demo(**options: Any) -> None:
 def compare(scores: Path, **options: Any) -> None:
     r"""Compare the models in the table SCORES.
 
-    SCORES is a .csv, .csv.gz or .parquet file with one row for each model and held-out case: model, fold,
-    y_true, y_score and, if you can, case (which case of the data set the row is about). A higher score speaks
-    for the positive class.
+    SCORES is a .csv, .csv.gz or .parquet file, or a folder of .parquet files, with one row for each model and
+    held-out case: model, fold, y_true, y_score and, if you can, case (which case of the data set the row is
+    about). A higher score speaks for the positive class.
 
     \b
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """
-    _run(_read(scores, options), **options)
+    from skewanova.scores import open_scores
+
+    _run(_read(scores, options, open_scores), **options)
 
 
 @main.command()
@@ -74,9 +80,9 @@ def check(scores: Path, **options: Any) -> None:
 
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
-    from skewanova.scores import describe_table
+    from skewanova.scores import describe_table, open_scores
 
-    for line in describe_table(_read(scores, options)):
+    for line in describe_table(_read(scores, options, open_scores)):
         click.echo(line)
 
 
@@ -104,20 +110,20 @@ def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None
     """
     from skewanova.tables import intervals_table
 
-    frame = skewanova.interval_table(_read(scores, options), rng=seed, **options)
+    frame = skewanova.interval_table(_read(scores, options, skewanova.read_scores), rng=seed, **options)
     if out is not None:
         frame.to_csv(out, index=False)
     click.echo(intervals_table(frame).to_text())
 
 
-def _read(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
+def _read(path: Path, options: dict[str, Any], read_long: Callable[..., Scores]) -> Scores:
     """Read the score table, taking the options about it out of `options`."""
     words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
     named = {column: options.pop(f"{word}_column") for word, column in words.items()}
     given = {column: name for column, name in named.items() if name is not None}
     positive, wide = options.pop("positive"), options.pop("wide")
     if not wide:
-        return skewanova.read_scores(path, columns=given, pos_label=positive)
+        return read_long(path, columns=given, pos_label=positive)
     if "model" in given or "y_score" in given:
         raise InputError(
             "--wide takes every other column as a model: leave out --model-column, --score-column"
@@ -126,7 +132,7 @@ def _read(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
 
 
 def _run(
-    scores: skewanova.ScoreTable,
+    scores: Scores,
     *,
     deployment_prior: DeploymentPrior,
     seed: int,

@@ -23,10 +23,11 @@ from skewanova._pairwise import PAIR_LABELS
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova._set_analysis import analyse_one_set
+from skewanova._streamed_scores import Scores, StreamedScores
 from skewanova.decision import lead_regions, ranking_order
 from skewanova.evaluation import Evaluation, evaluate
 from skewanova.priors import DeploymentPrior
-from skewanova.scores import check_paired, check_several_models, complete_table, read_scores
+from skewanova.scores import check_paired, check_several_models, complete_table, open_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ class Comparison:
     labels: dict[str, str] = field(repr=False)
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
-    scores: ScoreTable = field(repr=False)
+    scores: Scores = field(repr=False)
 
     @property
     def alpha(self) -> float:
@@ -221,9 +222,10 @@ def compare(
 
     Parameters
     ----------
-    scores : ScoreTable, path or frame
-        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`. With one fold, the
-        fitted models are compared by the influence covariance of their areas on the same cases
+    scores : ScoreTable, StreamedScores, path or frame
+        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`; Parquet that would not
+        fit in memory is read as by :func:`~skewanova.stream_scores`. With one fold, the fitted models are
+        compared by the influence covariance of their areas on the same cases
         (:func:`~skewanova.compare_on_one_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
@@ -277,7 +279,7 @@ def compare(
     """
     check_fraction(alpha, "alpha")
     options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
-    given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     check_several_models(given)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
@@ -331,7 +333,7 @@ def _settings(
     }
 
 
-def _mixed(given: ScoreTable, measures: Evaluation) -> OmnibusResult:
+def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
     """Test all cells of an incomplete table, those of the dropped folds included."""
     every = evaluate(
         given,

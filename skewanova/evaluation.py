@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
 from skewanova._estimators import ESTIMATORS, vertex_precision
+from skewanova._packed_curves import select_curves
 from skewanova._score_table import Label, ScoreTable
+from skewanova._streamed_scores import StreamedScores
 from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior
-from skewanova.roc import RocCurve, auc, curve_from_scores
-from skewanova.scores import read_scores
+from skewanova.roc import RocCurve, auc
+from skewanova.scores import open_scores
 
 #: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
 FEW_EFFECTIVE_NEGATIVES = 50
@@ -36,8 +38,8 @@ class Evaluation:
         Columns model, fold, prior, auprec.
     iauprec : DataFrame
         Columns model, fold, iauprec, auc, n_positive, n_negative.
-    curves : dict
-        ROC curve of every (model, fold).
+    curves : mapping
+        ROC curve of every (model, fold); of streamed scores without thresholds.
     models, folds : tuple
         Their order in the frames.
     priors : tuple of float
@@ -52,7 +54,7 @@ class Evaluation:
 
     auprec: pd.DataFrame
     iauprec: pd.DataFrame
-    curves: dict[tuple[str, Label], RocCurve] = field(repr=False)
+    curves: Mapping[tuple[str, Label], RocCurve] = field(repr=False)
     models: tuple[str, ...]
     folds: tuple[Label, ...]
     priors: tuple[float, ...]
@@ -94,8 +96,9 @@ def evaluate(
 
     Parameters
     ----------
-    scores : ScoreTable, path or frame
-        Held-out scores, as for :func:`~skewanova.read_scores`.
+    scores : ScoreTable, StreamedScores, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
+        as by :func:`~skewanova.stream_scores`.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
@@ -126,11 +129,11 @@ def evaluate(
     >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
     (['model', 'fold', 'prior', 'auprec'], 120, 60)
     """
-    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     grid = _distinct_priors(priors)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(estimator, ESTIMATORS, "estimator")
-    curves = {(m, f): curve_from_scores(positive, score) for m, f, positive, score in table.groups()}
+    curves = table.curves()
     return Evaluation(
         auprec=_auprec_frame(curves, grid, estimator),
         iauprec=_iauprec_frame(curves, weighting, estimator),
@@ -325,24 +328,24 @@ def _distinct_priors(priors: Sequence[float]) -> Floats:
 
 
 def _by_group(
-    curves: dict[tuple[str, Label], RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
+    curves: Mapping[tuple[str, Label], RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
 ) -> pd.DataFrame:
     """Stack what `points` makes of each curve, behind the columns model and fold."""
     parts = [pd.DataFrame({"model": m, "fold": f, **points(roc)}) for (m, f), roc in curves.items()]
     return pd.concat(parts, ignore_index=True)
 
 
-def _ordered_curves(evaluation: Evaluation) -> dict[tuple[str, Label], RocCurve]:
+def _ordered_curves(evaluation: Evaluation) -> Mapping[tuple[str, Label], RocCurve]:
     keys = ((m, f) for m in evaluation.models for f in evaluation.folds)
-    return {key: evaluation.curves[key] for key in keys if key in evaluation.curves}
+    return select_curves(evaluation.curves, [key for key in keys if key in evaluation.curves])
 
 
-def _auprec_frame(curves: dict[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
+def _auprec_frame(curves: Mapping[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
     return _by_group(curves, lambda roc: {"prior": grid, "auprec": auprec(roc, grid, estimator=estimator)})
 
 
 def _iauprec_frame(
-    curves: dict[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
+    curves: Mapping[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
 ) -> pd.DataFrame:
     rows = [
         (
@@ -358,7 +361,7 @@ def _iauprec_frame(
     return pd.DataFrame(rows, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"])
 
 
-def _support_notes(curves: dict[tuple[str, Label], RocCurve], priors: Sequence[float]) -> list[str]:
+def _support_notes(curves: Mapping[tuple[str, Label], RocCurve], priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
     fewest = min(roc.n_negative for roc in curves.values())
     thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
@@ -370,7 +373,7 @@ def _support_notes(curves: dict[tuple[str, Label], RocCurve], priors: Sequence[f
     ]
 
 
-def _imbalance_notes(curves: dict[tuple[str, Label], RocCurve]) -> list[str]:
+def _imbalance_notes(curves: Mapping[tuple[str, Label], RocCurve]) -> list[str]:
     positives = [roc.n_positive for roc in curves.values()]
     if max(positives) <= FOLD_IMBALANCE * min(positives):
         return []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import InputError, check_choice, emit
+from skewanova._memory import available_memory
 from skewanova._paired_cases import paired_cases
 from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
-from skewanova._tables_in import load_table
+from skewanova._streamed_scores import Scores, StreamedScores
+from skewanova._tables_in import PARQUET, existing, load_table, open_parquet, wanted_columns
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
+#: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
+BYTES_A_ROW = 200
+MEMORY_SHARE = 0.5
 MISSING_POLICIES = ("error", "drop_fold")
 
 
@@ -27,9 +33,9 @@ def read_scores(
     Parameters
     ----------
     source : path or frame
-        ``.csv``, ``.csv.gz`` or ``.parquet`` (extra ``parquet``), or a pandas, polars or pyarrow table, with
-        the columns model, fold, y_true, y_score and, optionally, case (which case of the data set a row is
-        about). A higher score speaks for the positive class.
+        ``.csv``, ``.csv.gz``, ``.parquet`` or a folder of ``.parquet`` files (extra ``parquet``), or a
+        pandas, polars or pyarrow table, with the columns model, fold, y_true, y_score and, optionally, case
+        (which case of the data set a row is about). A higher score speaks for the positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
@@ -63,6 +69,90 @@ def read_scores(
     raw = load_table(source, required=required, optional=[names["case"]], text=labels)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
+
+
+def stream_scores(
+    source: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    pos_label: object = None,
+    progress: bool = True,
+) -> StreamedScores:
+    """Read and check a long table of held-out scores that need not fit in memory.
+
+    Parameters
+    ----------
+    source : path
+        ``.parquet`` file, or folder of such files (extra ``parquet``), whose names may hold columns
+        (``model=forest/fold=3/``). Columns as for :func:`read_scores`; rows in any order.
+    columns, pos_label
+        As for :func:`read_scores`.
+    progress : bool, default True
+        Whether to show progress bars, if there is a terminal.
+
+    Returns
+    -------
+    StreamedScores
+        What :func:`~skewanova.compare` and :func:`~skewanova.evaluate` need of the table, in two bits a row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`read_scores`; ValueError if the temporary folder has too little room.
+
+    Notes
+    -----
+    One group (model and fold) is in memory at a time. Unless the rows of every group stand together, they go
+    through a temporary file (TMPDIR) of 9 bytes a row, and so do the cases, where there are any, of 9 more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skewanova import load_satellite_scores, stream_scores
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.parquet"
+    ...     load_satellite_scores().frame.to_parquet(path)
+    ...     stream_scores(path)
+    <StreamedScores: 77,220 rows, 3 models x 20 folds, of 'scores.parquet'>
+    """
+    from skewanova._streaming import stream  # needs an extra package
+
+    names = _column_names(columns)
+    path = existing(source)
+    parquet = open_parquet(path)
+    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    found = wanted_columns(parquet.names, required, [names["case"]], name=repr(path.name))
+    known = {column: name for column, name in names.items() if name in found}
+    return stream(parquet, known, pos_label=pos_label, progress=progress)
+
+
+def open_scores(
+    source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> Scores:
+    """Read a table in memory or, where it would take up too much of it, in passes.
+
+    Parameters
+    ----------
+    source, columns, pos_label
+        As for :func:`read_scores`.
+
+    Returns
+    -------
+    ScoreTable or StreamedScores
+        The checked table.
+    """
+    if isinstance(source, str | os.PathLike) and _too_large(Path(source)):
+        return stream_scores(source, columns=columns, pos_label=pos_label)
+    return read_scores(source, columns=columns, pos_label=pos_label)
+
+
+def _too_large(path: Path) -> bool:
+    """Whether a Parquet table would fill more than its share of the memory that is free."""
+    if not (path.is_dir() or (path.is_file() and path.suffix.lower() in PARQUET)):
+        return False
+    free = available_memory()
+    return free is not None and open_parquet(path).n_rows * BYTES_A_ROW > MEMORY_SHARE * free
 
 
 def scores_from_wide(
@@ -128,19 +218,19 @@ def scores_from_wide(
     return build_table(long, raw.where, pos_label, raw.source)
 
 
-def complete_table(table: ScoreTable, *, missing: str = "error") -> tuple[ScoreTable, tuple[str, ...]]:
+def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tuple[str, ...]]:
     """Return a table in which every model has every fold, and what was dropped to get there.
 
     Parameters
     ----------
-    table : ScoreTable
+    table : ScoreTable or StreamedScores
         The table.
     missing : {"error", "drop_fold"}
         What to do with a fold that some model lacks.
 
     Returns
     -------
-    table : ScoreTable
+    table : ScoreTable or StreamedScores
         The complete table.
     notes : tuple of str
         One warning for each fold dropped.
@@ -168,12 +258,10 @@ def complete_table(table: ScoreTable, *, missing: str = "error") -> tuple[ScoreT
     note = (
         f"dropped {len(dropped)} of {len(table.folds)} folds for all models, since these are missing: {told}"
     )
-    frame = table.frame[table.frame["fold"].isin(kept)].reset_index(drop=True)
-    frame["fold"] = frame["fold"].cat.set_categories(kept)
-    return replace(table, frame=frame), emit([note])
+    return table.only_folds(kept), emit([note])
 
 
-def check_paired(table: ScoreTable) -> tuple[str, ...]:
+def check_paired(table: Scores) -> tuple[str, ...]:
     """Check that all models of a fold were scored on the same cases; return what cannot be checked.
 
     Raises
@@ -183,24 +271,17 @@ def check_paired(table: ScoreTable) -> tuple[str, ...]:
     """
     if not table.has_cases:
         return _check_paired_counts(table)
-    fold, case = table.codes("fold"), table.codes("case")
-    _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
-    expected = (table.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
-    odd = np.flatnonzero(seen != expected)
-    if len(odd):
-        rows = first[odd[:SHOWN]]
-        cases = table.frame["case"].iloc[rows].tolist()
-        shown = ", ".join(
-            f"case {c!r} in fold {table.folds[fold[r]]!r}" for c, r in zip(cases, rows, strict=True)
-        )
+    n_pairs, first = table.unpaired()
+    if n_pairs:
+        shown = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in first)
         raise InputError(
-            f"all models of a fold must be scored on the same cases, but {len(odd)} (fold, case) pairs lack "
+            f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack "
             f"a model, the first: {shown}"
         )
     return ()
 
 
-def _check_paired_counts(table: ScoreTable) -> tuple[str, ...]:
+def _check_paired_counts(table: Scores) -> tuple[str, ...]:
     """Without case numbers, unequal class counts are the only sign of unpaired folds."""
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
     if not len(odd):
@@ -235,12 +316,12 @@ def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([safe(column) for column in columns])
 
 
-def describe_table(table: ScoreTable) -> list[str]:
+def describe_table(table: Scores) -> list[str]:
     """Say in a few lines what a table holds, and whether a comparison will accept it.
 
     Parameters
     ----------
-    table : ScoreTable
+    table : ScoreTable or StreamedScores
         The table.
 
     Returns
@@ -262,7 +343,7 @@ def describe_table(table: ScoreTable) -> list[str]:
         paired_cases(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     return [
-        f"{len(table.frame):,} rows: {len(table.models)} models x {_folds(table)}",
+        f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
         f"models: {', '.join(map(_printable, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
@@ -273,13 +354,13 @@ def describe_table(table: ScoreTable) -> list[str]:
     ]
 
 
-def check_several_models(table: ScoreTable) -> None:
+def check_several_models(table: Scores) -> None:
     """Raise unless there are models to compare."""
     if len(table.models) < 2:
         raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
 
 
-def _folds(table: ScoreTable) -> str:
+def _folds(table: Scores) -> str:
     return "1 fold" if len(table.folds) == 1 else f"{len(table.folds)} folds"
 
 

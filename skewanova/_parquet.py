@@ -1,0 +1,166 @@
+"""Parquet files and folders of them, read in batches: one after the other, in the order of their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skewanova._checks import InputError, row_number
+
+SUFFIXES = (".parquet", ".pq")
+#: Rows decoded at once.
+BATCH_ROWS = 1 << 18
+#: Bytes of a column chunk read at once: a row group need not fit in memory.
+BUFFER_SIZE = 1 << 20
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``)."""
+
+    path: Path
+    names: tuple[str, ...]
+    keys: dict[str, str | None]
+    n_rows: int
+
+    @classmethod
+    def of(cls, file: Path, folder: Path) -> Part:
+        """Read the metadata of a file below a folder."""
+        with told(file):
+            metadata = pq.read_metadata(file)
+            names = metadata.schema.to_arrow_schema().names
+        return cls(file, tuple(names), _keys(file.relative_to(folder)), metadata.num_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource:
+    """A file, or all files of a folder that end in .parquet or .pq, as one table.
+
+    Attributes
+    ----------
+    path : Path
+        The file or the folder.
+    parts : tuple of Part
+        Its files in the order of their paths; rows are counted through all of them.
+    schema : pyarrow.Schema
+        Columns of the first file, to whose types those of the others are cast, and of the folders' names.
+    """
+
+    path: Path
+    parts: tuple[Part, ...]
+    schema: Any
+
+    @classmethod
+    def open(cls, path: Path) -> ParquetSource:
+        """Read the metadata of all files."""
+        files = _files(path)
+        parts = tuple(Part.of(file, path) for file in files)
+        with told(files[0]):
+            schema = pq.read_schema(files[0])
+        index = (schema.pandas_metadata or {}).get("index_columns", ())
+        kept = [field for field in schema if field.name not in index and field.name not in parts[0].keys]
+        keys = [pa.field(name, pa.string()) for name in parts[0].keys]
+        return cls(path, parts, pa.schema([*kept, *keys]))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files together."""
+        return sum(part.n_rows for part in self.parts)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns; an index that pandas stored is none."""
+        return list(self.schema.names)
+
+    def where(self, row: int) -> str:
+        """Say where a row is: by its number from 0 and, of a folder, by its file."""
+        if not self.path.is_dir():
+            return row_number(row)
+        for part in self.parts:
+            if row < part.n_rows:
+                return f"{row_number(row)} of {part.path.relative_to(self.path).as_posix()!r}"
+            row -= part.n_rows
+        raise IndexError(row)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Record batches of these columns."""
+        for part in self.parts:
+            with told(part.path):
+                yield from self._batches(part, columns)
+
+    def read(self) -> pd.DataFrame:
+        """All rows in memory."""
+        fields = [pa.field(field.name, value_type(field.type)) for field in self.schema]
+        columns = ([plain(column) for column in batch.columns] for batch in self.batches(self.names))
+        batches = [pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)) for arrays in columns]
+        frame: pd.DataFrame = pa.Table.from_batches(batches, schema=pa.schema(fields)).to_pandas()
+        return frame
+
+    def _batches(self, part: Part, columns: Sequence[str]) -> Iterator[Any]:
+        fields = [self.schema.field(name) for name in columns]
+        stored = [name for name in columns if name in part.names and name not in part.keys]
+        text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
+        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
+                arrays = [_array(batch, part, field) for field in fields]
+                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what Arrow says about a file that cannot be read into one clear line."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
+    files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
+    if not files:
+        raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
+    return files
+
+
+def _keys(relative: Path) -> dict[str, str | None]:
+    pairs = (part.split("=", 1) for part in relative.parts[:-1] if "=" in part)
+    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
+
+
+def _array(batch: Any, part: Part, field: Any) -> Any:
+    """A column of the batch in the type of the whole table, text by its distinct values."""
+    if field.name in part.keys:
+        value = pa.array([part.keys[field.name]], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), len(batch)), value)
+    if field.name not in batch.schema.names:
+        return pa.nulls(len(batch), field.type)
+    column = batch.column(field.name)
+    wanted = value_type(field.type)
+    return column if value_type(column.type) == wanted else plain(column).cast(wanted)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def value_type(kind: Any) -> Any:
+    """Type of the values of a column that may be stored by its distinct ones."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def plain(column: Any) -> Any:
+    """The values of a column that may be stored by its distinct ones."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
