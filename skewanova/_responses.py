@@ -72,11 +72,13 @@ def at_data_prior(score: NDArray[Any], class_prior: float | None, prior: float) 
 
 
 def as_rows(data: Any) -> Any:
-    """Features as scikit-learn can cut them by rows: lazy frames are collected, Arrow becomes pandas."""
+    """Features or labels as any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
-    if isinstance(frame, nw.DataFrame | nw.Series):
+    if isinstance(frame, nw.Series):
+        return frame.to_native() if frame.implementation.is_pandas() else frame.to_numpy()
+    if isinstance(frame, nw.DataFrame):
         return frame.to_pandas() if frame.implementation.is_pyarrow() else frame.to_native()
     return data
 

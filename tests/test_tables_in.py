@@ -276,7 +276,9 @@ def test_places_without_a_table(tmp_path):
         load(tmp_path / "absent.csv")
     with pytest.raises(InputError, match=r"^there is no file '.*' \(it is a folder\)$"):
         load(str(tmp_path))
-    with pytest.raises(InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz or \.parquet$"):
+    with pytest.raises(
+        InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"
+    ):
         load(write(tmp_path, HEAD, "scores.txt"))
     with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
         load(write(tmp_path, HEAD, "scores.parquet"))
