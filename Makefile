@@ -1,4 +1,4 @@
-.PHONY: check test demo
+.PHONY: check test demo wheel lowest
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -7,3 +7,9 @@ test:
 	python -m pytest
 demo:
 	skewanova demo --alpha 0.005 --out demo-report
+# The built wheel, alone in a fresh environment, runs the demo.
+wheel:
+	bash .ci/wheel
+# All tests with the lowest versions that pyproject.toml allows (Python 3.11 or 3.12).
+lowest:
+	bash .ci/lowest
