@@ -1,4 +1,4 @@
-.PHONY: check test demo docs
+.PHONY: check test demo docs wheel lowest
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -10,3 +10,9 @@ demo:
 # The site, to docs/_build/html.
 docs:
 	python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+# The built wheel, alone in a fresh environment, runs the demo.
+wheel:
+	bash .ci/wheel
+# All tests with the lowest versions that pyproject.toml allows (Python 3.11 or 3.12).
+lowest:
+	bash .ci/lowest

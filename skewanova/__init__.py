@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova._class_prior import correct_class_prior
 from skewanova._estimators import ESTIMATORS
 from skewanova.auprec import auprec, auprec_score, iauprec, iauprec_score, precision_recall_curve
 from skewanova.priors import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from skewanova._assumptions import assumption_checks
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
+    from skewanova._display import AUPRECDisplay
     from skewanova._interval_table import interval_table
     from skewanova._mixed import mixed_model_anova
     from skewanova._omnibus import (
@@ -47,6 +49,12 @@ if TYPE_CHECKING:
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
     from skewanova.comparison import Comparison, compare
+    from skewanova.crossval import (
+        auprec_scorer,
+        iauprec_scorer,
+        scores_from_cv_results,
+        scores_from_estimators,
+    )
     from skewanova.datasets import load_satellite_scores
     from skewanova.decision import lead_regions, rank_models
     from skewanova.evaluation import (
@@ -85,6 +93,7 @@ __version__ = "0.1.0"
 
 #: Names whose modules load frames, models or plots: loaded when first used, so that importing stays light.
 _LAZY = {
+    "AUPRECDisplay": "_display",
     "AnovaResult": "_anova_result",
     "AuprecCovariance": "influence",
     "BinormalFit": "binormal",
@@ -101,6 +110,7 @@ _LAZY = {
     "auprec_by_prior": "evaluation",
     "auprec_covariance": "influence",
     "auprec_influence": "influence",
+    "auprec_scorer": "crossval",
     "auprec_variance": "influence",
     "bayesian_comparisons": "_pairwise",
     "compact_letters": "posthoc",
@@ -115,6 +125,7 @@ _LAZY = {
     "fit_binormal": "binormal",
     "friedman_anova": "_omnibus",
     "hotelling_anova": "_omnibus",
+    "iauprec_scorer": "crossval",
     "interval_table": "_interval_table",
     "lead_regions": "decision",
     "load_satellite_scores": "datasets",
@@ -138,6 +149,8 @@ _LAZY = {
     "residual_checks": "anova",
     "roc_points": "evaluation",
     "sample_scores": "_true_curves",
+    "scores_from_cv_results": "crossval",
+    "scores_from_estimators": "crossval",
     "scores_from_wide": "scores",
     "sphericity": "_split_plot",
     "split_plot_anova": "_split_plot",
@@ -154,6 +167,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "AUPRECDisplay",
     "AnovaResult",
     "AuprecCovariance",
     "BetaPrior",
@@ -183,6 +197,7 @@ __all__ = [
     "auprec_covariance",
     "auprec_influence",
     "auprec_score",
+    "auprec_scorer",
     "auprec_variance",
     "bayesian_comparisons",
     "compact_letters",
@@ -190,6 +205,7 @@ __all__ = [
     "compare_on_one_set",
     "confidence_interval",
     "convex_hull",
+    "correct_class_prior",
     "corrected_anova",
     "difference_curves",
     "differing_priors",
@@ -200,6 +216,7 @@ __all__ = [
     "hotelling_anova",
     "iauprec",
     "iauprec_score",
+    "iauprec_scorer",
     "interval_table",
     "lead_regions",
     "load_satellite_scores",
@@ -226,6 +243,8 @@ __all__ = [
     "roc_curve",
     "roc_points",
     "sample_scores",
+    "scores_from_cv_results",
+    "scores_from_estimators",
     "scores_from_wide",
     "skew_from_prior",
     "sphericity",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova._checks import Floats, InputError
+from skewanova._framed import Framed
 
 #: Columns of every ANOVA frame, whatever the test.
 ANOVA_COLUMNS = (
@@ -50,7 +51,7 @@ LABELS["three_way_interaction"] = LABELS["three_way"]
 
 
 @dataclass(frozen=True, eq=False)
-class AnovaResult:
+class AnovaResult(Framed):
     """One analysis of variance.
 
     Attributes

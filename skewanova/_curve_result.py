@@ -10,6 +10,7 @@ import pandas as pd
 
 from skewanova._checks import check_choice
 from skewanova._curve_measures import BRODERSEN_CASES, LEVEL, PRIOR
+from skewanova._framed import Framed
 from skewanova._rendering import Table, format_number
 
 
@@ -50,7 +51,7 @@ _LAYOUTS: Mapping[str, _Layout] = {
 
 
 @dataclass(frozen=True, eq=False)
-class CurveStudy:
+class CurveStudy(Framed):
     """Areas or intervals against the truth.
 
     Attributes

@@ -12,6 +12,7 @@ from skewanova import _fold_kernels as kernels
 from skewanova._anova_result import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova._checks import Floats, InputError, emit
 from skewanova._fold_kernels import FTest
+from skewanova._framed import Framed
 from skewanova.anova import variation_limit
 
 ROLES = ("headline", "as_published", "check")
@@ -49,7 +50,7 @@ OMNIBUS_LABELS = {
 
 
 @dataclass(frozen=True, eq=False)
-class OmnibusResult:
+class OmnibusResult(Framed):
     """One test of all models at once.
 
     Attributes

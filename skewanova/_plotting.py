@@ -181,7 +181,9 @@ def plain(number: float, _position: object = None) -> str:
 def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
     """The axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
     if ax is None:
-        ax = plt.figure(figsize=size, layout="constrained").add_subplot(projection=projection)
+        # matplotlib before 3.11 finds no room for 3-D axes in this layout
+        layout = "constrained" if projection is None else None
+        ax = plt.figure(figsize=size, layout=layout).add_subplot(projection=projection)
     if (ax.name == "3d") != (projection == "3d"):
         needed = "3-D axes (projection='3d')" if projection == "3d" else "2-D axes"
         raise InputError(f"`ax` must be {needed} for this plot, but is {ax.name}")

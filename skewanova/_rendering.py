@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skewanova._framed import Framed
+
 #: Names in a text table are cut to this length; files keep them whole.
 NAME_WIDTH = 24
 SCREEN_WIDTH = 80
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Framed):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
     Attributes

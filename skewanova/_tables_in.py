@@ -1,4 +1,4 @@
-"""Tables from outside: CSV, Parquet and frames become pandas columns that know where their rows come from."""
+"""Tables from outside: files and frames become pandas columns that know where their rows come from."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,9 +20,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import MISSING_TEXT, InputError, InputTypeError, Where, row_number
+from skewanova._json_lines import SUFFIXES, as_texts, read_json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TextIO
 
     from skewanova._parquet import ParquetSource
 
@@ -43,7 +46,12 @@ class RawTable:
 
 
 def load_table(
-    source: object, *, required: Sequence[str], optional: Sequence[str] | None, text: Sequence[str]
+    source: object,
+    *,
+    required: Sequence[str],
+    optional: Sequence[str] | None,
+    text: Sequence[str],
+    pos_label: object = None,
 ) -> RawTable:
     """Load the columns that are needed.
 
@@ -55,6 +63,8 @@ def load_table(
         Columns that must and may be there; ``optional=None`` takes all others that have a name.
     text : sequence of str
         Columns of a text file that are labels; all others are numbers.
+    pos_label : object, optional
+        Positive class, whose score is taken where JSON lines tell those of both classes.
     """
     if not isinstance(source, str | os.PathLike):
         return RawTable(_selected(_as_pandas(source), required, optional, "the table"), row_number, None)
@@ -66,10 +76,17 @@ def load_table(
     if path.suffix.lower() in PARQUET:
         frame = _selected(_read_parquet(path), required, optional, repr(path.name))
         return RawTable(frame, row_number, path)
+    if path.name.lower().endswith(SUFFIXES):
+        cells, lines = read_json_lines(path, _opened)
+        frame, where = _selected(cells, required, optional, repr(path.name)), _line_in(lines)
+        for name in frame.columns.tolist():
+            texts = as_texts(frame[name], where, label=name in text, pos_label=pos_label)
+            frame = frame.assign(**{name: texts})
+        return RawTable(_with_numbers(frame, path.name, text, where), where, path)
     if not path.name.lower().endswith((".csv", ".csv.gz")):
-        raise InputError(f"{path.name!r} must end in .csv, .csv.gz or .parquet")
-    frame = _selected(_read_csv(path), required, optional, repr(path.name))
-    return RawTable(_with_numbers(frame, path, text), lambda row: f"line {_line_of(path, row)}", path)
+        raise InputError(f"{path.name!r} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
+    frame, where = _selected(_read_csv(path), required, optional, repr(path.name)), _line_of(path)
+    return RawTable(_with_numbers(frame, path.name, text, where), where, path)
 
 
 def existing(source: str | os.PathLike[str]) -> Path:
@@ -101,10 +118,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line of the file and fields of every record, the header first; blank lines are passed over."""
-    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
     line, width = 1, 0
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
+        with _opened(path) as lines:
             reader = csv.reader(lines, strict=True)
             for fields in reader:
                 if len(fields) > 1 or "".join(fields).strip():
@@ -115,21 +131,33 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
                         )
                     yield line, fields
                 line = reader.line_num + 1
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error
     except csv.Error as error:
         raise InputError(f"{path.name!r} cannot be read from line {line} on: {error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """The file's text, packed or not."""
+    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
+            yield lines
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path.name!r} cannot be read: {error}") from error
 
 
-def _line_of(path: Path, row: int) -> int:
+def _line_of(path: Path) -> Where:
     """Line on which a row starts in the file, looked up only when a message needs it."""
-    line, _ = next(islice(_records(path), row + 1, None))
-    return line
+    return lambda row: f"line {next(islice(_records(path), row + 1, None))[0]}"
 
 
-def _with_numbers(frame: pd.DataFrame, path: Path, text: Sequence[str]) -> pd.DataFrame:
+def _line_in(lines: Sequence[int]) -> Where:
+    return lambda row: f"line {lines[row]}"
+
+
+def _with_numbers(frame: pd.DataFrame, source: str, text: Sequence[str], where: Where) -> pd.DataFrame:
     """Turn all columns but the labels from text into numbers, or point to the first that is none."""
     columns: dict[str, Any] = {}
     for name in frame.columns.tolist():
@@ -137,8 +165,7 @@ def _with_numbers(frame: pd.DataFrame, path: Path, text: Sequence[str]) -> pd.Da
         if bad is not None:
             shown = repr(frame[name].iloc[bad])
             shown = shown if len(shown) <= 40 else f"{shown[:36]}..."
-            at = f"line {_line_of(path, bad)}"
-            raise InputError(f"`{name}` must hold real numbers, but {path.name!r} has {shown} at {at}")
+            raise InputError(f"`{name}` must hold real numbers, but {source!r} has {shown} at {where(bad)}")
     return pd.DataFrame(columns)
 
 

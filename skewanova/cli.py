@@ -57,9 +57,9 @@ def demo(**options: Any) -> None:
 def compare(scores: Path, **options: Any) -> None:
     r"""Compare the models in the table SCORES.
 
-    SCORES is a .csv, .csv.gz or .parquet file, or a folder of .parquet files, with one row for each model and
-    held-out case: model, fold, y_true, y_score and, if you can, case (which case of the data set the row is
-    about). A higher score speaks for the positive class.
+    SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
+    for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
+    data set the row is about). A higher score speaks for the positive class.
 
     \b
     Example:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
 from skewanova._estimators import ESTIMATORS, vertex_precision
+from skewanova._framed import Framed
 from skewanova._packed_curves import select_curves
 from skewanova._score_table import Label, ScoreTable
 from skewanova._streamed_scores import StreamedScores
@@ -29,7 +30,7 @@ RATE_GRID = np.linspace(0.0, 1.0, 201)
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Framed):
     """AUPREC and IAUPREC of every model in every fold.
 
     Attributes

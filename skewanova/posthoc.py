@@ -14,6 +14,7 @@ from scipy import stats
 
 from skewanova._anova_result import AnovaResult
 from skewanova._checks import Floats, InputError, check_choice, check_fraction
+from skewanova._framed import Framed
 from skewanova.anova import check_frame, two_way_anova
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -37,7 +38,7 @@ POSTHOC_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class PosthocResult:
+class PosthocResult(Framed):
     """All pairwise differences between the levels of one factor.
 
     Attributes

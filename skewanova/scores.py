@@ -33,9 +33,11 @@ def read_scores(
     Parameters
     ----------
     source : path or frame
-        ``.csv``, ``.csv.gz``, ``.parquet`` or a folder of ``.parquet`` files (extra ``parquet``), or a
-        pandas, polars or pyarrow table, with the columns model, fold, y_true, y_score and, optionally, case
-        (which case of the data set a row is about). A higher score speaks for the positive class.
+        ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
+        files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold, y_true,
+        y_score and, optionally, case (which case of the data set a row is about). Of JSON lines that tell the
+        scores of both classes, as ``[p0, p1]`` or by name, the positive class's is read. A higher score
+        speaks for the positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
@@ -66,7 +68,7 @@ def read_scores(
     names = _column_names(columns)
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
-    raw = load_table(source, required=required, optional=[names["case"]], text=labels)
+    raw = load_table(source, required=required, optional=[names["case"]], text=labels, pos_label=pos_label)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
 
@@ -202,7 +204,9 @@ def scores_from_wide(
     usual = [name for name, role in (("fold", fold), ("case", case)) if role is None]
     known = [*given, *(name for name in usual if name not in (models or ()))]
     rest = None if models is None else known
-    raw = load_table(source, required=[*given, *(models or ())], optional=rest, text=known)
+    raw = load_table(
+        source, required=[*given, *(models or ())], optional=rest, text=known, pos_label=pos_label
+    )
     wide = raw.frame
     chosen = [column for column in wide.columns.tolist() if column not in known]
     if not chosen:

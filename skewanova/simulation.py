@@ -19,6 +19,7 @@ from tqdm import tqdm
 from skewanova._batteries import OMNIBUS_DEFAULT, PAIRS_DEFAULT, PValues, omnibus_tests, pair_tests
 from skewanova._checks import Floats, check_choice, check_count
 from skewanova._fold_kernels import pair_indices
+from skewanova._framed import Framed
 from skewanova._rendering import Table
 from skewanova._scenarios import SCENARIOS, Scenario
 
@@ -47,7 +48,7 @@ POWER_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResult:
+class StudyResult(Framed):
     """Rates of rejection in every scenario.
 
     Attributes

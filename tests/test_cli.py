@@ -225,7 +225,7 @@ def test_options_about_columns(folder):
     [
         (["check", "absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
         (["check", "."], r"^Error: the folder '\.' holds no file that ends in \.parquet or \.pq$"),
-        (["check", "scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz or \.parquet$"),
+        (["check", "scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
         (["check", "wide.csv"], r"must have the columns 'model', 'y_score', but has .*\(--wide\)$"),
         (
             ["check", "scores.csv", "--wide"],

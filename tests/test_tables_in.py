@@ -276,7 +276,9 @@ def test_places_without_a_table(tmp_path):
         load(tmp_path / "absent.csv")
     with pytest.raises(InputError, match=r"^the folder '.*' holds no file that ends in \.parquet or \.pq$"):
         load(str(tmp_path))
-    with pytest.raises(InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz or \.parquet$"):
+    with pytest.raises(
+        InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"
+    ):
         load(write(tmp_path, HEAD, "scores.txt"))
     with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
         load(write(tmp_path, HEAD, "scores.parquet"))

@@ -1,0 +1,443 @@
+"""Score tables and scorers against loops written out by hand, and what users get wrong."""
+
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import skewanova as sa
+
+X, Y = make_classification(200, 5, weights=[0.7], flip_y=0.2, random_state=0)
+WORDS = np.array(["no", "yes"])[Y]
+LINEAR = LogisticRegression()
+BAYES = GaussianNB()
+#: Sets of 100 test cases are too small for rare priors, which the package says.
+FEW_NEGATIVES = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+HALVES = StratifiedShuffleSplit(4, test_size=0.5, random_state=1)
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    def __init__(self, answer="raise"):
+        self.answer = answer
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        if self.answer == "raise":
+            raise KeyError("no such column")
+        return {"nan": np.full(len(X), np.nan), "few": np.zeros(3), "cube": np.zeros((len(X), 3))}[
+            self.answer
+        ]
+
+
+def by_hand(estimator, splits, method, sign=1):
+    return np.concatenate(
+        [sign * _column(getattr(clone(estimator).fit(X[a], Y[a]), method)(X[b])) for a, b in splits]
+    )
+
+
+def _column(score):
+    return score if score.ndim == 1 else score[:, 1]
+
+
+# --- scores_from_estimators -------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_a_loop_by_hand():
+    splits = list(HALVES.split(X, Y))
+    frame = sa.scores_from_estimators({"linear": LINEAR, "bayes": BAYES}, X, Y, cv=HALVES).frame
+    test = np.concatenate([b for _, b in splits])
+    for model, estimator, method in [
+        ("linear", LINEAR, "decision_function"),
+        ("bayes", BAYES, "predict_proba"),
+    ]:
+        rows = frame[frame["model"] == model]
+        np.testing.assert_array_equal(rows["y_score"], by_hand(estimator, splits, method))
+        assert rows["case"].tolist() == test.tolist()
+        assert rows["y_true"].tolist() == (Y[test] == 1).tolist()
+        assert rows["fold"].tolist() == np.repeat([1, 2, 3, 4], 100).tolist()
+    assert not hasattr(LINEAR, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("cv", "kind"),
+    [
+        (4, "kfold"),
+        (KFold(4, shuffle=True), "kfold"),
+        (RepeatedStratifiedKFold(n_splits=4, n_repeats=3), "repeated_kfold"),
+        (StratifiedShuffleSplit(5, test_size=0.3), "repeated_holdout"),
+        (ShuffleSplit(5, test_size=0.3), "repeated_holdout"),
+        (list(KFold(3, shuffle=True, random_state=0).split(X)), "kfold"),
+    ],
+)
+def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
+    table = sa.scores_from_estimators({"A": BAYES, "B": DecisionTreeClassifier(max_depth=2)}, X, Y, cv=cv)
+    cases = [rows["case"].tolist() for _, rows in table.frame.groupby("model", observed=True)]
+    assert cases[0] == cases[1]
+    design, notes = sa.find_resampling(table)
+    assert (design.kind, notes) == (kind, ())
+
+
+@FEW_NEGATIVES
+def test_a_comparison_takes_the_table():
+    models = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0), "linear": LINEAR}
+    table = sa.scores_from_estimators(models, X, Y, cv=HALVES)
+    assert set(sa.compare(table).ranking["model"]) == set(models)
+
+
+def test_groups_reach_the_splitter():
+    groups = np.arange(200) // 10
+    frame = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=GroupKFold(4), groups=groups).frame
+    assert frame.groupby(frame["case"].astype(int) // 10)["fold"].nunique().eq(1).all()
+
+
+def test_processes_change_nothing():
+    models = {"tree": DecisionTreeClassifier(random_state=3), "bayes": BAYES}
+    one, two = (sa.scores_from_estimators(models, X, Y, cv=HALVES, n_jobs=n).frame for n in (None, 2))
+    pd.testing.assert_frame_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        (pd.DataFrame(X, index=range(500, 700)).add_prefix("x"), pd.Series(Y, index=range(500, 700))),
+        (pd.DataFrame(X), pd.Series(Y, dtype="Int64")),
+        (pd.DataFrame(X), pd.Series(Y == 1, dtype="boolean")),
+        (pl.DataFrame(X), pl.Series(Y)),
+        (pl.DataFrame(X).lazy(), Y),
+        (pa.table(dict(zip("abcde", X.T, strict=True))), pa.chunked_array([Y[:70], Y[70:]])),
+        (X.tolist(), Y.tolist()),
+        (X, 2 * Y - 1),
+    ],
+)
+def test_every_kind_of_data(features, labels):
+    expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, cv=HALVES).frame
+    frame = sa.scores_from_estimators({"A": LINEAR}, features, labels, cv=HALVES).frame
+    pd.testing.assert_frame_equal(frame, expected)
+
+
+def test_sparse_features():
+    expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, cv=HALVES).frame["y_score"]
+    frame = sa.scores_from_estimators({"A": LINEAR}, sparse.csr_matrix(X), Y, cv=HALVES).frame
+    np.testing.assert_allclose(frame["y_score"], expected, atol=1e-3)
+
+
+def test_columns_reach_a_pipeline_by_name():
+    frame = pd.DataFrame({"number": X[:, 0], "word": pd.Categorical(WORDS[::-1])})
+    encode = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
+    table = sa.scores_from_estimators({"A": make_pipeline(encode, LINEAR)}, frame, Y, cv=HALVES)
+    assert len(table.frame) == 400
+
+
+@pytest.mark.parametrize(("pos_label", "sign"), [("yes", 1), ("no", -1)])
+@pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
+def test_words_as_labels(pos_label, sign, method):
+    options = {"cv": HALVES, "pos_label": pos_label, "response_method": method}
+    frame = sa.scores_from_estimators({"A": LINEAR}, X, WORDS, **options).frame
+    score = by_hand(LINEAR, HALVES.split(X, Y), method, sign)
+    expected = 1 + score if method == "predict_proba" and sign < 0 else score
+    np.testing.assert_allclose(frame["y_score"], expected, rtol=1e-12)
+    assert frame["y_true"].tolist() == (WORDS[frame["case"].astype(int)] == pos_label).tolist()
+
+
+def test_weights_are_cut_to_the_training_cases():
+    weight = np.random.default_rng(0).integers(1, 9, 200)
+    options = {"cv": HALVES, "params": {"sample_weight": weight}}
+    frame = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
+    expected = [
+        clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
+        for a, b in HALVES.split(X, Y)
+    ]
+    np.testing.assert_array_equal(frame["y_score"], np.concatenate(expected))
+
+
+def test_routing_takes_weights_through_a_pipeline():
+    weight = np.random.default_rng(0).integers(1, 9, 200)
+    options = {"cv": HALVES, "params": {"sample_weight": weight}}
+    expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline("passthrough", LogisticRegression().set_fit_request(sample_weight=True))
+        frame = sa.scores_from_estimators({"A": pipeline}, X, Y, **options).frame
+    pd.testing.assert_frame_equal(frame, expected)
+
+
+@FEW_NEGATIVES
+def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_changed():
+    models = {"A": LogisticRegression(class_weight="balanced")}
+    options = {"cv": HALVES, "response_method": "predict_proba"}
+    plain = sa.scores_from_estimators(models, X, Y, **options).frame
+    table = sa.scores_from_estimators(models, X, Y, class_prior=0.5, **options)
+    expected = sa.correct_class_prior(plain["y_score"], train_prior=0.5, prior=float(Y.mean()))
+    np.testing.assert_array_equal(table.frame["y_score"], expected)
+    assert abs(table.frame["y_score"].mean() - Y.mean()) < abs(plain["y_score"].mean() - Y.mean()) / 3
+    both = [sa.evaluate(source, priors=(0.5, 0.01)).auprec for source in (plain, table)]
+    pd.testing.assert_frame_equal(*both)
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "message"),
+    [
+        (Broken(), RuntimeError, "model 'B' failed in fold 1: KeyError: 'no such column'"),
+        (Broken("cube"), ValueError, "model 'B' cannot be used in fold 1: its scores have shape (100, 3)"),
+        (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
+        (
+            LinearRegression(),
+            ValueError,
+            "model 'B' cannot be used in fold 1: LinearRegression has no classes_",
+        ),
+        ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
+        (LogisticRegression(C=-1), RuntimeError, "model 'B' failed in fold 1: InvalidParameterError: "),
+    ],
+)
+def test_a_model_that_fails_is_named(estimator, error, message):
+    with pytest.raises(error, match=f"^{re.escape(message)}"):
+        sa.scores_from_estimators({"A": BAYES, "B": estimator}, X, Y, cv=HALVES)
+
+
+def test_a_model_that_fails_in_another_process_is_named():
+    with pytest.raises(RuntimeError, match=r"^model 'B' failed in fold \d: InvalidParameterError: "):
+        sa.scores_from_estimators({"A": BAYES, "B": LogisticRegression(C=-1)}, X, Y, cv=HALVES, n_jobs=2)
+
+
+def test_scores_that_are_not_numbers_are_told_by_row_of_the_data():
+    first = next(HALVES.split(X, Y))[1][0]
+    message = rf"has 400 NaN, the first at row {first} of X \(model 'B', fold 1\)$"
+    with pytest.raises(ValueError, match=message):
+        sa.scores_from_estimators({"B": Broken("nan")}, X, Y, cv=HALVES)
+
+
+def test_a_response_that_is_not_there():
+    message = (
+        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function, so it cannot score cases"
+    )
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
+
+
+def test_training_sets_of_one_class():
+    order = np.argsort(Y, kind="stable")
+    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 1: it learnt one class only"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(order[:50], order[50:])])
+    with pytest.raises(ValueError, match=r"^every model needs both classes in every fold"):
+        sa.scores_from_estimators({"A": BAYES}, X[order], Y[order], cv=KFold(5))
+
+
+@pytest.mark.parametrize(
+    ("estimators", "labels", "options", "error", "message"),
+    [
+        (
+            {"A": BAYES},
+            np.arange(200) % 3,
+            {},
+            ValueError,
+            "`y` must hold two classes, but has 3, first seen: 0",
+        ),
+        ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': say which is the positive"),
+        ({"A": BAYES}, Y[:-1], {}, ValueError, "`X` and `y` must be equally long, but have 200 and 199"),
+        (
+            [BAYES],
+            Y,
+            {},
+            TypeError,
+            "`estimators` must be a mapping by the name of the model, but got [Gauss",
+        ),
+        ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
+        ({1: BAYES}, Y, {}, TypeError, "`estimators` must name models by text, but has the name 1"),
+        (
+            {"A": BAYES},
+            Y,
+            {"response_method": "predict"},
+            ValueError,
+            "`response_method` must be one of auto,",
+        ),
+        (
+            {"A": BAYES},
+            Y,
+            {"class_prior": 0.5},
+            ValueError,
+            "`class_prior` corrects probabilities: use it with",
+        ),
+        ({"A": BAYES}, Y, {"class_prior": 5}, ValueError, "`class_prior` must lie strictly between 0 and 1"),
+    ],
+)
+def test_input_that_is_refused(estimators, labels, *, options, error, message):
+    with pytest.raises(error, match=f"^{re.escape(message)}"):
+        sa.scores_from_estimators(estimators, X, labels, **options)
+
+
+def test_features_without_rows():
+    with pytest.raises(TypeError, match=r"^`X` must have one row for each case, but is 3$"):
+        sa.scores_from_estimators({"A": BAYES}, 3, Y)
+
+
+def test_without_scikit_learn(monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    message = re.escape('this needs scikit-learn: pip install "skewanova[sklearn]"')
+    with pytest.raises(sa.InputError, match=f"^{message}$"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y)
+    with pytest.raises(sa.InputError, match=f"^{message}$"):
+        sa.auprec_scorer(prior=0.1)
+
+
+# --- scores_from_cv_results -------------------------------------------------------------------------------
+
+
+def validated(estimator, cv=HALVES, **options):
+    return cross_validate(estimator, X, Y, cv=cv, return_estimator=True, return_indices=True, **options)
+
+
+def test_results_of_cross_validate_give_the_same_table():
+    models = {"linear": LINEAR, "bayes": BAYES}
+    results = {name: validated(estimator) for name, estimator in models.items()}
+    expected = sa.scores_from_estimators(models, X, Y, cv=HALVES).frame
+    pd.testing.assert_frame_equal(sa.scores_from_cv_results(results, X, Y).frame, expected)
+
+
+@pytest.mark.parametrize("other", [KFold(4), StratifiedKFold(3)])
+def test_other_splits_are_refused(other):
+    results = {"A": validated(BAYES), "B": validated(LINEAR, other)}
+    with pytest.raises(
+        ValueError, match=r"^all models must be validated on the same splits, but those of 'B' and"
+    ):
+        sa.scores_from_cv_results(results, X, Y)
+
+
+def test_incomplete_results():
+    message = (
+        r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(\.\.\., return_est"
+    )
+    with pytest.raises(ValueError, match=message):
+        sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
+    with pytest.raises(
+        ValueError, match=r"^`X` must be what 'A' was validated on, but has 50 rows, fewer than"
+    ):
+        sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
+
+
+def test_a_fold_that_scikit_learn_could_not_fit():
+    result = validated(BAYES)
+    result["estimator"][2] = clone(BAYES)  # what error_score=nan leaves behind
+    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 3: GaussianNB has no classes_"):
+        sa.scores_from_cv_results({"A": result}, X, Y)
+
+
+# --- scorers ----------------------------------------------------------------------------------------------
+
+SCORERS = [
+    (sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}),
+    (
+        sa.iauprec_scorer(deployment_prior=(0.05, 0.2), estimator="exact"),
+        sa.iauprec_score,
+        {"deployment_prior": (0.05, 0.2), "estimator": "exact"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("scorer", "measure", "options"), SCORERS)
+@pytest.mark.parametrize("estimator", [LINEAR, BAYES, make_pipeline(StandardScaler(), LINEAR)])
+def test_scorers_give_the_measure_of_held_out_scores(scorer, measure, options, estimator):
+    found = cross_validate(estimator, X, Y, cv=HALVES, scoring=scorer)["test_score"]
+    table = sa.scores_from_estimators({"A": estimator}, X, Y, cv=HALVES)
+    expected = [measure(y_true, y_score, **options) for *_, y_true, y_score in table.groups()]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@FEW_NEGATIVES
+@pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
+def test_make_scorer_takes_the_measures_as_they_are(method):
+    scorer = make_scorer(sa.iauprec_score, response_method=method, deployment_prior=sa.UniformSkew(4, 19))
+    search = GridSearchCV(LINEAR, {"C": [1e-4, 1.0]}, scoring=scorer, cv=HALVES, error_score="raise").fit(
+        X, Y
+    )
+    for i, c in enumerate([1e-4, 1.0]):
+        table = sa.scores_from_estimators(
+            {"A": LogisticRegression(C=c)}, X, Y, cv=HALVES, response_method=method
+        )
+        mean = sa.evaluate(table, deployment_prior=sa.UniformSkew(4, 19)).iauprec["iauprec"].mean()
+        assert search.cv_results_["mean_test_score"][i] == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize("pos_label", ["yes", "no"])
+@pytest.mark.parametrize("estimator", [LINEAR, BAYES])
+def test_scorers_of_words(pos_label, estimator):
+    fitted = clone(estimator).fit(X, WORDS)
+    chance = fitted.predict_proba(X)[:, list(fitted.classes_).index(pos_label)]
+    expected = sa.auprec_score(pos_label == WORDS, chance, prior=0.1)
+    scorer = sa.auprec_scorer(prior=0.1, pos_label=pos_label)
+    assert scorer(fitted, X, WORDS) == pytest.approx(expected, rel=1e-12)
+
+
+def test_scorers_weigh_cases_where_metadata_are_routed():
+    weight = np.random.default_rng(0).integers(0, 4, 200)
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression().set_fit_request(sample_weight=True)
+        scorer = sa.auprec_scorer(prior=0.1).set_score_request(sample_weight=True)
+        options = {"cv": HALVES, "params": {"sample_weight": weight}}
+        found = cross_validate(estimator, X, Y, scoring=scorer, **options)["test_score"]
+        search = GridSearchCV(estimator, {"C": [1.0]}, scoring=scorer, cv=HALVES).fit(
+            X, Y, sample_weight=weight
+        )
+    expected = []
+    for a, b in HALVES.split(X, Y):
+        score = clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
+        repeated = np.repeat(np.arange(len(b)), weight[b])
+        expected.append(sa.auprec_score(Y[b][repeated], score[repeated], prior=0.1))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert search.best_score_ == pytest.approx(np.mean(expected), rel=1e-9)
+
+
+def test_scorers_check_their_options_at_once():
+    with pytest.raises(
+        ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; did you mean"
+    ):
+        sa.auprec_scorer(prior=2)
+    with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, "):
+        sa.auprec_scorer(prior=0.1, estimator="area")
+    with pytest.raises(TypeError, match=r"^`deployment_prior` must be a pair"):
+        sa.iauprec_scorer(deployment_prior="0.1")
+    with pytest.raises(
+        ValueError, match=r"^`response_method` must be one of auto, decision_function, predict_"
+    ):
+        sa.iauprec_scorer(deployment_prior=0.1, response_method="predict")
+
+
+def test_meta_estimators_are_scored():
+    models = {
+        "calibrated": CalibratedClassifierCV(LinearDiscriminantAnalysis(), cv=2),
+        "search": GridSearchCV(BAYES, {"var_smoothing": [1e-9, 1e-2]}, scoring=sa.auprec_scorer(prior=0.1)),
+    }
+    assert sa.scores_from_estimators(models, X, Y, cv=2).models == tuple(models)

@@ -1,0 +1,138 @@
+"""The display draws the numbers of the package's own functions, as scikit-learn's displays would."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from scipy.integrate import trapezoid
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import RocCurveDisplay
+from sklearn.model_selection import cross_validate
+
+import skewanova as sa
+from skewanova import AUPRECDisplay
+
+X, Y = make_classification(150, 4, weights=[0.7], flip_y=0.2, random_state=0)
+FITTED = LogisticRegression().fit(X, Y)
+SCORE = FITTED.decision_function(X)
+WORDS = np.array(["no", "yes"])[Y]
+PRIORS = [0.01, 0.1, 0.5]
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").subplots()
+
+
+@pytest.fixture(scope="module")
+def results():
+    return cross_validate(LogisticRegression(), X, Y, cv=3, return_estimator=True, return_indices=True)
+
+
+def texts(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def test_predictions_estimator_and_words_draw_the_same_line(ax):
+    expected = sa.auprec(sa.roc_curve(Y, SCORE), PRIORS, estimator="exact")
+    options = {"priors": PRIORS, "area_estimator": "exact", "ax": ax}
+    shown = [
+        AUPRECDisplay.from_predictions(Y, SCORE, **options),
+        AUPRECDisplay.from_estimator(FITTED, X, Y, **options),
+        AUPRECDisplay.from_estimator(FITTED, X, Y, response_method="predict_proba", **options),
+        AUPRECDisplay.from_predictions(WORDS, SCORE, pos_label="yes", **options),
+    ]
+    for display in shown:
+        np.testing.assert_allclose(display.line_.get_ydata(), expected, rtol=1e-12)
+        np.testing.assert_array_equal(display.line_.get_xdata(), PRIORS)
+        assert display.ax_ is ax
+        assert display.figure_ is ax.figure
+    assert texts(shown[1]) == ["LogisticRegression"]
+
+
+def test_it_is_made_and_drawn_like_scikit_learns(ax):
+    ours = AUPRECDisplay.from_estimator(FITTED, X, Y, name="mine", ax=ax, plot_chance_level=True)
+    theirs = RocCurveDisplay.from_estimator(
+        FITTED, X, Y, name="mine", ax=Figure().subplots(), plot_chance_level=True
+    )
+    for name in ("ax_", "figure_", "line_", "chance_level_"):
+        assert type(getattr(ours, name)) is type(getattr(theirs, name))
+    again = Figure().subplots()
+    assert ours.plot(again) is ours
+    assert ours.ax_ is again
+
+
+def test_the_default_priors_are_even_in_the_log_odds(ax):
+    priors = AUPRECDisplay.from_predictions(Y, SCORE, ax=ax).priors
+    np.testing.assert_allclose(priors[[0, -1]], [0.001, 0.5], rtol=1e-12)
+    np.testing.assert_allclose(np.ptp(np.diff(np.log(priors / (1 - priors)))), 0, atol=1e-12)
+
+
+def test_one_line_a_fold(results, ax):
+    weight = np.arange(150) % 4
+    display = AUPRECDisplay.from_cv_results(
+        results, X, Y, priors=PRIORS, sample_weight=weight, ax=ax, curve_kwargs={"color": "red"}
+    )
+    for line, fitted, test in zip(
+        display.line_, results["estimator"], results["indices"]["test"], strict=True
+    ):
+        repeated = np.repeat(test, weight[test])
+        score = fitted.decision_function(X[repeated])
+        expected = [sa.auprec_score(Y[repeated], score, prior=prior) for prior in PRIORS]
+        np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-9)
+        assert (line.get_color(), line.get_alpha()) == ("red", 0.5)
+    assert texts(display) == ["LogisticRegression\n(3 folds)"]
+
+
+def test_folds_without_weights(results, ax):
+    display = AUPRECDisplay.from_cv_results(results, X, Y, priors=PRIORS, ax=ax)
+    table = sa.scores_from_cv_results({"A": results}, X, Y)
+    expected = [sa.auprec(sa.roc_curve(y_true, score), PRIORS) for *_, y_true, score in table.groups()]
+    np.testing.assert_allclose(display.auprec, expected, rtol=1e-12)
+
+
+def test_precision_and_recall_at_a_prior(ax):
+    display = AUPRECDisplay.from_predictions(Y, SCORE, prior=0.02, ax=ax, plot_chance_level=True)
+    precision, recall, _ = sa.precision_recall_curve(Y, SCORE, prior=0.02)
+    np.testing.assert_allclose(display.line_.get_xdata(), recall)
+    np.testing.assert_allclose(display.line_.get_ydata()[1:], precision[1:])
+    assert display.line_.get_ydata()[0] == pytest.approx(precision[1])
+    area = trapezoid(display.line_.get_ydata(), display.line_.get_xdata())
+    assert area == pytest.approx(sa.auprec_score(Y, SCORE, prior=0.02), abs=1e-12)
+    assert display.chance_level_.get_ydata().tolist() == [0.02, 0.02]
+    assert ax.get_title(loc="left") == "Precision-recall curve at prior 0.02"
+
+
+def test_chance_is_the_prior(ax):
+    chance = AUPRECDisplay.from_predictions(Y, SCORE, ax=ax, plot_chance_level=True).chance_level_
+    np.testing.assert_array_equal(chance.get_xdata(), chance.get_ydata())
+
+
+def test_names_are_literal_and_may_be_left_out(ax):
+    display = AUPRECDisplay.from_predictions(Y, SCORE, name="$x$_\n", ax=ax)
+    assert texts(display) == [r"\$x\$_"]
+    assert AUPRECDisplay.from_predictions(Y, SCORE, ax=Figure().subplots()).ax_.get_legend() is None
+    assert texts(display.plot(ax, name="_b")) == ["_b"]
+
+
+def test_a_new_figure_is_one_of_pyplot():
+    display = AUPRECDisplay.from_predictions(Y, SCORE)
+    assert plt.figure(display.figure_.number) is display.figure_
+    plt.close(display.figure_)
+    assert plt.get_fignums() == []
+
+
+def test_what_is_refused(results, ax):
+    with pytest.raises(sa.InputError, match=r"^`curves` must hold at least one ROC curve, but is empty$"):
+        AUPRECDisplay([])
+    with pytest.raises(sa.InputError, match=r"^`priors` must lie strictly between 0 and 1, but got 2"):
+        AUPRECDisplay.from_predictions(Y, SCORE, priors=[0.1, 2], ax=ax)
+    with pytest.raises(sa.InputError, match=r"^`prior` must lie strictly between 0 and 1, but got 0"):
+        AUPRECDisplay.from_predictions(Y, SCORE, prior=0, ax=ax)
+    with pytest.raises(
+        sa.InputError, match=r"^the results of 'the model' have no 'estimator' and no 'indices'"
+    ):
+        AUPRECDisplay.from_cv_results({}, X, Y, ax=ax)
+    with pytest.raises(TypeError, match="shade"):
+        AUPRECDisplay.from_estimator(FITTED, X, Y, shade=True)
