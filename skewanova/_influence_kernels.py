@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,29 +64,51 @@ def influence_kernel(
     """Average precision over a weighting, and the influence value of every case.
 
     With `a` the positives in each tie group, theta = sum (a_k / n) p_k and p_k = p(T_k, F_k). Moving the
-    positives' distribution towards case j of group g moves T_k by [g <= k] - T_k and the weight of p_g;
-    moving the negatives' moves F_k likewise.
+    positives' distribution towards case j moves T_k by [j at or above group k] - T_k, and the weight of its
+    own p; moving the negatives' moves F_k likewise. Groups without a positive have no weight, so that the
+    negatives need no sorting, but only their place among the positives.
     """
-    return _theta_and_values(positive, *tie_groups(positive, score), weighting)
+    return _theta_and_values(positive, _places(positive, score), weighting)
 
 
 def influence_by_prior(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
     """Influence value of every case on AUPREC at each prior, of shape (n_cases, n_priors)."""
-    groups = tie_groups(positive, score)
-    values = [_theta_and_values(positive, *groups, UniformPrior(at, at))[1] for at in priors.tolist()]
+    places = _places(positive, score)
+    values = [_theta_and_values(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()]
     return np.stack(values, axis=1)
 
 
-def _theta_and_values(
-    positive: Bools, rank: NDArray[np.intp], in_group: NDArray[np.intp], weighting: DeploymentPrior
-) -> tuple[float, Floats]:
-    tpr, fpr = (np.cumsum(count) / count.sum() for count in in_group)
+class _Places(NamedTuple):
+    """Where the cases stand: groups of equal positives, the lowest score first."""
+
+    group: NDArray[np.intp]
+    at_or_below: NDArray[np.intp]
+    tpr: Floats
+    fpr: Floats
+    share: Floats
+
+
+def _places(positive: Bools, score: NDArray[Any]) -> _Places:
+    """Group of every positive, groups at or below every negative, and rates and weight of every group."""
+    distinct, group, count = np.unique(score[positive], return_inverse=True, return_counts=True)
+    at_or_below = np.searchsorted(distinct, score[~positive], side="right")
+    fpr = _from_the_top(np.bincount(at_or_below, minlength=len(distinct) + 1))[1:]
+    return _Places(group.reshape(-1), at_or_below, _from_the_top(count), fpr, count / count.sum())
+
+
+def _theta_and_values(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
+    group, at_or_below, tpr, fpr, share = places
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
-    share = in_group[0] / in_group[0].sum()
     theta = float(share @ precision)
-    of_positive = precision - theta + _pull(share * by_tpr, tpr)
-    of_negative = _pull(share * by_fpr, fpr)
-    return theta, np.where(positive, of_positive[rank], of_negative[rank])
+    values = np.empty(len(positive))
+    values[positive] = (precision - theta + _pull(share * by_tpr, tpr)[1:])[group]
+    values[~positive] = _pull(share * by_fpr, fpr)[at_or_below]
+    return theta, values
+
+
+def _from_the_top(count: NDArray[np.intp]) -> Floats:
+    """Share of the cases in each group, the lowest score first, or in one above."""
+    return np.asarray(np.cumsum(count[::-1])[::-1] / count.sum())
 
 
 def tie_groups(positive: Bools, score: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -108,8 +130,8 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
 
 
 def _pull(slope: Floats, rate: Floats) -> Floats:
-    """Sum over vertices at or below each group of the slopes, less its mean over the cases of the class."""
-    return np.asarray(np.cumsum(slope[::-1])[::-1] - slope @ rate)
+    """Sum of the slopes of the lowest 0, 1, ... groups, less its mean over the cases of the class."""
+    return np.append(0.0, np.cumsum(slope)) - slope @ rate
 
 
 def stratified_covariance(influence: Floats, positive: Bools) -> Floats:
