@@ -38,10 +38,10 @@ class MomentSums:
         self._perfect = 0.0
         self._codes: list[Codes] = [np.empty(0, dtype=np.int64)]
         self._moments: list[Floats] = [np.empty((TERMS, 0))]
-        self._others: list[tuple[float, float, float]] = []
+        self._others: list[Floats] = [np.empty((3, 0))]
 
     def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
-        """Take in points; those without false positives have precision 1, and few have tiny rates."""
+        """Take in points; those without false positives have precision 1, and few have no bin."""
         binned = (tpr > SMALLEST_RATE) & (fpr > SMALLEST_RATE)
         if binned.any():
             code, moments = _bins(fpr[binned] / tpr[binned], weight[binned])
@@ -50,7 +50,7 @@ class MomentSums:
         perfect = (fpr == 0) & ~binned
         self._perfect += weight[perfect].sum()
         left = ~(binned | perfect)
-        self._others += zip(weight[left], tpr[left], fpr[left], strict=True)
+        self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
 
     def at(self, prior: Floats) -> Floats:
         """Return the sum at every prior."""
@@ -61,9 +61,9 @@ class MomentSums:
         together = max(1, FEW_PRECISIONS // max(1, len(code)))
         rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
         total = self._perfect + np.concatenate([_from_moments(centre, moments, row) for row in rows])
-        for weight, tpr, fpr in self._others:
-            total += weight * prior * tpr / (prior * tpr + (1 - prior) * fpr)
-        return np.asarray(total)
+        weight, tpr, fpr = np.concatenate(self._others, axis=1)
+        others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
+        return np.asarray(total + others)
 
 
 def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:

@@ -74,14 +74,17 @@ def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
     for block in _blocks(len(keys)):
         at = block.start + np.flatnonzero((keys[block] & 1).astype(bool))
         if len(at):
-            yield _runs_ending_at(at, keys, seen)
+            runs = _runs_ending_at(at, keys, seen)
             seen += len(at)
+            if len(runs.true):  # else all of one run that goes on in the next block
+                yield runs
 
 
 def _runs_ending_at(at: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
     """Runs whose last positive is among those `at`, behind `seen` others."""
-    key, after = keys[at], at[-1] + 1
-    chosen = np.flatnonzero(np.append(key[1:] != key[:-1], after == len(keys) or keys[after] != key[-1]))
+    key = keys[at]
+    goes_on = at[-1] + 1 < len(keys) and keys[at[-1] + 1] == key[-1]
+    chosen = np.flatnonzero(np.append(key[1:] != key[:-1], not goes_on))
     key, last, true = key[chosen], at[chosen], seen + 1 + chosen
     first, start = last.copy(), last.copy()  # of the run's positives, and of the run
     tied = np.flatnonzero(keys[last - 1] >= key - 1)  # row -1 is the last one: looked up in vain, if at all
@@ -124,7 +127,7 @@ class _FloatPacking:
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
         scaled: NDArray[Any] = out.view(_FLOAT_OF[self.key_type])
-        np.multiply(score, 2.0**-self.exponent, out=scaled)
+        np.multiply(score, 2.0**-self.exponent, out=scaled, dtype=scaled.dtype)
         scaled += 0.0  # -0.0 ties 0.0
         if self.infinite:
             np.clip(scaled, -INFINITE, INFINITE, out=scaled)
@@ -141,7 +144,7 @@ class _FloatPacking:
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
         """Whether the scaling takes a score below the normal numbers."""
-        least = 2.0**self.exponent * float(np.finfo(_FLOAT_OF[self.key_type]).tiny)
+        least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
         blocks = (np.abs(score[block]) for block in _blocks(len(score)))
         return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
 

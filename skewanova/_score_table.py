@@ -60,18 +60,32 @@ class ScoreTable:
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
-        flat = np.ravel_multi_index((self.codes("model"), self.codes("fold"), self.frame["y_true"]), shape)
+        flat = (self.codes("model") * shape[1] + self.codes("fold")) * 2 + self.frame["y_true"].to_numpy()
         return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
+        positive, score, sizes = self.clustered()
+        stops = np.cumsum(sizes)
+        for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
+            yield model, fold, positive[start:stop], score[start:stop]
+
+    @cached_property
+    def cells(self) -> list[tuple[str, Label]]:
+        """Every (model, fold) with rows, models first."""
+        held = np.argwhere(self.counts.sum(axis=2) > 0)
+        folds = self.folds
+        return [(self.models[m], folds[f]) for m, f in held]
+
+    def clustered(self) -> tuple[Bools, NDArray[Any], Codes]:
+        """Return positive labels and scores of all rows cell by cell, and the number of rows in each cell."""
+        sizes = self.counts.sum(axis=2).ravel()
         cell = self.codes("model") * len(self.folds) + self.codes("fold")
-        order = np.argsort(cell, kind="stable")
-        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
         positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
-        for rows in np.split(order, starts[1:]):
-            model, fold = divmod(int(cell[rows[0]]), len(self.folds))
-            yield self.models[model], self.folds[fold], positive[rows], score[rows]
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            positive, score = positive[order], score[order]
+        return positive, score, sizes[sizes > 0]
 
     def sha256(self) -> str:
         """Fingerprint of the source file, or of the table itself where there is none."""

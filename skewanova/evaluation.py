@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
 from skewanova._estimators import ESTIMATORS, vertex_precision
+from skewanova._group_kernels import (
+    areas_of_curves,
+    aucs_of_curves,
+    curves_of_groups,
+    mean_areas_of_curves,
+)
 from skewanova._score_table import Label, ScoreTable
-from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior
-from skewanova.roc import RocCurve, auc, curve_from_scores
+from skewanova.roc import RocCurve
 from skewanova.scores import read_scores
 
 #: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
@@ -67,11 +72,9 @@ class Evaluation:
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Mean AUPREC over folds, of shape (n_models, n_priors)."""
         pi = np.atleast_1d(check_priors(priors))
-        mean = {model: np.zeros(len(pi)) for model in self.models}
-        for (model, _), roc in self.curves.items():
-            mean[model] += auprec(roc, pi, estimator=self.estimator)
-        n_folds = self.iauprec["model"].value_counts()
-        return np.array([mean[model] / n_folds[model] for model in self.models])
+        areas = areas_of_curves(list(self.curves.values()), pi, self.estimator)
+        model_of = np.array([model for model, _ in self.curves])
+        return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
 
     def ordered(self, models: Sequence[str]) -> Evaluation:
         """Return the same numbers with the models in the order given."""
@@ -130,7 +133,7 @@ def evaluate(
     grid = _distinct_priors(priors)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(estimator, ESTIMATORS, "estimator")
-    curves = {(m, f): curve_from_scores(positive, score) for m, f, positive, score in table.groups()}
+    curves = dict(zip(table.cells, curves_of_groups(*table.clustered()), strict=True))
     return Evaluation(
         auprec=_auprec_frame(curves, grid, estimator),
         iauprec=_iauprec_frame(curves, weighting, estimator),
@@ -338,24 +341,22 @@ def _ordered_curves(evaluation: Evaluation) -> dict[tuple[str, Label], RocCurve]
 
 
 def _auprec_frame(curves: dict[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
-    return _by_group(curves, lambda roc: {"prior": grid, "auprec": auprec(roc, grid, estimator=estimator)})
+    areas = areas_of_curves(list(curves.values()), grid, estimator)
+    names = pd.DataFrame(list(curves), columns=["model", "fold"])
+    frame = names.loc[np.repeat(np.arange(len(names)), len(grid))].reset_index(drop=True)
+    return frame.assign(prior=np.tile(grid, len(names)), auprec=areas.ravel())
 
 
 def _iauprec_frame(
     curves: dict[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
 ) -> pd.DataFrame:
-    rows = [
-        (
-            m,
-            f,
-            iauprec(roc, weighting, estimator=estimator),
-            auc(roc),
-            int(roc.n_positive),
-            int(roc.n_negative),
-        )
-        for (m, f), roc in curves.items()
-    ]
-    return pd.DataFrame(rows, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"])
+    rocs = list(curves.values())
+    return pd.DataFrame(list(curves), columns=["model", "fold"]).assign(
+        iauprec=mean_areas_of_curves(rocs, weighting, estimator),
+        auc=aucs_of_curves(rocs),
+        n_positive=[int(roc.n_positive) for roc in rocs],
+        n_negative=[int(roc.n_negative) for roc in rocs],
+    )
 
 
 def _support_notes(curves: dict[tuple[str, Label], RocCurve], priors: Sequence[float]) -> list[str]:
