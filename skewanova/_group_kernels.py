@@ -19,7 +19,7 @@ from skewanova._estimators import (
     segment_areas,
     vertex_precision,
 )
-from skewanova._packed_sort import Counts, run_ends, sort_cases
+from skewanova._packed_sort import BLOCK_SIZE, Counts, run_ends, sort_cases
 from skewanova._rises import Rises, rises_between
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew
 from skewanova.roc import RocCurve
@@ -27,6 +27,17 @@ from skewanova.roc import RocCurve
 
 def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
     """Curve of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    stops = np.cumsum(sizes)
+    batch = (stops - 1) // BLOCK_SIZE  # as many groups at a time as fit the cache
+    cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
+    curves = []
+    for i, j in pairwise(cuts.tolist()):
+        rows = slice(stops[i] - sizes[i], stops[j - 1])
+        curves += _curves_of_batch(positive[rows], score[rows], sizes[i:j])
+    return curves
+
+
+def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
     cases = sort_cases(positive, score, sizes)
     last = run_ends(cases.keys, sizes)
     ends = np.cumsum(sizes)
@@ -66,7 +77,7 @@ def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior,
         rises = _rises_of(curves)
         return _mean_by_curve(closed_form_terms(rises, weighting, estimator), rises)
     priors, weights = weighting.quadrature()
-    return np.asarray(areas_of_curves(curves, priors, estimator) @ weights / weights.sum())
+    return np.asarray((areas_of_curves(curves, priors, estimator) * weights).sum(axis=1) / weights.sum())
 
 
 def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
@@ -76,7 +87,7 @@ def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
     sizes = np.array([len(roc.fpr) for roc in curves])
     first = np.cumsum(sizes) - sizes
-    return np.asarray(np.add.reduceat(area, first) / np.add.reduceat(step, first))
+    return _sums(area, first) / _sums(step, first)
 
 
 def _rises_of(curves: Sequence[RocCurve]) -> Rises:
@@ -86,4 +97,10 @@ def _rises_of(curves: Sequence[RocCurve]) -> Rises:
 def _mean_by_curve(terms: Floats, rises: Rises) -> Floats:
     """Sum of the terms of every curve over its heights; each has one rise that starts from recall 0."""
     first = np.flatnonzero(rises.start_tpr == 0)
-    return np.asarray(np.add.reduceat(terms, first) / np.add.reduceat(rises.height, first))
+    return _sums(terms, first) / _sums(rises.height, first)
+
+
+def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
+    """Sum of every part, equal in the last bit to that of the part alone, to which a zero is added first."""
+    padded = np.insert(values, first, 0.0)
+    return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
