@@ -1,22 +1,26 @@
-"""Bootstrap of cases, each class apart: sorted once, drawn as counts on tie groups, in blocks."""
+"""Bootstrap of cases, each class apart: sorted once, drawn as counts on the slots of the curve, in blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skewanova._checks import Bools, Floats, Seed
-from skewanova._estimators import LINEAR
-from skewanova._influence_kernels import tie_groups
+from skewanova._estimators import LINEAR, vertex_precision
+from skewanova._packed_sort import Counts, run_ends, sort_cases
+from skewanova._rises import Rises
 from skewanova.auprec import iauprec
 from skewanova.priors import DeploymentPrior
 from skewanova.roc import RocCurve
 
-#: Numbers held at once in each of a handful of arrays.
-BLOCK_SIZE = 1_000_000
+#: Cases drawn at once, so that a few arrays of them stay in the second-level cache. Every block of resamples
+#: has a seed of its own: the size is part of what makes results repeat.
+BLOCK_SIZE = 1 << 16
 
 
 def bootstrap_estimates(
@@ -29,78 +33,85 @@ def bootstrap_estimates(
     rng: Seed,
 ) -> Floats:
     """Estimates of AUPREC or IAUPREC from `n_resamples` samples of as many cases of each class."""
-    _, counts = tie_groups(positive, score)
-    area = _linear_areas if estimator in LINEAR else _areas_by_curve
-    blocks = _rates(counts, n_resamples, np.random.default_rng(rng))
-    return np.concatenate([area(tpr, fpr, weighting, estimator) for tpr, fpr in blocks])
+    keys = sort_cases(positive, score).keys
+    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
+    block = max(1, BLOCK_SIZE // len(keys))
+    sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
+    measure = _linear_measure if estimator in LINEAR else _curve_measure
+    estimates = measure(counts, weighting, estimator)
+    seeds = np.random.default_rng(rng).spawn(len(sizes))
+    return np.concatenate([estimates(size, seed) for size, seed in zip(sizes, seeds, strict=True)])
 
 
-def _rates(
-    counts: NDArray[np.intp], n_resamples: int, rng: np.random.Generator
-) -> Iterator[tuple[Floats, Floats]]:
-    """Blocks of resampled true and false positive rates after every tie group, one row a resample."""
-    block = max(1, BLOCK_SIZE // counts.shape[1])
-    for start in range(0, n_resamples, block):
-        size = min(block, n_resamples - start)
-        tpr, fpr = (_resampled_rates(count, size, rng) for count in counts)
-        yield tpr, fpr
+Estimates = Callable[[int, np.random.Generator], Floats]
 
 
-def _resampled_rates(count: NDArray[np.intp], size: int, rng: np.random.Generator) -> Floats:
-    total, filled = count.sum(), np.flatnonzero(count)
-    drawn = np.zeros((size, len(count)), dtype=np.int64)
-    drawn[:, filled] = rng.multinomial(total, count[filled] / total, size=size)
-    return np.asarray(np.cumsum(drawn, axis=1) / total)
+@dataclass(frozen=True, eq=False)
+class _Class:
+    """Cases of one class from the best score down, by the slot each falls in."""
+
+    slot: Counts
+    n_slots: int
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Counts:
+        """Cases in every slot, one row a resample."""
+        at = self.slot[rng.integers(0, len(self.slot), size=(size, len(self.slot)))]
+        at += np.arange(size)[:, None] * self.n_slots
+        return np.bincount(at.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
-def _areas_by_curve(tpr: Floats, fpr: Floats, weighting: DeploymentPrior, estimator: str) -> Floats:
+def _curve_measure(counts: Counts, weighting: DeploymentPrior, estimator: str) -> Estimates:
     """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
-    areas = []
-    for true, false in zip(tpr, fpr, strict=True):
-        moved = np.diff(true + false, prepend=0.0) > 0
-        t, f = (np.concatenate(([0.0], rate[moved])) for rate in (true, false))
-        areas.append(
-            iauprec(RocCurve(f, t, np.full(len(t), np.nan), 1.0, 1.0), weighting, estimator=estimator)
-        )
-    return np.array(areas)
+    classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
+
+    def estimates(size: int, rng: np.random.Generator) -> Floats:
+        true, false = (np.cumsum(one.drawn(size, rng), axis=1) for one in classes)
+        curves = (_curve(t, f) for t, f in zip(true, false, strict=True))
+        return np.array([iauprec(curve, weighting, estimator=estimator) for curve in curves])
+
+    return estimates
 
 
-# --- estimators linear in the precisions, all resamples at once ---------------------------------------------
+def _curve(true: Counts, false: Counts) -> RocCurve:
+    moved = np.flatnonzero(np.diff(true + false, prepend=0))
+    t, f = (np.append(0.0, count[moved] / count[-1]) for count in (true, false))
+    return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _linear_areas(tpr: Floats, fpr: Floats, weighting: DeploymentPrior, estimator: str) -> Floats:
-    step, before = np.diff(tpr, axis=1, prepend=0.0), _BEFORE[estimator]
-    total = np.zeros(len(tpr))
-    for prior, weight in zip(*weighting.quadrature(), strict=True):
-        true, alarms = prior * tpr, prior * tpr + (1 - prior) * fpr
-        precision = np.divide(true, alarms, out=np.zeros_like(true), where=alarms > 0)
-        total += weight * (step * (before(precision, step, alarms > 0) + precision)).sum(axis=1) / 2
-    return total
+# --- estimators linear in the precisions, a block of resamples at once --------------------------------------
 
 
-def _of_same_group(precision: Floats, step: Floats, left_origin: Bools) -> Floats:
-    """average_precision: the precision of the group that a step of recall ends at."""
-    return precision
+def _linear_measure(counts: Counts, weighting: DeploymentPrior, estimator: str) -> Estimates:
+    """Only groups with positives matter: the negatives have a slot within each, and one before each."""
+    rising = np.flatnonzero(counts[0])
+    slot = np.searchsorted(rising, np.arange(counts.shape[1])) * 2
+    slot[rising] += 1
+    positives = _Class(np.repeat(np.arange(len(rising)), counts[0][rising]), len(rising))
+    negatives = _Class(np.repeat(slot, counts[1]), 2 * len(rising) + 1)
+    priors, weights = weighting.quadrature()
+
+    def estimates(size: int, rng: np.random.Generator) -> Floats:
+        height = positives.drawn(size, rng)
+        true, false = np.cumsum(height, axis=1), np.cumsum(negatives.drawn(size, rng), axis=1)
+        points = LINEAR[estimator](_rises(height, true, false, reached=estimator == "upper_trapezoid"))
+        points = replace(points, weight=height.astype(np.float64))
+        means = (points.mean(partial(vertex_precision, prior=pi)).sum(axis=1) for pi in priors)
+        total = sum(weight * mean for weight, mean in zip(weights, means, strict=True))
+        return np.asarray(total / len(positives.slot))
+
+    return estimates
 
 
-def _of_group_before(precision: Floats, step: Floats, left_origin: Bools) -> Floats:
-    """Trapezoid: the precision of the group before, that of the first group drawn at the origin."""
-    before = np.roll(precision, 1, axis=1)
-    known = np.roll(left_origin, 1, axis=1)
-    known[:, 0] = False
-    return np.where(known, before, precision)
+def _rises(height: Counts, true: Counts, false: Counts, *, reached: bool) -> Rises:
+    """Rises of all resamples; one above all that was drawn has no height, and a rate to divide by."""
+    n_positive, n_negative = true[0, -1], false[0, -1]
+    start_fpr, fpr = false[:, :-1:2] / n_negative, false[:, 1::2] / n_negative
+    tpr = np.maximum(true, 1) / n_positive
+    return Rises((true - height) / n_positive, start_fpr, tpr, fpr, _reached(height, fpr) if reached else fpr)
 
 
-def _of_rise_before(precision: Floats, step: Floats, left_origin: Bools) -> Floats:
-    """upper_trapezoid: the precision where recall last rose, 1 at the origin."""
-    at = np.where(step > 0, np.arange(step.shape[1]), -1)
-    last = np.roll(np.maximum.accumulate(at, axis=1), 1, axis=1)
-    last[:, 0] = -1
-    return np.where(last >= 0, np.take_along_axis(precision, np.maximum(last, 0), axis=1), 1.0)
-
-
-_BEFORE: dict[str, Callable[[Floats, Floats, Bools], Floats]] = {
-    "average_precision": _of_same_group,
-    "trapezoid": _of_group_before,
-    "upper_trapezoid": _of_rise_before,
-}
+def _reached(height: Counts, fpr: Floats) -> Floats:
+    """False positive rate at the end of the last rise before that was drawn, 0 where there is none."""
+    last = np.maximum.accumulate(np.where(height > 0, np.arange(height.shape[1]), -1), axis=1)
+    last = np.insert(last[:, :-1], 0, -1, axis=1)
+    return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)

@@ -155,6 +155,8 @@ def check_labels(
     """
     labels = np.asarray(y_true)
     check_vector(labels, name)
+    if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
+        return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
     distinct, first, codes = np.unique(
         _comparable_labels(labels, name, where), return_index=True, return_inverse=True
     )

@@ -1,20 +1,25 @@
-"""Kernels of the eight AUPREC estimators: bare formulas on ROC vertices, at many priors.
+"""Kernels of the eight AUPREC estimators: bare formulas on the rises of a ROC curve, at many priors.
 
-Three estimators are linear in the precisions at the vertices and are stored as vertex weights, which gives
-their integrals over the prior in closed form. The other five join points by exact segments, along which true
-and false positives grow in proportion (Davis and Goadrich 2006).
+Three estimators are linear in the precisions at operating points, which gives their integrals over the prior
+in closed form. The other five join points by exact segments, along which true and false positives grow in
+proportion (Davis and Goadrich 2006).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skewanova._checks import Floats
-from skewanova.priors import UniformPrior, UniformSkew
+from skewanova._moments import MomentSums
+from skewanova._rises import Rises, rises_of_curve
+from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew
 from skewanova.roc import RocCurve, convex_hull
 
 ESTIMATORS = (
@@ -29,7 +34,11 @@ ESTIMATORS = (
 )
 #: Below this |u| the series of the closed forms replaces the logarithm, which would cancel.
 SERIES_LIMIT = 0.05
-SERIES_TERMS = 16
+SERIES_TERMS = 14
+#: Precisions computed at once; and from how many priors, on blocks of how many rises, moments replace them.
+FEW_PRECISIONS = 1 << 15
+MANY_PRIORS = 12
+MANY_RISES = 1 << 11
 
 Kernel = Callable[[Floats], Floats]
 
@@ -47,74 +56,73 @@ def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Vertices:
-    """AUPREC as ``constant + sum of weight * precision`` over vertices with these rates."""
+class Points:
+    """AUPREC as the weighted mean of precisions, over rises and over the points that speak for each rise.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (..., n_rises)
+        Gain in recall.
+    tpr, fpr : tuple of ndarray
+        Rates at each rise's points, one array a point.
+    """
 
     weight: Floats
-    tpr: Floats
-    fpr: Floats
-    constant: float = 0.0
+    tpr: tuple[Floats, ...]
+    fpr: tuple[Floats, ...]
+
+    def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Weight of each rise times the mean of a function of the rates over its points."""
+        total = precision(self.tpr[0], self.fpr[0])
+        for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
+            total = total + precision(true, false)
+        return np.asarray(self.weight * total / len(self.tpr))
 
 
-def _trapezoid(roc: RocCurve) -> Vertices:
+def _trapezoid(rises: Rises) -> Points:
     # Landgrebe et al. 2006, eq. 4, the sum taken from i = 1; the origin shares the first vertex's precision
-    half = np.diff(roc.tpr) / 2
-    weight = half + np.append(half[1:], 0.0)
-    weight[0] += half[0]
-    return Vertices(weight, roc.tpr[1:], roc.fpr[1:])
+    origin = (rises.start_tpr == 0) & (rises.start_fpr == 0)
+    start_tpr = np.where(origin, rises.tpr, rises.start_tpr)
+    start_fpr = np.where(origin, rises.fpr, rises.start_fpr)
+    return Points(rises.height, (start_tpr, rises.tpr), (start_fpr, rises.fpr))
 
 
-def _average_precision(roc: RocCurve) -> Vertices:
-    step, reached = _recall_steps(roc)
-    return Vertices(step, roc.tpr[reached], roc.fpr[reached])
+def _average_precision(rises: Rises) -> Points:
+    return Points(rises.height, (rises.tpr,), (rises.fpr,))
 
 
-def _upper_trapezoid(roc: RocCurve) -> Vertices:
-    # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2 with pmax_0 = 1
-    step, reached = _recall_steps(roc)
-    weight = (step + np.append(step[1:], 0.0)) / 2
-    return Vertices(weight, roc.tpr[reached], roc.fpr[reached], constant=float(step[0] / 2))
+def _upper_trapezoid(rises: Rises) -> Points:
+    # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2; pmax is at the vertex that first reaches a recall, and
+    # pmax_0 = 1 is the precision at any recall without false positives
+    start_tpr = np.where(rises.start_tpr == 0, 1.0, rises.start_tpr)
+    return Points(rises.height, (start_tpr, rises.tpr), (rises.reached_fpr, rises.fpr))
 
 
-def _recall_steps(roc: RocCurve) -> tuple[Floats, NDArray[np.intp]]:
-    """Increments of recall, and the vertex that first reaches each distinct recall above 0."""
-    step = np.diff(roc.tpr)
-    rises = np.flatnonzero(step > 0)
-    return step[rises], rises + 1
-
-
-LINEAR: dict[str, Callable[[RocCurve], Vertices]] = {
+LINEAR: dict[str, Callable[[Rises], Points]] = {
     "trapezoid": _trapezoid,
     "average_precision": _average_precision,
     "upper_trapezoid": _upper_trapezoid,
 }
 
 
-def _linear_kernel(vertices: Vertices) -> Kernel:
-    def area(prior: Floats) -> Floats:
-        precisions = (vertex_precision(vertices.tpr, vertices.fpr, pi) for pi in prior)
-        return np.array([weighted_mean(vertices, precision) for precision in precisions])
-
-    return area
-
-
-def weighted_mean(vertices: Vertices, precision: Floats) -> float:
-    """Weighted mean of precisions; the weights sum to 1 but for rounding, which the division takes out."""
-    area = vertices.constant + (vertices.weight * precision).sum()
-    return float(area / (vertices.constant + vertices.weight.sum()))
+def linear_sums(points: Points, prior: Floats) -> Floats:
+    """Sums over rises of weight times precision, one for each prior."""
+    together = max(1, FEW_PRECISIONS // points.weight.size)
+    rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
+    terms = (points.mean(partial(vertex_precision, prior=row)) for row in rows)
+    return np.concatenate([term.sum(axis=-1) for term in terms])
 
 
-def mean_precision(vertices: Vertices, weighting: UniformPrior | UniformSkew) -> Floats:
-    """Mean of T / (T + skew F) over the weighting, in closed form, at every vertex."""
-    true, false = vertices.tpr, vertices.fpr
+def mean_precision(tpr: Floats, fpr: Floats, weighting: UniformPrior | UniformSkew) -> Floats:
+    """Mean of T / (T + skew F) over the weighting, in closed form, at every point."""
     if isinstance(weighting, UniformSkew):
-        start = true + weighting.low_skew * false
-        return true / start * _log_ratio((weighting.high_skew - weighting.low_skew) * false / start)[0]
+        start = tpr + weighting.low_skew * fpr
+        return tpr / start * _log_ratio((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
     low, width = weighting.low, weighting.high - weighting.low
-    start = low * true + (1 - low) * false
-    end = weighting.high * true + (1 - weighting.high) * false
-    g, h = _log_ratio(width * (true - false) / start, end / start)
-    return np.where(false == 0, 1.0, true * (low * g + width * h) / start)
+    start = low * tpr + (1 - low) * fpr
+    end = weighting.high * tpr + (1 - weighting.high) * fpr
+    g, h = _log_ratio(width * (tpr - fpr) / start, end / start)
+    return np.where(fpr == 0, 1.0, tpr * (low * g + width * h) / start)
 
 
 def _log_ratio(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
@@ -124,54 +132,50 @@ def _log_ratio(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
     """
     near = np.abs(u) < SERIES_LIMIT
     safe = np.where(near, 1.0, u)
-    small = np.where(near, u, 0.0)
-    powers = (-small[..., None]) ** np.arange(SERIES_TERMS)
     log = np.log1p(safe) if grown is None else np.where(u < -0.5, np.log(grown), np.log1p(safe))
-    g = np.where(near, powers @ (1 / np.arange(1.0, SERIES_TERMS + 1)), log / safe)
-    h = np.where(near, powers @ (1 / np.arange(2.0, SERIES_TERMS + 2)), (1 - g) / safe)
+    g = log / safe
+    h = (1 - g) / safe
+    small = u[near]
+    h[near] = _series(small)
+    g[near] = 1 - small * h[near]
     return g, h
+
+
+def _series(u: Floats) -> Floats:
+    """Return h = (1 - log(1 + u) / u) / u as the sum of (-u)^k / (k + 2), by Horner's rule."""
+    total = np.full(u.shape, 1 / (SERIES_TERMS + 1))
+    for k in range(SERIES_TERMS - 2, -1, -1):
+        total *= -u
+        total += 1 / (k + 2)
+    return total
 
 
 # --- estimators that join points by exact segments ----------------------------------------------------------
 
 
-def _segments_area(recall: Floats, alarms: Floats, prior: float) -> Floats:
-    """Exact area under precision along each segment that rises, straight in recall and false alarms.
+def segment_areas(rises: Rises, prior: float) -> Floats:
+    """Exact area under precision along every rise, straight in recall and false positives."""
+    start_alarms, alarms = (1 - prior) * rises.start_fpr, (1 - prior) * rises.fpr
+    return _segment_areas(rises, start_alarms, alarms, prior)
 
-    `alarms` are false alarms in units of the positives' prior, so precision is ``t / (t + alarms)`` with
-    ``t = prior * recall``.
-    """
-    up = np.flatnonzero(np.diff(recall) > 0)
-    rise, start = recall[up + 1] - recall[up], prior * recall[up]
-    growth = prior * rise + (alarms[up + 1] - alarms[up])  # dD, positive however small the prior
-    whole = start + alarms[up]  # D0
+
+def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: float) -> Floats:
+    """As above, for alarms in units of the positives' prior: precision is t / (t + alarms), t = pi T."""
+    rise, start = rises.height, prior * rises.start_tpr
+    growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
+    whole = start + start_alarms  # D0
     from_origin = whole == 0
     safe = np.where(from_origin, 1.0, whole)
     g, h = _log_ratio(growth / safe)
     area = rise * np.where(from_origin, prior * rise / growth, (start * g + prior * rise * h) / safe)
-    return np.where(alarms[up + 1] == 0, rise, area)
-
-
-def _exact_kernel(roc: RocCurve) -> Kernel:
-    total = np.diff(roc.tpr)
-    total = total[total > 0].sum()
-
-    def area(prior: Floats) -> Floats:
-        segments = (_segments_area(roc.tpr, (1 - pi) * roc.fpr, pi) for pi in prior)
-        return np.array([segment.sum() / total for segment in segments])
-
-    return area
-
-
-def _hull_kernel(roc: RocCurve) -> Kernel:
-    return _exact_kernel(convex_hull(roc))
+    return np.where(alarms == 0, rise, area)
 
 
 def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
     """Exact segments between one aggregated precision for each distinct recall (Boyd et al. 2013)."""
 
     def kernel(roc: RocCurve) -> Kernel:
-        reached = _recall_steps(roc)[1]
+        reached = _first_reached(roc)
 
         def area(prior: Floats) -> Floats:
             precisions = ((pi, _aggregated(roc, reached, pi, aggregate)) for pi in prior)
@@ -180,6 +184,11 @@ def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
         return area
 
     return kernel
+
+
+def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
+    """Vertex that first reaches each distinct recall above 0."""
+    return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
 
 
 def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: float, aggregate: str) -> Floats:
@@ -197,13 +206,18 @@ def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: float, aggregat
 def _interpolated_area(recall: Floats, precision: Floats, prior: float) -> float:
     """Rectangle up to the first recall, then exact segments through (recall, precision)."""
     alarms = prior * recall * (1 - precision) / precision
-    area = recall[0] * precision[0] + _segments_area(recall, alarms, prior).sum()
+    rises = Rises(recall[:-1], alarms[:-1], recall[1:], alarms[1:], alarms[:-1])
+    area = recall[0] * precision[0] + _segment_areas(rises, alarms[:-1], alarms[1:], prior).sum()
     return float(area / (recall[0] + np.diff(recall).sum()))
 
 
+# --- areas of whole curves ----------------------------------------------------------------------------------
+
+#: Estimators that depend on the rises of the curve only, and can be summed block by block.
+BY_RISES = (*LINEAR, "exact")
+
 _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
-    "exact": _exact_kernel,
-    "convex_hull": _hull_kernel,
+    "convex_hull": lambda roc: area_kernel(convex_hull(roc), "exact"),
     "interpolated_max": _interpolated_kernel("max"),
     "interpolated_mean": _interpolated_kernel("mean"),
     "interpolated_median": _interpolated_kernel("median"),
@@ -212,6 +226,53 @@ _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
 
 def area_kernel(roc: RocCurve, estimator: str) -> Kernel:
     """Return a function from priors to areas, with all that does not depend on the prior done once."""
-    if estimator in LINEAR:
-        return _linear_kernel(LINEAR[estimator](roc))
+    if estimator in BY_RISES:
+        blocks = list(rises_of_curve(roc))
+        return lambda prior: areas(blocks, prior, estimator)
     return _KERNELS[estimator](roc)
+
+
+def areas(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    """Area at every prior by an estimator of `BY_RISES`, from the rises in blocks."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    blocks = chain([first], blocks)
+    if estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
+        return _areas_by_moments(blocks, prior, estimator)
+    if estimator in LINEAR:
+        area = _over_height(blocks, lambda rises: linear_sums(LINEAR[estimator](rises), prior))
+    else:
+        area = _over_height(blocks, lambda rises: np.array([segment_areas(rises, pi).sum() for pi in prior]))
+    return np.asarray(area)
+
+
+def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    sums, height = MomentSums(), 0.0
+    for rises in blocks:
+        points = LINEAR[estimator](rises)
+        for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
+            sums.add(points.weight, tpr, fpr)
+            height += points.weight.sum()
+    return sums.at(prior) / height
+
+
+def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, estimator: str) -> float:
+    """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
+    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        return float(_over_height(blocks, lambda rises: closed_form_terms(rises, weighting, estimator).sum()))
+    priors, weights = weighting.quadrature()
+    return float((weights * areas(blocks, priors, estimator)).sum() / weights.sum())
+
+
+def closed_form_terms(rises: Rises, weighting: UniformPrior | UniformSkew, estimator: str) -> Floats:
+    """Every rise's part in the area averaged over a weighting, for an estimator of `LINEAR`."""
+    return LINEAR[estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
+
+
+def _over_height(blocks: Iterable[Rises], part: Callable[[Rises], Any]) -> Any:
+    """Sum of the blocks' parts over that of their heights, which is 1 but for the rounding it takes out."""
+    total, height = 0.0, 0.0
+    for rises in blocks:
+        total = total + part(rises)
+        height += rises.height.sum()
+    return total / height

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova._checks import Floats
-from skewanova._estimators import Vertices, mean_precision, vertex_precision
+from skewanova._estimators import mean_precision, vertex_precision
 from skewanova._learners import LEARNERS, lda, separation
 from skewanova.priors import UniformPrior
 
@@ -68,7 +68,7 @@ def _gains(n_positive: int, n_negative: int) -> Floats:
     true = np.arange(1, n_positive + 1)[:, None] / n_positive
     false = np.arange(n_negative + 1) / n_negative
     true, false = np.broadcast_arrays(true, false)
-    after = [mean_precision(Vertices(true, true, false), DEPLOYMENT)]
+    after = [mean_precision(true, false, DEPLOYMENT)]
     after += [vertex_precision(true, false, prior) for grid in PRIOR_GRIDS.values() for prior in grid]
     precision = np.stack(after, axis=-1)
     before = np.concatenate([np.zeros((1, *precision.shape[1:])), precision[:-1]])

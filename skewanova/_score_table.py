@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova._checks import Bools, InputError, InputTypeError, Where, check_labels, check_scores
-from skewanova.roc import RocCurve, curve_from_scores
+from skewanova._group_kernels import curves_of_groups
+from skewanova.roc import RocCurve
 
 WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 #: How many offending cells or rows a message shows.
@@ -63,22 +64,36 @@ class ScoreTable:
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
-        flat = np.ravel_multi_index((self.codes("model"), self.codes("fold"), self.frame["y_true"]), shape)
+        flat = (self.codes("model") * shape[1] + self.codes("fold")) * 2 + self.frame["y_true"].to_numpy()
         return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
+        positive, score, sizes = self.clustered()
+        stops = np.cumsum(sizes)
+        for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
+            yield model, fold, positive[start:stop], score[start:stop]
+
+    @cached_property
+    def cells(self) -> list[tuple[str, Label]]:
+        """Every (model, fold) with rows, models first."""
+        held = np.argwhere(self.counts.sum(axis=2) > 0)
+        folds = self.folds
+        return [(self.models[m], folds[f]) for m, f in held]
+
+    def clustered(self) -> tuple[Bools, NDArray[Any], Codes]:
+        """Return positive labels and scores of all rows cell by cell, and the number of rows in each cell."""
+        sizes = self.counts.sum(axis=2).ravel()
         cell = self.codes("model") * len(self.folds) + self.codes("fold")
-        order = np.argsort(cell, kind="stable")
-        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
         positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
-        for rows in np.split(order, starts[1:]):
-            model, fold = divmod(int(cell[rows[0]]), len(self.folds))
-            yield self.models[model], self.folds[fold], positive[rows], score[rows]
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            positive, score = positive[order], score[order]
+        return positive, score, sizes[sizes > 0]
 
     def curves(self) -> dict[tuple[str, Label], RocCurve]:
         """ROC curve of every (model, fold), models first."""
-        return {(m, f): curve_from_scores(positive, score) for m, f, positive, score in self.groups()}
+        return dict(zip(self.cells, curves_of_groups(*self.clustered()), strict=True))
 
     def only_folds(self, kept: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""

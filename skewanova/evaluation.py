@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
 from skewanova._estimators import ESTIMATORS, vertex_precision
 from skewanova._framed import Framed
+from skewanova._group_kernels import areas_of_curves, aucs_of_curves, mean_areas_of_curves
 from skewanova._packed_curves import select_curves
 from skewanova._score_table import Label, ScoreTable
 from skewanova._streamed_scores import StreamedScores
-from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior
-from skewanova.roc import RocCurve, auc
+from skewanova.roc import RocCurve
 from skewanova.scores import open_scores
 
 #: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
 FEW_EFFECTIVE_NEGATIVES = 50
 #: Folds whose positive counts differ by more than this factor do not weigh alike.
 FOLD_IMBALANCE = 2.0
+#: Vertices of all curves that are measured together.
+MOST_VERTICES = 100_000
 
 RECALL_GRID = np.linspace(0.005, 1.0, 200)
 RATE_GRID = np.linspace(0.0, 1.0, 201)
@@ -70,11 +72,9 @@ class Evaluation(Framed):
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Mean AUPREC over folds, of shape (n_models, n_priors)."""
         pi = np.atleast_1d(check_priors(priors))
-        mean = {model: np.zeros(len(pi)) for model in self.models}
-        for (model, _), roc in self.curves.items():
-            mean[model] += auprec(roc, pi, estimator=self.estimator)
-        n_folds = self.iauprec["model"].value_counts()
-        return np.array([mean[model] / n_folds[model] for model in self.models])
+        areas = _areas(self.curves, pi, self.estimator)
+        model_of = np.array([model for model, _ in self.curves])
+        return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
 
     def ordered(self, models: Sequence[str]) -> Evaluation:
         """Return the same numbers with the models in the order given."""
@@ -135,16 +135,18 @@ def evaluate(
     weighting = as_deployment_prior(deployment_prior)
     check_choice(estimator, ESTIMATORS, "estimator")
     curves = table.curves()
+    iauprec = _iauprec_frame(curves, weighting, estimator)
+    notes = [*_support_notes(iauprec["n_negative"], [*grid.tolist(), weighting.low])]
     return Evaluation(
         auprec=_auprec_frame(curves, grid, estimator),
-        iauprec=_iauprec_frame(curves, weighting, estimator),
+        iauprec=iauprec,
         curves=curves,
         models=table.models,
         folds=table.folds,
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         estimator=estimator,
-        warnings=emit([*_support_notes(curves, [*grid.tolist(), weighting.low]), *_imbalance_notes(curves)]),
+        warnings=emit([*notes, *_imbalance_notes(iauprec["n_positive"])]),
     )
 
 
@@ -341,30 +343,53 @@ def _ordered_curves(evaluation: Evaluation) -> Mapping[tuple[str, Label], RocCur
     return select_curves(evaluation.curves, [key for key in keys if key in evaluation.curves])
 
 
+def _batches(curves: Mapping[tuple[str, Label], RocCurve]) -> Iterator[list[RocCurve]]:
+    """Curves one after another, as many together as may be unpacked at once."""
+    batch: list[RocCurve] = []
+    size = 0
+    for roc in curves.values():
+        batch.append(roc)
+        size += len(roc.fpr)
+        if size >= MOST_VERTICES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _areas(curves: Mapping[tuple[str, Label], RocCurve], priors: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    return np.concatenate([areas_of_curves(batch, priors, estimator) for batch in _batches(curves)])
+
+
 def _auprec_frame(curves: Mapping[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
-    return _by_group(curves, lambda roc: {"prior": grid, "auprec": auprec(roc, grid, estimator=estimator)})
+    areas = _areas(curves, grid, estimator)
+    names = pd.DataFrame(list(curves), columns=["model", "fold"])
+    frame = names.loc[np.repeat(np.arange(len(names)), len(grid))].reset_index(drop=True)
+    return frame.assign(prior=np.tile(grid, len(names)), auprec=areas.ravel())
 
 
 def _iauprec_frame(
     curves: Mapping[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
 ) -> pd.DataFrame:
-    rows = [
-        (
-            m,
-            f,
-            iauprec(roc, weighting, estimator=estimator),
-            auc(roc),
-            int(roc.n_positive),
-            int(roc.n_negative),
+    parts = [
+        pd.DataFrame(
+            {
+                "iauprec": mean_areas_of_curves(batch, weighting, estimator),
+                "auc": aucs_of_curves(batch),
+                "n_positive": [int(roc.n_positive) for roc in batch],
+                "n_negative": [int(roc.n_negative) for roc in batch],
+            }
         )
-        for (m, f), roc in curves.items()
+        for batch in _batches(curves)
     ]
-    return pd.DataFrame(rows, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"])
+    names = pd.DataFrame(list(curves), columns=["model", "fold"])
+    return pd.concat([names, pd.concat(parts, ignore_index=True)], axis=1)
 
 
-def _support_notes(curves: Mapping[tuple[str, Label], RocCurve], priors: Sequence[float]) -> list[str]:
+def _support_notes(negatives: pd.Series[int], priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
-    fewest = min(roc.n_negative for roc in curves.values())
+    fewest = int(negatives.min())
     thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
     return [
         f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
@@ -374,11 +399,11 @@ def _support_notes(curves: Mapping[tuple[str, Label], RocCurve], priors: Sequenc
     ]
 
 
-def _imbalance_notes(curves: Mapping[tuple[str, Label], RocCurve]) -> list[str]:
-    positives = [roc.n_positive for roc in curves.values()]
-    if max(positives) <= FOLD_IMBALANCE * min(positives):
+def _imbalance_notes(positives: pd.Series[int]) -> list[str]:
+    fewest, most = int(positives.min()), int(positives.max())
+    if most <= FOLD_IMBALANCE * fewest:
         return []
     return [
-        f"folds hold between {min(positives):g} and {max(positives):g} positives, more than a factor of "
+        f"folds hold between {fewest} and {most} positives, more than a factor of "
         f"{FOLD_IMBALANCE:g}: they do not estimate AUPREC equally well, yet count alike"
     ]

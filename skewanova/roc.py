@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 from skewanova._checks import (
     Bools,
@@ -22,6 +21,7 @@ from skewanova._checks import (
     check_scores,
     check_weights,
 )
+from skewanova._packed_sort import run_ends, sort_cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,30 +129,43 @@ def roc_curve(
     >>> curve.fpr.tolist(), curve.tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    positive = check_labels(y_true, pos_label=pos_label)
-    score = check_scores(y_score)
-    check_same_length(y_true=positive, y_score=score)
-    weight = None if sample_weight is None else check_weights(sample_weight)
-    if weight is not None:
-        check_same_length(y_score=score, sample_weight=weight)
-        kept = weight > 0
-        positive, score, weight = positive[kept], score[kept], weight[kept]
-    _check_both_classes(positive)
+    if sample_weight is None:
+        return curve_from_scores(*check_binary_scores(y_true, y_score, pos_label))
+    positive, score = _check_lengths(y_true, y_score, pos_label)
+    weight = check_weights(sample_weight)
+    check_same_length(y_score=score, sample_weight=weight)
+    kept = weight > 0
+    positive, score, weight = positive[kept], score[kept], weight[kept]
+    check_both_classes(positive)
     return curve_from_scores(positive, score, weight)
 
 
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
     """Kernel of :func:`roc_curve`: clean labels and scores, both classes present."""
+    if weight is not None:
+        return _weighted_curve(positive, score, weight)
+    cases = sort_cases(positive, score)
+    last = run_ends(cases.keys)
+    true = np.cumsum(cases.keys & 1)[last]
+    return _curve_of_counts(true, last + 1 - true, cases.scores(last))
+
+
+def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> RocCurve:
     order = np.argsort(score, kind="stable")[::-1]
     ranked, label = score[order], positive[order]
     last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))  # lowest-ranked row of each tie
-    # Integers where there are no weights; else summed from the best score, so small rates keep their digits.
-    true = np.cumsum(label if weight is None else np.where(label, weight[order], 0.0))
-    false = np.cumsum(~label if weight is None else np.where(label, 0.0, weight[order]))
+    # Summed from the best score, so that small rates keep their digits.
+    true = np.cumsum(np.where(label, weight[order], 0.0))[last]
+    false = np.cumsum(np.where(label, 0.0, weight[order]))[last]
+    return _curve_of_counts(true, false, ranked[last])
+
+
+def _curve_of_counts(true: NDArray[Any], false: NDArray[Any], threshold: NDArray[Any]) -> RocCurve:
+    """Curve through cumulated counts or weights at every distinct score."""
     return RocCurve(
-        fpr=np.concatenate(([0.0], false[last] / false[-1])),
-        tpr=np.concatenate(([0.0], true[last] / true[-1])),
-        thresholds=np.concatenate(([np.inf], ranked[last].astype(np.float64))),
+        fpr=np.concatenate(([0.0], false / false[-1])),
+        tpr=np.concatenate(([0.0], true / true[-1])),
+        thresholds=np.concatenate(([np.inf], threshold.astype(np.float64))),
         n_positive=float(true[-1]),
         n_negative=float(false[-1]),
     )
@@ -212,6 +225,8 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     >>> hull.fpr.tolist()
     [0.0, 0.0, 0.5, 1.0]
     """
+    from scipy.optimize import isotonic_regression  # slow to load, and seldom used
+
     rise, run = np.diff(roc.tpr), np.diff(roc.fpr)
     span = rise + run
     moved = np.flatnonzero(span > 0)
@@ -220,7 +235,24 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     return RocCurve(roc.fpr[ends], roc.tpr[ends], roc.thresholds[ends], roc.n_positive, roc.n_negative)
 
 
-def _check_both_classes(positive: Bools) -> None:
+def check_binary_scores(
+    y_true: ArrayLike, y_score: ArrayLike, pos_label: object
+) -> tuple[Bools, NDArray[Any]]:
+    """Labels with both classes, and a score for each."""
+    positive, score = _check_lengths(y_true, y_score, pos_label)
+    check_both_classes(positive)
+    return positive, score
+
+
+def _check_lengths(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, NDArray[Any]]:
+    positive = check_labels(y_true, pos_label=pos_label)
+    score = check_scores(y_score)
+    check_same_length(y_true=positive, y_score=score)
+    return positive, score
+
+
+def check_both_classes(positive: Bools) -> None:
+    """At least one case of each class."""
     for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
         if not present:
             raise InputError(f"`y_true` must hold both classes, but has no {word} case")

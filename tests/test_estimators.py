@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import priors, ranges, tie_groups
 
 from skewanova import _estimators as kernels
+from skewanova._rises import Rises, rises_between
 from skewanova.auprec import ESTIMATORS
 from skewanova.priors import UniformPrior, UniformSkew
 from skewanova.roc import RocCurve, roc_curve
@@ -28,8 +29,8 @@ def test_every_estimator_has_a_kernel():
     curve = curve_of([(1, 0), (1, 2)])
     for estimator in ESTIMATORS:
         assert kernels.area_kernel(curve, estimator)(np.array([0.2, 0.5])).shape == (2,)
-    assert set(kernels.LINEAR) | set(kernels._KERNELS) == set(ESTIMATORS)
-    assert not set(kernels.LINEAR) & set(kernels._KERNELS)
+    assert set(kernels.BY_RISES) | set(kernels._KERNELS) == set(ESTIMATORS)
+    assert not set(kernels.BY_RISES) & set(kernels._KERNELS)
 
 
 # --- precision ----------------------------------------------------------------------------------------------
@@ -77,8 +78,7 @@ def test_log_ratio_at_zero_and_in_any_shape():
 @given(rates(), ranges())
 def test_mean_precision_over_uniform_priors(point, limits):
     t, f = map(twins.Fraction, point)
-    vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
-    found = kernels.mean_precision(vertex, UniformPrior(*limits))[0]
+    found = kernels.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformPrior(*limits))[0]
     truth = twins.mean_precision_uniform_prior(t, f, *limits)
     assert twins.relative_error(found, truth) < 1e-14
 
@@ -87,8 +87,7 @@ def test_mean_precision_over_uniform_priors(point, limits):
 @pytest.mark.parametrize("t", [1e-9, 1e-6, 1e-3])
 def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
     """Here log(1 + u) is taken of a 1 + u that has lost its digits, unless it is found another way."""
-    vertex = kernels.Vertices(np.ones(1), np.array([t]), np.ones(1))
-    found = kernels.mean_precision(vertex, UniformPrior(*limits))[0]
+    found = kernels.mean_precision(np.array([t]), np.ones(1), UniformPrior(*limits))[0]
     truth = twins.mean_precision_uniform_prior(twins.Fraction(t), twins.Fraction(1), *limits)
     assert twins.relative_error(found, truth) < 2e-15
 
@@ -97,54 +96,56 @@ def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
 def test_mean_precision_over_uniform_skews(point, limits):
     t, f = map(twins.Fraction, point)
     low, high = (1 / p - 1 for p in reversed(limits))
-    vertex = kernels.Vertices(np.ones(1), np.array([float(t)]), np.array([float(f)]))
-    found = kernels.mean_precision(vertex, UniformSkew(low, high))[0]
+    found = kernels.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformSkew(low, high))[0]
     truth = twins.mean_precision_uniform_skew(t, f, low, high)
     assert twins.relative_error(found, truth) < 1e-14
 
 
 def test_mean_precision_of_no_recall_is_zero():
-    vertex = kernels.Vertices(np.ones(1), np.zeros(1), np.array([0.5]))
-    assert kernels.mean_precision(vertex, UniformPrior(0.1, 0.3))[0] == 0.0
-    assert kernels.mean_precision(vertex, UniformSkew(1, 3))[0] == 0.0
+    for weighting in (UniformPrior(0.1, 0.3), UniformSkew(1, 3)):
+        assert kernels.mean_precision(np.zeros(1), np.array([0.5]), weighting)[0] == 0.0
 
 
-# --- vertices with weights ----------------------------------------------------------------------------------
+# --- points of the rises ------------------------------------------------------------------------------------
+
+
+def rises_of(curve):
+    return rises_between(curve.tpr, curve.fpr)
 
 
 @given(tie_groups())
 def test_weights_sum_to_one(groups):
-    for name, vertices_of in kernels.LINEAR.items():
-        vertices = vertices_of(curve_of(groups))
-        assert vertices.weight.sum() + vertices.constant == pytest.approx(1.0, abs=1e-15), name
-        assert (vertices.weight >= 0).all()
-        assert len(vertices.weight) == len(vertices.tpr) == len(vertices.fpr)
+    for name, points_of in kernels.LINEAR.items():
+        points = points_of(rises_of(curve_of(groups)))
+        assert points.weight.sum() == pytest.approx(1.0, abs=1e-15), name
+        assert (points.weight > 0).all()
+        assert {len(points.weight)} == {len(rates) for rates in (*points.tpr, *points.fpr)}
 
 
-def test_weights_by_hand():
-    curve = RocCurve.from_rates([0, 0.2, 0.2, 0.4, 0.4, 1], [0, 0.25, 0.5, 0.5, 1, 1])
-    trapezoid = kernels.LINEAR["trapezoid"](curve)
-    assert trapezoid.weight.tolist() == [
-        0.375,
-        0.125,
-        0.25,
-        0.25,
-        0.0,
-    ]  # the origin's 0.125 goes to the first
-    assert trapezoid.fpr.tolist() == [0.2, 0.2, 0.4, 0.4, 1.0]
-    steps = kernels.LINEAR["average_precision"](curve)
-    assert steps.weight.tolist() == [0.25, 0.25, 0.5]
-    assert steps.fpr.tolist() == [0.2, 0.2, 0.4]
-    upper = kernels.LINEAR["upper_trapezoid"](curve)
-    assert upper.weight.tolist() == [0.25, 0.375, 0.25]
-    assert upper.constant == 0.125
-    assert upper.tpr.tolist() == [0.25, 0.5, 1.0]
+def test_points_by_hand():
+    rises = rises_of(RocCurve.from_rates([0, 0.2, 0.2, 0.4, 0.4, 1], [0, 0.25, 0.5, 0.5, 1, 1]))
+
+    def found(estimator):
+        points = kernels.LINEAR[estimator](rises)
+        assert points.weight.tolist() == [0.25, 0.25, 0.5]
+        pairs = zip(points.tpr, points.fpr, strict=True)
+        return [list(zip(t.tolist(), f.tolist(), strict=True)) for t, f in pairs]
+
+    ends = [(0.25, 0.2), (0.5, 0.2), (1.0, 0.4)]
+    # the origin shares the first vertex's precision; the third rise starts behind a step to the right
+    assert found("trapezoid") == [[(0.25, 0.2), (0.25, 0.2), (0.5, 0.4)], ends]
+    assert found("average_precision") == [ends]
+    # precision 1 at the origin, then the largest at each recall, where it is first reached
+    assert found("upper_trapezoid") == [[(1.0, 0.0), (0.25, 0.2), (0.5, 0.2)], ends]
 
 
-def test_weighted_mean_takes_out_rounding():
-    vertices = kernels.Vertices(np.full(10, 0.1), np.ones(10), np.zeros(10))
-    assert sum([0.1] * 10) != 1.0
-    assert kernels.weighted_mean(vertices, np.ones(10)) == 1.0
+def test_sums_over_blocks_take_out_rounding():
+    ones = np.ones(5)
+    start = np.arange(10) / 10
+    rises = [Rises(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
+    assert sum(r.height.sum() for r in rises) != 1.0
+    for estimator in kernels.BY_RISES:
+        assert kernels.areas(rises, np.array([0.1]), estimator).tolist() == [1.0]
 
 
 # --- exact segments -----------------------------------------------------------------------------------------
@@ -158,8 +159,7 @@ def test_segment_equals_its_integral(true, false, prior):
     if t0 == t1:
         return
     t0, t1, f0, f1 = (twins.Fraction(k, 50) for k in (t0, t1, f0, f1))
-    recall, alarms = np.array([t0, t1], float), (1 - prior) * np.array([f0, f1], float)
-    found = kernels._segments_area(recall, alarms, prior)
+    found = kernels.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert found.shape == (1,)
     # near 0 alarms the integrand turns too sharply for mpmath's quadrature: closed form there
     with mp.workdps(80):
@@ -177,13 +177,13 @@ def test_segment_twin_equals_the_definition(ends, prior):
     """The closed form used as a twin above, against the integral it stands for."""
     t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
     truth = twins.segment_by_quadrature((t0, f0), (t1, f1), prior)
-    found = kernels._segments_area(np.array([t0, t1], float), (1 - prior) * np.array([f0, f1], float), prior)
+    found = kernels.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
 def test_segments_that_do_not_rise_are_left_out():
-    area = kernels._segments_area(np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.1, 0.1, 0.3, 0.3]), 0.5)
-    assert area.shape == (2,)
+    tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
+    assert kernels.segment_areas(rises_between(tpr, fpr), 0.5).shape == (2,)
 
 
 @pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
@@ -203,7 +203,7 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
 def test_aggregates_by_hand():
     # recall 1/2 is reached at fpr 0, 1/4, 3/4; recall 1 at fpr 3/4 and 1
     curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
-    reached = kernels._recall_steps(curve)[1]
+    reached = kernels._first_reached(curve)
     assert reached.tolist() == [1, 4]
     half, one = [1.0, 0.5 / 0.75, 0.5 / 1.25], [1 / 1.75, 0.5]
     for aggregate, function in (("max", max), ("mean", np.mean), ("median", np.median)):
@@ -213,6 +213,6 @@ def test_aggregates_by_hand():
 
 def test_aggregates_ignore_vertices_at_no_recall():
     curve = RocCurve.from_rates([0, 0.5, 0.75, 0.75, 1], [0, 0, 0, 1, 1])
-    reached = kernels._recall_steps(curve)[1]
+    reached = kernels._first_reached(curve)
     found = kernels._aggregated(curve, reached, 0.5, "mean")
     assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])

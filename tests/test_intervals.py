@@ -151,17 +151,15 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     weighting = target_prior(None, (0.1, 0.3), positive)
     options = {"estimator": estimator, "n_resamples": 3, "rng": 7}
     found = bootstrap_estimates(positive, np.array(scores), weighting, **options)
-    # the same draws, taken group by group
-    rng, expected = np.random.default_rng(7), []
-    counts = np.array(groups)
-    drawn = np.zeros((3, *counts.shape), dtype=int)
-    for j in range(2):
-        filled = np.flatnonzero(counts[:, j])
-        total = counts[:, j].sum()
-        drawn[:, filled, j] = rng.multinomial(total, counts[filled, j] / total, size=3)
-    for draw in drawn:
-        rows = twins.labels_and_scores([(p, q) for p, q in draw])
-        expected.append(iauprec_score(*rows, deployment_prior=(0.1, 0.3), estimator=estimator))
+    # the same draws, as rows: of each class, the cases from the best score down
+    (rng,), expected = np.random.default_rng(7).spawn(1), []
+    by_class = [
+        sorted((s for s, y in zip(scores, positive, strict=True) if y == c), reverse=True) for c in (1, 0)
+    ]
+    drawn = [np.array(kept)[rng.integers(0, len(kept), size=(3, len(kept)))] for kept in by_class]
+    labels = np.repeat([1, 0], [len(kept) for kept in by_class])
+    for rows in np.hstack(drawn):
+        expected.append(iauprec_score(labels, rows, deployment_prior=(0.1, 0.3), estimator=estimator))
     assert found == pytest.approx(expected, rel=1e-11)
 
 
@@ -173,6 +171,17 @@ def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
     found = bootstrap_estimates(labels == 1, scores, weighting, **options)
     assert len(found) == len(set(found.tolist())) == 1001
     assert found.var() == pytest.approx(auprec_variance(labels, scores, prior=0.3), rel=0.25)
+
+
+def test_bootstrap_blocks_do_not_depend_on_how_many_follow():
+    """Every block has a seed of its own, so that blocks may be computed in any order or process."""
+    labels, scores = sample("binormal", 300, 700)
+    options = {"estimator": "trapezoid", "rng": 4}
+    weighting = target_prior(0.3, None, labels == 1)
+    few, many = (
+        bootstrap_estimates(labels == 1, scores, weighting, n_resamples=n, **options) for n in (130, 400)
+    )
+    assert few.tolist() == many[:130].tolist()
 
 
 def test_bootstrap_repeats_by_seed():

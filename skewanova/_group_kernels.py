@@ -1,0 +1,106 @@
+"""Curves of many groups from one sort, and areas of many curves from one pass over all their vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova._checks import Bools, Floats
+from skewanova._estimators import (
+    BY_RISES,
+    LINEAR,
+    area_kernel,
+    closed_form_terms,
+    segment_areas,
+    vertex_precision,
+)
+from skewanova._packed_sort import BLOCK_SIZE, Counts, run_ends, sort_cases
+from skewanova._rises import Rises, rises_between
+from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew
+from skewanova.roc import RocCurve
+
+
+def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
+    """Curve of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    stops = np.cumsum(sizes)
+    batch = (stops - 1) // BLOCK_SIZE  # as many groups at a time as fit the cache
+    cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
+    curves = []
+    for i, j in pairwise(cuts.tolist()):
+        rows = slice(stops[i] - sizes[i], stops[j - 1])
+        curves += _curves_of_batch(positive[rows], score[rows], sizes[i:j])
+    return curves
+
+
+def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
+    cases = sort_cases(positive, score, sizes)
+    last = run_ends(cases.keys, sizes)
+    ends = np.cumsum(sizes)
+    edge = np.append(0, np.searchsorted(last, ends))  # first run of every group
+    group = np.repeat(np.arange(len(sizes)), np.diff(edge))
+    true = np.cumsum(cases.keys & 1)
+    n_positive = np.diff(true[ends - 1], prepend=0)
+    n_negative = sizes - n_positive
+    true = true[last] - (np.cumsum(n_positive) - n_positive)[group]
+    false = last + 1 - (ends - sizes)[group] - true
+    place = np.arange(len(last)) + group + 1  # behind the origins of this group and those before
+    fpr, tpr, thresholds = np.zeros((3, len(last) + len(sizes)))
+    fpr[place], tpr[place] = false / n_negative[group], true / n_positive[group]
+    thresholds[:] = np.inf
+    thresholds[place] = cases.scores(last)
+    cuts = edge + np.arange(len(edge))
+    parts = zip(pairwise(cuts.tolist()), n_positive.tolist(), n_negative.tolist(), strict=True)
+    return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]
+
+
+def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    if estimator not in BY_RISES:
+        return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
+    rises = _rises_of(curves)
+    if estimator in LINEAR:
+        points = LINEAR[estimator](rises)
+        terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
+    else:
+        terms = (segment_areas(rises, pi) for pi in prior)
+    return np.stack([_mean_by_curve(term, rises) for term in terms], axis=1)
+
+
+def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
+    """IAUPREC of every curve."""
+    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        rises = _rises_of(curves)
+        return _mean_by_curve(closed_form_terms(rises, weighting, estimator), rises)
+    priors, weights = weighting.quadrature()
+    return np.asarray((areas_of_curves(curves, priors, estimator) * weights).sum(axis=1) / weights.sum())
+
+
+def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
+    """Area under every ROC curve, by the trapezoidal rule."""
+    fpr, tpr = (np.concatenate([getattr(roc, name) for roc in curves]) for name in ("fpr", "tpr"))
+    step = np.maximum(np.diff(fpr, append=0.0), 0.0)  # back to 0 from one curve to the next
+    area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
+    sizes = np.array([len(roc.fpr) for roc in curves])
+    first = np.cumsum(sizes) - sizes
+    return _sums(area, first) / _sums(step, first)
+
+
+def _rises_of(curves: Sequence[RocCurve]) -> Rises:
+    return rises_between(*(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr")))
+
+
+def _mean_by_curve(terms: Floats, rises: Rises) -> Floats:
+    """Sum of the terms of every curve over its heights; each has one rise that starts from recall 0."""
+    first = np.flatnonzero(rises.start_tpr == 0)
+    return _sums(terms, first) / _sums(rises.height, first)
+
+
+def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
+    """Sum of every part, equal in the last bit to that of the part alone, to which a zero is added first."""
+    padded = np.insert(values, first, 0.0)
+    return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
