@@ -2,7 +2,7 @@
 
 On the breast cancer data of scikit-learn, malignant being positive: tune by IAUPREC within the training
 cases, score three models on the same repeated splits, compare them, and correct the probabilities of a
-balanced model to a rare prior. Needs the extra ``sklearn``: ``pip install "skewanova[sklearn]"``. Run it with::
+balanced model to a rare prior. Needs ``pip install "skewanova[sklearn]"``. Run it with::
 
     python examples/scikit_learn.py [--out DIR]
 """
