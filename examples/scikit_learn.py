@@ -1,8 +1,8 @@
 """scikit-learn classifiers tuned, compared and drawn for a deployment where positives are rare.
 
-On the breast cancer data of scikit-learn, malignant being positive: tune by IAUPREC within the training cases,
-score three models on the same repeated splits, compare them, and correct the probabilities of a balanced model
-to a rare prior. Needs the extra ``sklearn``: ``pip install "skewanova[sklearn]"``. Run it with::
+On the breast cancer data of scikit-learn, malignant being positive: tune by IAUPREC within the training
+cases, score three models on the same repeated splits, compare them, and correct the probabilities of a
+balanced model to a rare prior. Needs ``pip install "skewanova[sklearn]"``. Run it with::
 
     python examples/scikit_learn.py [--out DIR]
 """
@@ -33,6 +33,7 @@ POSITIVE = "malignant"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Tune, compare and print; draw and save where told."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, metavar="DIR", help="save the figure and the report here")
     out = parser.parse_args(arguments).out

@@ -14,6 +14,7 @@ import pytest
 
 from skewanova import _tables_in as tables_in
 from skewanova._checks import InputError, InputTypeError
+from skewanova.scores import read_scores
 
 HEAD = "model,fold,y_true,y_score"
 LABELS = ["model", "fold", "y_true"]
@@ -336,6 +337,15 @@ ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score"
         pa.table,
         lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
         lambda rows: nw.from_native(pl.DataFrame(rows)),
+        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
+        lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
+        lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),
+        lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
+        lambda rows: pa.concat_tables([pa.table(rows).slice(0, 1), pa.table(rows).slice(1)]),
+        lambda rows: pa.table({**rows, "model": pa.chunked_array([[m] for m in rows["model"]])}),
+        lambda rows: pa.table(
+            {**rows, "model": pa.chunked_array([pa.array([m]).dictionary_encode() for m in rows["model"]])}
+        ),
     ],
 )
 def test_every_kind_of_frame(make):
@@ -359,3 +369,25 @@ def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
     frame.to_parquet(tmp_path / "s.pq")
     raw = load(tmp_path / "s.pq")
     assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: pd.DataFrame(rows).astype({"y_score": "Float64"}),
+        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame,
+        lambda rows: pl.DataFrame(rows).lazy(),
+        pa.table,
+    ],
+)
+def test_missing_scores_and_names_of_frames_are_told_by_row(make):
+    rows = {"model": ["A"] * 3, "fold": [1] * 3, "y_true": [1, 0, 1], "y_score": [0.5, 0.25, None]}
+    with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 2$"):
+        read_scores(make(rows))
+    named = rows | {"model": ["A", None, "A"], "y_score": [0.5, 0.25, 1.0]}
+    with pytest.raises(InputError, match=r"^`model` must not be empty, but 1 row is, the first at row 1$"):
+        read_scores(make(named))
+    labelled = rows | {"y_true": [1, None, 0], "y_score": [0.5, 0.25, 1.0]}
+    with pytest.raises(InputError, match=r"^`y_true` must not have missing labels, but has 1, the"):
+        read_scores(make(labelled))
