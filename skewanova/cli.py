@@ -86,7 +86,8 @@ def check(scores: Path, **options: Any) -> None:
 @click.option(
     "--deployment-prior",
     type=Parsed("RANGE", parse_deployment_prior),
-    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH or beta:A:B.",
+    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
+    "quantiles:0.05=LOW:0.95=HIGH.",
 )
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."

@@ -306,7 +306,8 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         ),
         (
             ["--deployment-prior", "x"],
-            "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH or beta:A:B, but got 'x'$",
+            "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+            "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$",
         ),
         (["--deployment-prior", "0.1:"], "a deployment prior is LOW:HIGH"),
         (["--deployment-prior", ""], "a deployment prior is LOW:HIGH"),
