@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         compare_on_one_set,
     )
     from skewanova.intervals import Interval, confidence_interval
+    from skewanova.operating import operating_table
     from skewanova.plots import (
         plot_auprec,
         plot_difference_curves,
@@ -118,6 +119,7 @@ _LAZY = {
     "load_satellite_scores": "datasets",
     "mixed_model_anova": "_mixed",
     "operating_points": "evaluation",
+    "operating_table": "operating",
     "pairwise_comparisons": "_pairwise",
     "plot_auprec": "plots",
     "plot_difference_curves": "plots",
@@ -201,6 +203,7 @@ __all__ = [
     "load_satellite_scores",
     "mixed_model_anova",
     "operating_points",
+    "operating_table",
     "pairwise_comparisons",
     "plot_auprec",
     "plot_difference_curves",

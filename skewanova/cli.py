@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 import skewanova
-from skewanova._checks import InputError
+from skewanova._cli_decisions import operate
 from skewanova._cli_options import Parsed, comparison_options, out_file_option, table_options, told
+from skewanova._cli_reading import read_table
 from skewanova._cli_studies import study
 from skewanova._parsing import parse_deployment_prior, parse_prior
 from skewanova.intervals import METHODS
@@ -62,7 +63,7 @@ def compare(scores: Path, **options: Any) -> None:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """
-    _run(_read(scores, options), **options)
+    _run(read_table(scores, options), **options)
 
 
 @main.command()
@@ -76,7 +77,7 @@ def check(scores: Path, **options: Any) -> None:
     """
     from skewanova.scores import describe_table
 
-    for line in describe_table(_read(scores, options)):
+    for line in describe_table(read_table(scores, options)):
         click.echo(line)
 
 
@@ -105,25 +106,10 @@ def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None
     """
     from skewanova.tables import intervals_table
 
-    frame = skewanova.interval_table(_read(scores, options), rng=seed, **options)
+    frame = skewanova.interval_table(read_table(scores, options), rng=seed, **options)
     if out is not None:
         frame.to_csv(out, index=False)
     click.echo(intervals_table(frame).to_text())
-
-
-def _read(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
-    """Read the score table, taking the options about it out of `options`."""
-    words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
-    named = {column: options.pop(f"{word}_column") for word, column in words.items()}
-    given = {column: name for column, name in named.items() if name is not None}
-    positive, wide = options.pop("positive"), options.pop("wide")
-    if not wide:
-        return skewanova.read_scores(path, columns=given, pos_label=positive)
-    if "model" in given or "y_score" in given:
-        raise InputError(
-            "--wide takes every other column as a model: leave out --model-column, --score-column"
-        )
-    return skewanova.scores_from_wide(path, **{"pos_label": positive, **given})
 
 
 def _run(
@@ -142,6 +128,7 @@ def _run(
 
 
 main.add_command(study)
+main.add_command(operate)
 
 if __name__ == "__main__":
     main()

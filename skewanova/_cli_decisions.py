@@ -1,0 +1,60 @@
+"""The commands that lead from scores to decisions: ``operate`` and ``plan``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skewanova._cli_options import Parsed, out_file_option, table_options, told
+from skewanova._cli_reading import read_table
+from skewanova._parsing import parse_priors
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--threshold", type=float, help="Flag cases that score at least this.")
+@click.option("--recall", type=float, help="Instead: the highest threshold with this recall.")
+@click.option("--precision", type=float, help="Instead: the lowest threshold with this precision.")
+@click.option("--flagged", type=float, help="Instead: the lowest threshold that flags this share at most.")
+@click.option("--cost-fp", type=float, help="Cost of a false positive.")
+@click.option(
+    "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
+)
+@click.option(
+    "--priors",
+    type=Parsed("LIST", parse_priors),
+    default="0.5,0.1,0.01",
+    show_default=True,
+    help="Priors of the deployment, separated by commas.",
+)
+@click.option(
+    "--chosen-prior",
+    type=Parsed("LIST", parse_priors),
+    help="Priors for which the threshold is chosen; by default each of --priors for itself.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@out_file_option
+@table_options
+@told
+def operate(
+    scores: Path, cost_fp: float | None, cost_fn: float | None, out: Path | None, **options: Any
+) -> None:
+    r"""Tell what one threshold does at the priors of its use.
+
+    \b
+    Example:
+      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \
+          --cost-fp 1 --cost-fn 20
+    """
+    from skewanova._operating_tables import operating_points_table
+    from skewanova.operating import operating_table
+
+    costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
+    if costs is None and (cost_fp, cost_fn) != (None, None):
+        raise click.UsageError("--cost-fp and --cost-fn go together")
+    frame = operating_table(read_table(scores, options), costs=costs, **options)
+    if out is not None:
+        frame.to_csv(out, index=False)
+    click.echo(operating_points_table(frame).to_text())
