@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
     from skewanova.intervals import Interval, confidence_interval
     from skewanova.operating import operating_table
+    from skewanova.planning import ComparisonPlan, plan_comparison
     from skewanova.plots import (
         plot_auprec,
         plot_difference_curves,
@@ -89,6 +90,7 @@ _LAZY = {
     "AuprecCovariance": "influence",
     "BinormalFit": "binormal",
     "Comparison": "comparison",
+    "ComparisonPlan": "planning",
     "Evaluation": "evaluation",
     "Interval": "intervals",
     "OmnibusResult": "_omnibus_result",
@@ -121,6 +123,7 @@ _LAZY = {
     "operating_points": "evaluation",
     "operating_table": "operating",
     "pairwise_comparisons": "_pairwise",
+    "plan_comparison": "planning",
     "plot_auprec": "plots",
     "plot_difference_curves": "plots",
     "plot_differences": "plots",
@@ -158,6 +161,7 @@ __all__ = [
     "BetaPrior",
     "BinormalFit",
     "Comparison",
+    "ComparisonPlan",
     "DeploymentPrior",
     "DiscretePrior",
     "ESTIMATORS",
@@ -205,6 +209,7 @@ __all__ = [
     "operating_points",
     "operating_table",
     "pairwise_comparisons",
+    "plan_comparison",
     "plot_auprec",
     "plot_difference_curves",
     "plot_differences",

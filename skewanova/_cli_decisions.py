@@ -9,7 +9,8 @@ import click
 
 from skewanova._cli_options import Parsed, out_file_option, table_options, told
 from skewanova._cli_reading import read_table
-from skewanova._parsing import parse_priors
+from skewanova._design import RESAMPLING
+from skewanova._parsing import parse_deployment_prior, parse_priors
 
 
 @click.command()
@@ -58,3 +59,42 @@ def operate(
     if out is not None:
         frame.to_csv(out, index=False)
     click.echo(operating_points_table(frame).to_text())
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option(
+    "--deployment-prior",
+    type=Parsed("RANGE", parse_deployment_prior),
+    default="0.05:0.20",
+    show_default=True,
+    help="Where the prior of the deployment lies, as for compare.",
+)
+@click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="Probability of finding it.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
+@click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
+@click.option(
+    "--resampling",
+    type=click.Choice(RESAMPLING),
+    default="auto",
+    show_default=True,
+    help="How the folds were made; auto looks at the case column.",
+)
+@click.option("--test-fraction", type=float, help="Share of the data set that each fold tests.")
+@out_file_option
+@table_options
+@told
+def plan(scores: Path, out: Path | None, **options: Any) -> None:
+    r"""Tell how much more data would tell the models apart.
+
+    \b
+    Example:
+      skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
+    """
+    from skewanova.planning import plan_comparison
+
+    found = plan_comparison(read_table(scores, options), **options)
+    if out is not None:
+        found.to_frame().to_csv(out, index=False)
+    click.echo(found.summary())

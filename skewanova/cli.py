@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import skewanova
-from skewanova._cli_decisions import operate
+from skewanova._cli_decisions import operate, plan
 from skewanova._cli_options import Parsed, comparison_options, out_file_option, table_options, told
 from skewanova._cli_reading import read_table
 from skewanova._cli_studies import study
@@ -129,6 +129,7 @@ def _run(
 
 main.add_command(study)
 main.add_command(operate)
+main.add_command(plan)
 
 if __name__ == "__main__":
     main()
