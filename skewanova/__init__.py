@@ -27,6 +27,8 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 if TYPE_CHECKING:
     from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
+    from skewanova._dataset_tables import read_datasets
+    from skewanova._datasets_comparison import DatasetsComparison, compare_datasets
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
     from skewanova._interval_table import interval_table
@@ -91,6 +93,7 @@ _LAZY = {
     "BinormalFit": "binormal",
     "Comparison": "comparison",
     "ComparisonPlan": "planning",
+    "DatasetsComparison": "_datasets_comparison",
     "Evaluation": "evaluation",
     "Interval": "intervals",
     "OmnibusResult": "_omnibus_result",
@@ -106,6 +109,7 @@ _LAZY = {
     "bayesian_comparisons": "_pairwise",
     "compact_letters": "posthoc",
     "compare": "comparison",
+    "compare_datasets": "_datasets_comparison",
     "compare_on_one_set": "influence",
     "confidence_interval": "intervals",
     "corrected_anova": "_omnibus",
@@ -135,6 +139,7 @@ _LAZY = {
     "plot_surface": "plots",
     "precision_recall_points": "evaluation",
     "rank_models": "decision",
+    "read_datasets": "_dataset_tables",
     "read_scores": "scores",
     "repeated_measures_anova": "_omnibus",
     "resampling_anova": "_omnibus",
@@ -162,6 +167,7 @@ __all__ = [
     "BinormalFit",
     "Comparison",
     "ComparisonPlan",
+    "DatasetsComparison",
     "DeploymentPrior",
     "DiscretePrior",
     "ESTIMATORS",
@@ -189,6 +195,7 @@ __all__ = [
     "bayesian_comparisons",
     "compact_letters",
     "compare",
+    "compare_datasets",
     "compare_on_one_set",
     "confidence_interval",
     "convex_hull",
@@ -223,6 +230,7 @@ __all__ = [
     "precision_recall_points",
     "prior_from_skew",
     "rank_models",
+    "read_datasets",
     "read_scores",
     "repeated_measures_anova",
     "resampling_anova",

@@ -1,4 +1,4 @@
-"""The commands that lead from scores to decisions: ``operate`` and ``plan``."""
+"""The commands ``operate`` and ``plan``, and ``compare`` where there are several data sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skewanova._cli_options import Parsed, out_file_option, table_options, told
-from skewanova._cli_reading import read_table
+from skewanova._cli_reading import column_names, read_table
 from skewanova._design import RESAMPLING
 from skewanova._parsing import parse_deployment_prior, parse_priors
 
@@ -98,3 +98,19 @@ def plan(scores: Path, out: Path | None, **options: Any) -> None:
     if out is not None:
         found.to_frame().to_csv(out, index=False)
     click.echo(found.summary())
+
+
+def run_datasets(scores: Path, **options: Any) -> None:
+    """Compare on several data sets, and print what was found across them."""
+    from skewanova._datasets_comparison import compare_datasets
+
+    columns, positive = column_names(options)
+    out, rng = options.pop("out"), options.pop("seed")
+    prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
+    result = compare_datasets(
+        scores, prior, columns=columns, pos_label=positive, alpha=alpha, rng=rng, options=options
+    )
+    written = None if out is None else result.save(out)
+    click.echo(result.summary())
+    if written is not None:
+        click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")

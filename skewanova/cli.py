@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 import skewanova
-from skewanova._cli_decisions import operate, plan
+from skewanova._cli_decisions import operate, plan, run_datasets
 from skewanova._cli_options import Parsed, comparison_options, out_file_option, table_options, told
 from skewanova._cli_reading import read_table
 from skewanova._cli_studies import study
 from skewanova._parsing import parse_deployment_prior, parse_prior
 from skewanova.intervals import METHODS
 from skewanova.priors import DeploymentPrior
+from skewanova.scores import SeveralDatasetsError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
@@ -56,14 +57,20 @@ def compare(scores: Path, **options: Any) -> None:
 
     SCORES is a .csv, .csv.gz or .parquet file with one row for each model and held-out case: model, fold,
     y_true, y_score and, if you can, case (which case of the data set the row is about). A higher score speaks
-    for the positive class.
+    for the positive class. With a column dataset, every data set is compared by itself and then all together.
 
     \b
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """
-    _run(read_table(scores, options), **options)
+    given = dict(options)
+    try:
+        table = read_table(scores, options)
+    except SeveralDatasetsError:
+        run_datasets(scores, **given)
+    else:
+        _run(table, **options)
 
 
 @main.command()

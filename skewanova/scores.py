@@ -15,7 +15,13 @@ from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
 from skewanova._tables_in import load_table
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
+#: A column of this name tells data sets apart, whose folds must not be mixed.
+DATASET_COLUMNS = frozenset({"dataset"})
 MISSING_POLICIES = ("error", "drop_fold")
+
+
+class SeveralDatasetsError(InputError):
+    """A table of several data sets stands where one is wanted."""
 
 
 def read_scores(
@@ -59,9 +65,22 @@ def read_scores(
     names = _column_names(columns)
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
-    raw = load_table(source, required=required, optional=[names["case"]], text=labels)
+    kept = [names["case"], *DATASET_COLUMNS.difference(names.values())]
+    raw = load_table(source, required=required, optional=kept, text=[*labels, *DATASET_COLUMNS])
+    _check_one_dataset(raw.frame, kept[1:])
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
+
+
+def _check_one_dataset(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Folds of several data sets are not folds of one."""
+    for column in columns:
+        if column in frame and frame[column].nunique() > 1:
+            n_datasets = frame[column].nunique()
+            raise SeveralDatasetsError(
+                f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
+                "compare them through compare_datasets() (`skewanova compare` does), or keep one"
+            )
 
 
 def scores_from_wide(
