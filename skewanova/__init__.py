@@ -28,6 +28,8 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 if TYPE_CHECKING:
     from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
+    from skewanova._dataset_tables import read_datasets
+    from skewanova._datasets_comparison import DatasetsComparison, compare_datasets
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
     from skewanova._display import AUPRECDisplay
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
         compare_on_one_set,
     )
     from skewanova.intervals import Interval, confidence_interval
+    from skewanova.operating import operating_table
+    from skewanova.planning import ComparisonPlan, plan_comparison
     from skewanova.plots import (
         plot_auprec,
         plot_difference_curves,
@@ -98,6 +102,8 @@ _LAZY = {
     "AuprecCovariance": "influence",
     "BinormalFit": "binormal",
     "Comparison": "comparison",
+    "ComparisonPlan": "planning",
+    "DatasetsComparison": "_datasets_comparison",
     "Evaluation": "evaluation",
     "Interval": "intervals",
     "OmnibusResult": "_omnibus_result",
@@ -115,6 +121,7 @@ _LAZY = {
     "bayesian_comparisons": "_pairwise",
     "compact_letters": "posthoc",
     "compare": "comparison",
+    "compare_datasets": "_datasets_comparison",
     "compare_on_one_set": "influence",
     "confidence_interval": "intervals",
     "corrected_anova": "_omnibus",
@@ -131,7 +138,9 @@ _LAZY = {
     "load_satellite_scores": "datasets",
     "mixed_model_anova": "_mixed",
     "operating_points": "evaluation",
+    "operating_table": "operating",
     "pairwise_comparisons": "_pairwise",
+    "plan_comparison": "planning",
     "plot_auprec": "plots",
     "plot_difference_curves": "plots",
     "plot_differences": "plots",
@@ -143,6 +152,7 @@ _LAZY = {
     "plot_surface": "plots",
     "precision_recall_points": "evaluation",
     "rank_models": "decision",
+    "read_datasets": "_dataset_tables",
     "read_scores": "scores",
     "repeated_measures_anova": "_omnibus",
     "resampling_anova": "_omnibus",
@@ -173,6 +183,8 @@ __all__ = [
     "BetaPrior",
     "BinormalFit",
     "Comparison",
+    "ComparisonPlan",
+    "DatasetsComparison",
     "DeploymentPrior",
     "DiscretePrior",
     "ESTIMATORS",
@@ -202,6 +214,7 @@ __all__ = [
     "bayesian_comparisons",
     "compact_letters",
     "compare",
+    "compare_datasets",
     "compare_on_one_set",
     "confidence_interval",
     "convex_hull",
@@ -222,7 +235,9 @@ __all__ = [
     "load_satellite_scores",
     "mixed_model_anova",
     "operating_points",
+    "operating_table",
     "pairwise_comparisons",
+    "plan_comparison",
     "plot_auprec",
     "plot_difference_curves",
     "plot_differences",
@@ -236,6 +251,7 @@ __all__ = [
     "precision_recall_points",
     "prior_from_skew",
     "rank_models",
+    "read_datasets",
     "read_scores",
     "repeated_measures_anova",
     "resampling_anova",

@@ -22,6 +22,10 @@ class InputError(ValueError):
     """What was given breaks a stated rule; the message names it and says what to do next."""
 
 
+class SeveralDatasetsError(InputError):
+    """A table of several data sets stands where one is wanted."""
+
+
 class InputTypeError(TypeError):
     """What was given has a type that cannot be used; the message names it."""
 

@@ -71,7 +71,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             default="0.05:0.20",
             show_default=True,
             help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
-            "positive) or beta:A:B.",
+            "positive), beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
         ),
         click.option(
             "--priors",

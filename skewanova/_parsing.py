@@ -14,7 +14,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     Parameters
     ----------
     text : str
-        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH`` or ``beta:A:B``.
+        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH``, ``beta:A:B`` or ``quantiles:SHARE=PRIOR:SHARE=PRIOR``.
 
     Returns
     -------
@@ -31,10 +31,17 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     >>> from skewanova._parsing import parse_deployment_prior
     >>> parse_deployment_prior("skew:4:19")
     UniformSkew(low_skew=4.0, high_skew=19.0)
+    >>> parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15").describe()
+    'beta(2.89163, 36.8129) over priors, mean 0.0728'
     """
     kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
     kind, *rest = text.strip().split(":")
-    form = f"a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH or beta:A:B, but got {text!r}"
+    form = (
+        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
+    )
+    if kind == "quantiles":
+        return BetaPrior.from_quantiles(_quantiles(rest, form))
     numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
     if kind in kinds and len(numbers) == 2:
         return kinds[kind](*numbers)
@@ -69,6 +76,17 @@ def parse_priors(text: str) -> tuple[float, ...]:
     """
     numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
+
+
+def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
+    """Read SHARE=PRIOR of each quantile; no share may stand twice."""
+    sides = [text.split("=") for text in texts]
+    if any(len(side) != 2 for side in sides):
+        raise InputError(form)
+    shares, priors = (_numbers([side[i] for side in sides], form) for i in (0, 1))
+    if len(set(shares)) < len(shares):
+        raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
+    return dict(zip(shares, priors, strict=True))
 
 
 def _numbers(texts: Sequence[str], form: str) -> list[float]:

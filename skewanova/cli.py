@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import skewanova
-from skewanova._checks import InputError
+from skewanova._checks import SeveralDatasetsError
+from skewanova._cli_decisions import operate, plan, run_datasets
 from skewanova._cli_options import Parsed, comparison_options, out_file_option, table_options, told
+from skewanova._cli_reading import open_table, read_table
 from skewanova._cli_studies import study
 from skewanova._parsing import parse_deployment_prior, parse_prior
 from skewanova.intervals import METHODS
@@ -59,16 +60,21 @@ def compare(scores: Path, **options: Any) -> None:
 
     SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
     for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
-    data set the row is about). A higher score speaks for the positive class.
+    data set the row is about). A higher score speaks for the positive class. With a column dataset, every
+    data set is compared by itself and then all together.
 
     \b
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """
-    from skewanova.scores import open_scores
-
-    _run(_read(scores, options, open_scores), **options)
+    given = dict(options)
+    try:
+        table = open_table(scores, options)
+    except SeveralDatasetsError:
+        run_datasets(scores, **given)
+    else:
+        _run(table, **options)
 
 
 @main.command()
@@ -80,9 +86,9 @@ def check(scores: Path, **options: Any) -> None:
 
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
-    from skewanova.scores import describe_table, open_scores
+    from skewanova.scores import describe_table
 
-    for line in describe_table(_read(scores, options, open_scores)):
+    for line in describe_table(open_table(scores, options)):
         click.echo(line)
 
 
@@ -92,7 +98,8 @@ def check(scores: Path, **options: Any) -> None:
 @click.option(
     "--deployment-prior",
     type=Parsed("RANGE", parse_deployment_prior),
-    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH or beta:A:B.",
+    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
+    "quantiles:0.05=LOW:0.95=HIGH.",
 )
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."
@@ -110,25 +117,10 @@ def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None
     """
     from skewanova.tables import intervals_table
 
-    frame = skewanova.interval_table(_read(scores, options, skewanova.read_scores), rng=seed, **options)
+    frame = skewanova.interval_table(read_table(scores, options), rng=seed, **options)
     if out is not None:
         frame.to_csv(out, index=False)
     click.echo(intervals_table(frame).to_text())
-
-
-def _read(path: Path, options: dict[str, Any], read_long: Callable[..., Scores]) -> Scores:
-    """Read the score table, taking the options about it out of `options`."""
-    words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
-    named = {column: options.pop(f"{word}_column") for word, column in words.items()}
-    given = {column: name for column, name in named.items() if name is not None}
-    positive, wide = options.pop("positive"), options.pop("wide")
-    if not wide:
-        return read_long(path, columns=given, pos_label=positive)
-    if "model" in given or "y_score" in given:
-        raise InputError(
-            "--wide takes every other column as a model: leave out --model-column, --score-column"
-        )
-    return skewanova.scores_from_wide(path, **{"pos_label": positive, **given})
 
 
 def _run(
@@ -147,6 +139,8 @@ def _run(
 
 
 main.add_command(study)
+main.add_command(operate)
+main.add_command(plan)
 
 if __name__ == "__main__":
     main()

@@ -7,14 +7,15 @@ every weighting here averages any function that is smooth between given breaks t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, overload
+from typing import Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from skewanova._beta_quantiles import elicited_shapes
 from skewanova._checks import (
     Floats,
     InputError,
@@ -26,6 +27,7 @@ from skewanova._checks import (
     check_skews,
     check_vector,
     check_weights,
+    emit,
 )
 from skewanova._quadrature import (
     LARGEST_PRIOR,
@@ -248,6 +250,48 @@ class BetaPrior:
             check_real(np.asarray(value), name)
             if not (np.isfinite(value) and value >= SMALLEST_SHAPE):
                 raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {value:g}")
+
+    @classmethod
+    def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:
+        """Beta distribution with stated quantiles, such as an expert's 5 % and 95 % limits of the prior.
+
+        Parameters
+        ----------
+        quantiles : mapping
+            Prior at each of two or more shares of the distribution: ``{0.05: 0.02, 0.95: 0.15}`` says that
+            the prior is below 0.02 with probability 0.05, and below 0.15 with probability 0.95.
+
+        Returns
+        -------
+        BetaPrior
+            The one distribution with two quantiles exactly; closest to more of them by least squares in
+            their log-odds.
+
+        Raises
+        ------
+        ValueError
+            If a share or a quantile is not strictly between 0 and 1, there are fewer than two, they do not
+            rise together, no shapes of at least 0.1 have them, or the odds of a fitted quantile are off by
+            more than 25 %.
+
+        Warns
+        -----
+        SkewanovaWarning
+            If the odds of a fitted quantile are off by more than 5 %.
+
+        References
+        ----------
+        Shih (2015), The model identification of beta distribution based on quantiles.
+
+        Examples
+        --------
+        >>> from skewanova import BetaPrior
+        >>> BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15}).describe()
+        'beta(2.89163, 36.8129) over priors, mean 0.0728'
+        """
+        a, b, notes = elicited_shapes(quantiles, smallest=SMALLEST_SHAPE)
+        emit(notes)
+        return cls(a, b)
 
     @property
     def low(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova._checks import InputError, check_choice, emit
+from skewanova._checks import InputError, SeveralDatasetsError, check_choice, emit
 from skewanova._memory import available_memory
 from skewanova._paired_cases import paired_cases
 from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
@@ -22,6 +22,8 @@ COLUMNS = ("model", "fold", "y_true", "y_score")
 #: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
 BYTES_A_ROW = 200
 MEMORY_SHARE = 0.5
+#: A column of this name tells data sets apart, whose folds must not be mixed.
+DATASET_COLUMNS = frozenset({"dataset"})
 MISSING_POLICIES = ("error", "drop_fold")
 
 
@@ -68,7 +70,10 @@ def read_scores(
     names = _column_names(columns)
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
-    raw = load_table(source, required=required, optional=[names["case"]], text=labels, pos_label=pos_label)
+    kept = [names["case"], *DATASET_COLUMNS.difference(names.values())]
+    text = [*labels, *DATASET_COLUMNS]
+    raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
+    _check_one_dataset(raw.frame, kept[1:])
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
 
@@ -123,6 +128,12 @@ def stream_scores(
     names = _column_names(columns)
     path = existing(source)
     parquet = open_parquet(path)
+    mixed = DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)
+    if mixed:
+        raise InputError(
+            f"a table that is read in passes must hold one data set, but has a column {min(mixed)!r}: write "
+            "a file for each, without that column"
+        )
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     found = wanted_columns(parquet.names, required, [names["case"]], name=repr(path.name))
     known = {column: name for column, name in names.items() if name in found}
@@ -155,6 +166,17 @@ def _too_large(path: Path) -> bool:
         return False
     free = available_memory()
     return free is not None and open_parquet(path).n_rows * BYTES_A_ROW > MEMORY_SHARE * free
+
+
+def _check_one_dataset(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Folds of several data sets are not folds of one."""
+    for column in columns:
+        if column in frame and frame[column].nunique() > 1:
+            n_datasets = frame[column].nunique()
+            raise SeveralDatasetsError(
+                f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
+                "compare them through compare_datasets() (`skewanova compare` does), or keep one"
+            )
 
 
 def scores_from_wide(

@@ -411,7 +411,10 @@ def test_parse_deployment_prior(text, weighting):
     "text", ["", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"]
 )
 def test_deployment_prior_of_another_form(text):
-    message = f"a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH or beta:A:B, but got {text!r}"
+    message = (
+        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
+    )
     with pytest.raises(ValueError, match=exact(message)):
         parse_deployment_prior(text)
 

@@ -1,0 +1,116 @@
+"""The commands ``operate`` and ``plan``, and ``compare`` where there are several data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skewanova._cli_options import Parsed, out_file_option, table_options, told
+from skewanova._cli_reading import column_names, read_table
+from skewanova._design import RESAMPLING
+from skewanova._parsing import parse_deployment_prior, parse_priors
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--threshold", type=float, help="Flag cases that score at least this.")
+@click.option("--recall", type=float, help="Instead: the highest threshold with this recall.")
+@click.option("--precision", type=float, help="Instead: the lowest threshold with this precision.")
+@click.option("--flagged", type=float, help="Instead: the lowest threshold that flags this share at most.")
+@click.option("--cost-fp", type=float, help="Cost of a false positive.")
+@click.option(
+    "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
+)
+@click.option(
+    "--priors",
+    type=Parsed("LIST", parse_priors),
+    default="0.5,0.1,0.01",
+    show_default=True,
+    help="Priors of the deployment, separated by commas.",
+)
+@click.option(
+    "--chosen-prior",
+    type=Parsed("LIST", parse_priors),
+    help="Priors for which the threshold is chosen; by default each of --priors for itself.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@out_file_option
+@table_options
+@told
+def operate(
+    scores: Path, cost_fp: float | None, cost_fn: float | None, out: Path | None, **options: Any
+) -> None:
+    r"""Tell what one threshold does at the priors of its use.
+
+    \b
+    Example:
+      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \
+          --cost-fp 1 --cost-fn 20
+    """
+    from skewanova._operating_tables import operating_points_table
+    from skewanova.operating import operating_table
+
+    costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
+    if costs is None and (cost_fp, cost_fn) != (None, None):
+        raise click.UsageError("--cost-fp and --cost-fn go together")
+    frame = operating_table(read_table(scores, options), costs=costs, **options)
+    if out is not None:
+        frame.to_csv(out, index=False)
+    click.echo(operating_points_table(frame).to_text())
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option(
+    "--deployment-prior",
+    type=Parsed("RANGE", parse_deployment_prior),
+    default="0.05:0.20",
+    show_default=True,
+    help="Where the prior of the deployment lies, as for compare.",
+)
+@click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="Probability of finding it.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
+@click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
+@click.option(
+    "--resampling",
+    type=click.Choice(RESAMPLING),
+    default="auto",
+    show_default=True,
+    help="How the folds were made; auto looks at the case column.",
+)
+@click.option("--test-fraction", type=float, help="Share of the data set that each fold tests.")
+@out_file_option
+@table_options
+@told
+def plan(scores: Path, out: Path | None, **options: Any) -> None:
+    r"""Tell how much more data would tell the models apart.
+
+    \b
+    Example:
+      skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
+    """
+    from skewanova.planning import plan_comparison
+
+    found = plan_comparison(read_table(scores, options), **options)
+    if out is not None:
+        found.to_frame().to_csv(out, index=False)
+    click.echo(found.summary())
+
+
+def run_datasets(scores: Path, **options: Any) -> None:
+    """Compare on several data sets, and print what was found across them."""
+    from skewanova._datasets_comparison import compare_datasets
+
+    columns, positive = column_names(options)
+    out, rng = options.pop("out"), options.pop("seed")
+    prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
+    result = compare_datasets(
+        scores, prior, columns=columns, pos_label=positive, alpha=alpha, rng=rng, options=options
+    )
+    written = None if out is None else result.save(out)
+    click.echo(result.summary())
+    if written is not None:
+        click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")

@@ -1,0 +1,333 @@
+"""What a fixed threshold does where it is used: rates, precision and cost at every prior, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skewanova import _operating_kernels as kernels
+from skewanova._checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_fraction,
+    check_priors,
+    emit,
+)
+from skewanova._design import find_resampling
+from skewanova._omnibus_result import check_ratio
+from skewanova._operating_kernels import MEASURES, Estimate
+from skewanova._score_table import Label, ScoreTable
+from skewanova.evaluation import Evaluation
+from skewanova.roc import RocCurve
+from skewanova.scores import read_scores
+
+OPERATING_COLUMNS = (
+    "model",
+    "fold",
+    "rule",
+    "target",
+    "chosen_prior",
+    "prior",
+    "threshold",
+    "measure",
+    "estimate",
+    "conf_low",
+    "conf_high",
+    "level",
+    "method",
+)
+#: The row of a model that averages its folds.
+MEAN = "mean"
+#: Rules whose threshold depends on the prior it was chosen for.
+PRIOR_RULES = ("precision", "flagged", "cost")
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How the threshold of a model and fold is chosen."""
+
+    name: str
+    target: float | Mapping[str, float]
+    costs: tuple[float, float] | None
+
+    def target_of(self, model: str) -> float:
+        return float(self.target[model]) if isinstance(self.target, Mapping) else float(self.target)
+
+    def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
+        """Vertex of the curve; None where the target is out of reach."""
+        if self.name == "threshold":
+            return kernels.at_threshold(roc, self.target_of(model))
+        if self.name == "recall":
+            return kernels.reaching_recall(roc, self.target_of(model))
+        if self.name == "precision":
+            return kernels.reaching_precision(roc, self.target_of(model), prior)
+        if self.name == "flagged":
+            return kernels.within_budget(roc, self.target_of(model), prior)
+        return kernels.cheapest(roc, self.costs or (1.0, 1.0), prior)
+
+
+def operating_table(
+    scores: object,
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    recall: float | None = None,
+    precision: float | None = None,
+    flagged: float | None = None,
+    costs: tuple[float, float] | None = None,
+    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    chosen_prior: float | Sequence[float] | None = None,
+    level: float = 0.95,
+    ratio: float | None = None,
+) -> pd.DataFrame:
+    """Recall, precision, cost and more of every model at one threshold, at the priors of its use.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path, frame or Evaluation
+        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
+    threshold : float or mapping, optional
+        Flag cases that score at least this; a mapping has one threshold a model.
+    recall : float, optional
+        Instead: the highest threshold with at least this recall.
+    precision : float, optional
+        Instead: the lowest threshold with at least this precision at `chosen_prior`.
+    flagged : float, optional
+        Instead: the lowest threshold that flags at most this share of cases at `chosen_prior`.
+    costs : (float, float), optional
+        Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
+        of smallest expected cost at `chosen_prior`; else the expected cost is only computed.
+    priors : sequence of float, default (0.5, 0.1, 0.01)
+        Priors of the deployment.
+    chosen_prior : float or sequence of float, optional
+        Priors for which the threshold is chosen; by default each of `priors` for itself. Not for
+        `threshold` and `recall`, which depend on no prior.
+    level : float, default 0.95
+        Level of the intervals, each for itself.
+    ratio : float, optional
+        Test cases for each training case, for the mean over folds: 0 for independent folds. By default worked
+        out from the score table (:func:`~skewanova.find_resampling`); needed with an Evaluation of several
+        folds.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `OPERATING_COLUMNS`: eight rows (measures recall, fpr, precision, npv, flagged, error_rate,
+        f_measure, expected_cost) for each model, fold, chosen prior and prior, and where there are several
+        folds, those of their mean, with the fold "mean". ``flagged`` is the share of cases flagged and
+        ``expected_cost`` that of one case (nan without costs). Only scores that occur are thresholds, cases
+        with equal scores are flagged together, and infinity flags none. What is undefined is nan: precision
+        where nothing is flagged, and everything where the target is out of reach.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; ValueError unless exactly one rule is given, or if a number is out
+        of range.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If a precision is out of reach, or a mean over folds is undefined for that.
+
+    Notes
+    -----
+    In one fold, Wilson's intervals of recall and false positive rate, and from them the others (MOVER: Zou
+    and Donner 2008; Donner and Zou 2012). They take the threshold as given: one that was chosen on the same
+    cases for its precision or cost looks better there than it is (docs/operating.md has by how much). Over
+    folds, t intervals with Nadeau and Bengio's (2003) variance.
+
+    Examples
+    --------
+    >>> from skewanova import load_satellite_scores, operating_table
+    >>> table = operating_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
+    >>> mean = table[(table["fold"] == "mean") & (table["measure"] == "precision")]
+    >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
+    [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
+    """
+    rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
+    check_fraction(level, "level")
+    grid = np.atleast_1d(check_priors(priors, "priors"))
+    pairs = _prior_pairs(rule, grid, chosen_prior)
+    measured = _measured(scores, ratio)
+    _check_thresholds(rule, measured.models)
+    rows, notes = [], []
+    for model, fold in ((m, f) for m in measured.models for f in measured.folds):
+        roc = measured.curves.get((model, fold))
+        if roc is not None:
+            rows += _cell(rule, roc, (model, fold), pairs, level=level)
+    frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
+    notes += _unreached(rule, frame)
+    if len(measured.folds) > 1:
+        means = _means(frame, level, measured.ratio)
+        notes += _undefined(means)
+        frame = pd.concat([frame, means], ignore_index=True)
+    emit(notes)
+    return frame
+
+
+def _rule(
+    *,
+    threshold: float | Mapping[str, float] | None,
+    recall: float | None,
+    precision: float | None,
+    flagged: float | None,
+    costs: tuple[float, float] | None,
+) -> _Rule:
+    given = {"recall": recall, "precision": precision, "flagged": flagged}
+    named = {name: value for name, value in given.items() if value is not None}
+    for name, value in named.items():
+        if not (name == "recall" and value == 1):
+            check_fraction(value, name)
+    paid = None if costs is None else _check_costs(costs)
+    rules: dict[str, float | Mapping[str, float]] = dict(named)
+    if threshold is not None:
+        rules["threshold"] = threshold
+    if not rules and paid is not None:
+        return _Rule("cost", np.nan, paid)
+    if len(rules) != 1:
+        raise InputError(
+            "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, says how the "
+            f"threshold is chosen, but got {', '.join(rules) or 'none'}"
+        )
+    name, target = next(iter(rules.items()))
+    return _Rule(name, target, paid)
+
+
+def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
+    pair = np.asarray(costs)
+    if pair.shape != (2,) or pair.dtype.kind not in "iuf":
+        raise InputTypeError(
+            f"`costs` must be a pair (false positive, false negative) of numbers, but got {costs!r}"
+        )
+    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.sum() > 0):
+        raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
+    if rule.name != "threshold":
+        return
+    if isinstance(rule.target, Mapping) and set(rule.target) != set(models):
+        raise InputError(
+            f"`threshold` must name every model once, but got {list(rule.target)!r} for {list(models)!r}"
+        )
+    try:
+        targets = [rule.target_of(model) for model in models]
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"`threshold` must be a number, but got {rule.target!r}") from error
+    if np.isnan(targets).any():
+        raise InputError("`threshold` must be a number, but got nan")
+
+
+def _prior_pairs(
+    rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
+) -> list[tuple[float, float]]:
+    """Every (chosen prior, prior): nan where the rule depends on none."""
+    if rule.name not in PRIOR_RULES:
+        if chosen is not None:
+            raise InputError(f"`chosen_prior` has no meaning for a threshold chosen by {rule.name}")
+        return [(np.nan, prior) for prior in grid.tolist()]
+    if chosen is None:
+        return [(prior, prior) for prior in grid.tolist()]
+    return [
+        (c, p) for c in np.atleast_1d(check_priors(chosen, "chosen_prior")).tolist() for p in grid.tolist()
+    ]
+
+
+class _Curves(NamedTuple):
+    """The curve of every model and fold, and how much training data the folds share."""
+
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    curves: Mapping[tuple[str, Label], RocCurve]
+    ratio: float
+
+
+def _measured(scores: object, ratio: float | None) -> _Curves:
+    if isinstance(scores, Evaluation):
+        if ratio is None and len(scores.folds) > 1:
+            raise InputError(
+                "`ratio` (test cases for each training case, 0 for independent folds) must be given with an "
+                "Evaluation of several folds; the score table itself can tell it"
+            )
+        return _Curves(scores.models, scores.folds, scores.curves, check_ratio(ratio or 0.0))
+    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    curves = table.curves()
+    if ratio is None and len(table.folds) > 1:
+        design, told = find_resampling(table)
+        emit(told)
+        ratio = design.ratio
+    return _Curves(table.models, table.folds, curves, check_ratio(ratio or 0.0))
+
+
+def _cell(
+    rule: _Rule,
+    roc: RocCurve,
+    cell: tuple[str, Label],
+    pairs: Sequence[tuple[float, float]],
+    *,
+    level: float,
+) -> list[tuple[object, ...]]:
+    """Rows of one model and fold."""
+    rows: list[tuple[object, ...]] = []
+    target = rule.target_of(cell[0])
+    for chosen, prior in pairs:
+        vertex = rule.vertex(roc, cell[0], chosen)
+        found = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
+        cutoff = np.nan
+        if vertex is not None:
+            recall = kernels.share(float(roc.tpr[vertex]), roc.n_positive, level)
+            fpr = kernels.share(float(roc.fpr[vertex]), roc.n_negative, level)
+            found = kernels.measures(recall, fpr, prior, rule.costs)
+            cutoff = float(roc.thresholds[vertex])
+        for measure, estimate in found.items():
+            method = "wilson" if measure in {"recall", "fpr"} else "mover"
+            rows.append((*cell, rule.name, target, chosen, prior, cutoff, measure, *estimate, level, method))
+    return rows
+
+
+def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
+    """Mean over folds of every measure; nan if one fold has none."""
+    keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
+    rows = []
+    for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):
+        values = group["estimate"].to_numpy(dtype=np.float64)
+        found = (
+            kernels.fold_mean(values, level, ratio=ratio) if len(values) > 1 else (values[0], np.nan, np.nan)
+        )
+        top = np.inf if key[-1] == "expected_cost" else 1.0
+        low, high = (float(np.clip(limit, 0.0, top)) for limit in found[1:])
+        model, *rest, measure = key
+        rows.append((model, MEAN, *rest, np.nan, measure, found[0], low, high, level, "corrected_t"))
+    return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
+
+
+def _unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
+    missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
+    cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
+    counts = (
+        cells.groupby(["model", "chosen_prior"], sort=False, observed=True).size().reset_index(name="n_folds")
+    )
+    return [
+        f"precision {rule.target:g} at prior {row.chosen_prior:g} is out of reach for model {row.model!r} in "
+        f"{row.n_folds} of its folds: no threshold has it"
+        for row in _records(counts)
+    ]
+
+
+def _undefined(means: pd.DataFrame) -> list[str]:
+    lost = means[(means["measure"] == "precision") & means["estimate"].isna()]
+    return [
+        f"the mean precision of model {model!r} over folds is undefined: in some fold nothing is flagged"
+        for model in dict.fromkeys(lost["model"])
+    ]
+
+
+def _records(frame: pd.DataFrame) -> Iterator[Any]:
+    """Rows as named tuples, of whatever types the columns have."""
+    yield from frame.itertuples(index=False)

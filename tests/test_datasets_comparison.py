@@ -1,0 +1,254 @@
+"""Several data sets: reading, tests across them, meta-analysis, text, folder and command."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import skewanova as sa
+from skewanova import _datasets_report as report
+from skewanova import cli
+from skewanova._anova_result import ANOVA_COLUMNS
+from skewanova._datasets_comparison import ACROSS_RANKING_COLUMNS, HIERARCHICAL_COLUMNS, MEAN_COLUMNS
+from skewanova._meta_kernels import random_effects
+from skewanova.posthoc import POSTHOC_COLUMNS
+
+OPTIONS = {"priors": (0.5, 0.4), "resampling": "independent"}
+NAMES = ("../one", "<b>two</b>", "three")
+
+
+def many(names=NAMES, effects=(1.5, 1.2, 0.8), seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], [80, 40])
+    parts = [
+        pd.DataFrame(
+            {
+                "dataset": name,
+                "model": f"m{m}",
+                "fold": fold,
+                "y_true": labels,
+                "y_score": rng.normal(size=120) + effect * labels,
+            }
+        )
+        for name in names
+        for fold in range(4)
+        for m, effect in enumerate(effects)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def result():
+    with pytest.warns(
+        sa.SkewanovaWarning, match=r"^with 3 data sets, signed ranks cannot reach p below 0\.25"
+    ):
+        return sa.compare_datasets(many(), 0.4, options=OPTIONS)
+
+
+# --- meta-analysis ------------------------------------------------------------------------------------------
+
+EFFECTS = np.array([0.03, 0.01, -0.02, 0.08, 0.05, 0.02])
+VARIANCES = np.array([4, 9, 1, 16, 2.5, 6]) * 1e-4
+#: R 4, metafor 3.8.1: rma(d, v, method="PM", test="adhoc", control=list(tol=1e-12, maxiter=10000)), for d as
+#: it stands and d / 3: b, se, zval, pval, sqrt(tau2), QE, QEp, I2 / 100.
+METAFOR = {
+    1: (0.0217128111372, 0.0135849683843, 1.59829677353, 0.170869730736, 0.025002689626, 19.5851942312,
+        0.00149465276364, 0.628634310232),
+    3: (0.00283786927192, 0.0070883173495, 0.40035866511, 0.705425385371, 0, 2.17613269236,
+        0.824275882755, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("divisor", METAFOR)
+def test_meta_analysis_against_metafor(divisor):
+    found = random_effects(EFFECTS / divisor, VARIANCES)
+    numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
+    assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
+    assert found.df == 5
+
+
+def test_meta_analysis_without_error_has_no_test():
+    found = random_effects(np.array([0.1, 0.2]), np.array([0.0, 0.1]))
+    assert found.estimate == pytest.approx(0.15)
+    assert np.isnan([found.std_error, found.p_value, found.tau]).all()
+
+
+def test_meta_analysis_holds_its_level():
+    """Equal models whose differences vary over data sets; 3,000 tables, Monte Carlo error .004."""
+    rng = np.random.default_rng(2)
+    rejected = 0
+    for _ in range(3000):
+        true_variances = rng.uniform(0.5, 2, size=8) * 1e-4
+        effects = rng.normal(0, 0.02, size=8) + rng.normal(size=8) * np.sqrt(true_variances)
+        estimated = true_variances * rng.chisquare(9, size=8) / 9
+        rejected += random_effects(effects, estimated).p_value < 0.05
+    assert rejected / 3000 == pytest.approx(0.05, abs=0.015)
+
+
+# --- across data sets ---------------------------------------------------------------------------------------
+
+
+def test_frames(result):
+    assert tuple(result.comparisons) == NAMES
+    assert tuple(result.iauprec) == MEAN_COLUMNS
+    assert tuple(result.anova) == ANOVA_COLUMNS
+    assert tuple(result.posthoc) == POSTHOC_COLUMNS
+    assert tuple(result.hierarchical) == HIERARCHICAL_COLUMNS
+    assert tuple(result.ranking) == ACROSS_RANKING_COLUMNS
+    assert len(result.iauprec) == 9
+    assert result.posthoc["test"].tolist() == ["wilcoxon_holm"] * 3 + ["nemenyi"] * 3
+
+
+def test_means_and_errors(result):
+    for name, one in result.comparisons.items():
+        folds = one.iauprec.groupby("model", observed=True)["iauprec"]
+        part = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
+        for model, values in folds:
+            assert part.loc[model, "iauprec"] == pytest.approx(values.mean())
+            assert part.loc[model, "std_error"] == pytest.approx(stats.sem(values))
+        assert part["rank"].tolist() == stats.rankdata(-part["iauprec"]).tolist()
+
+
+def test_ranks_against_scipy(result):
+    wide = result.iauprec.pivot(index="dataset", columns="model", values="iauprec")
+    k, n = wide.shape[1], len(wide)
+    chi2 = stats.friedmanchisquare(*wide.to_numpy().T).statistic
+    row = result.anova.iloc[0]
+    with np.errstate(divide="ignore"):
+        assert row["statistic"] == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
+    assert (row["test"], row["role"]) == ("friedman", "headline")
+    ranks = (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0)
+    known = dict(zip(wide.columns, ranks, strict=True))
+    assert result.ranking["mean_rank"].tolist() == pytest.approx([known[m] for m in result.ranking["model"]])
+
+
+def test_hierarchical_differences(result):
+    row = result.hierarchical.iloc[0]
+    effects, variances = [], []
+    for one in result.comparisons.values():
+        wide = one.iauprec.pivot(index="fold", columns="model", values="iauprec")
+        difference = wide[row["model_a"]] - wide[row["model_b"]]
+        effects.append(difference.mean())
+        variances.append(difference.var() / len(difference))
+    known = random_effects(np.array(effects), np.array(variances))
+    assert row["estimate"] == pytest.approx(known.estimate)
+    assert row["p_value"] == pytest.approx(known.p_value)
+    reach = stats.t.isf(0.025, 2) * known.std_error
+    assert row["conf_high"] - row["conf_low"] == pytest.approx(2 * reach)
+    adjusted = multipletests(result.hierarchical["p_value"], method="holm")[1]
+    np.testing.assert_allclose(result.hierarchical["p_adjusted"], adjusted)
+
+
+def test_folds_that_share_training_data_are_corrected():
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        wide = sa.compare_datasets(many(), 0.4, options={**OPTIONS, "resampling": "kfold"})
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        free = sa.compare_datasets(many(), 0.4, options=OPTIONS)
+    factor = np.sqrt(1 + 4 / 3)  # four folds, one test case for three training cases
+    np.testing.assert_allclose(wide.iauprec["std_error"], factor * free.iauprec["std_error"])
+
+
+def test_mapping_and_column_agree(result):
+    tables = {name: part.drop(columns="dataset") for name, part in many().groupby("dataset", sort=False)}
+    with pytest.warns(sa.SkewanovaWarning, match="with 3 data sets"):
+        other = sa.compare_datasets(tables, 0.4, options=OPTIONS)
+    pd.testing.assert_frame_equal(other.hierarchical, result.hierarchical)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+def test_one_table_of_several_data_sets_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^the table holds 3 data sets \(column 'dataset'\).*compare_datasets\(\)"
+    ):
+        sa.compare(many(), 0.4)
+    assert sa.read_scores(many(names=["one"])).folds == (0, 1, 2, 3)
+    assert len(sa.read_scores(many(names=["x", "y"]).assign(fold=1), columns={"fold": "dataset"}).folds) == 2
+
+
+def test_bad_tables_name_their_data_set(tmp_path):
+    frame = many()
+    frame.loc[frame.index[-1], "y_score"] = np.nan
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at row 4319$"):
+        sa.compare_datasets(frame, 0.4)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at line 4321$"):
+        sa.compare_datasets(tmp_path / "scores.csv", 0.4)
+    text = many().astype({"y_score": object})
+    text.loc[0, "y_score"] = "x"
+    with pytest.raises(TypeError, match=r"^data set '\.\./one': `y_score` must hold real numbers"):
+        sa.compare_datasets(text, 0.4)
+
+
+def test_other_bad_input():
+    with pytest.raises(
+        ValueError, match=r"^a comparison across data sets needs at least 2 of them, but got 1"
+    ):
+        sa.compare_datasets(many(names=["one"]), 0.4)
+    frame = many()
+    odd = frame[~((frame["dataset"] == "three") & (frame["model"] == "m2"))]
+    with pytest.raises(
+        ValueError, match=r"^every data set must have the same models, but 'm2' is in only one"
+    ):
+        sa.compare_datasets(odd, 0.4)
+    with pytest.raises(ValueError, match=r"^`dataset` must not be empty in any row$"):
+        sa.compare_datasets(frame.assign(dataset=" "), 0.4)
+    with pytest.raises(ValueError, match="must have the column 'dataset'"):
+        sa.compare_datasets(frame.drop(columns="dataset"), 0.4)
+
+
+# --- text, folder and command -------------------------------------------------------------------------------
+
+
+def test_summary(result):
+    text = result.summary()
+    assert text.startswith("3 data sets, 3 models, level 0.05\n")
+    assert all(len(line) <= 80 for line in text.split("\n"))
+    assert "Ranking across data sets" in text
+    assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
+
+
+def quick_folder(_result, folder):
+    folder.mkdir()
+    (folder / "report.html").write_text("one", encoding="utf-8")
+
+
+def test_folder_has_numbers_for_names(result, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "write_folder", quick_folder)
+    folder = result.save(tmp_path / "out")
+    assert {p.name for p in folder.iterdir()} == {
+        *report.OWN_FILES,
+        "dataset-001",
+        "dataset-002",
+        "dataset-003",
+    }
+    assert pd.read_csv(folder / "datasets.csv")["dataset"].tolist() == list(NAMES)
+    assert tuple(pd.read_csv(folder / "hierarchical.csv")) == HIERARCHICAL_COLUMNS
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;two&lt;/b&gt;" in page
+    assert "<b>two" not in page
+    assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
+        result.save(tmp_path / "out")
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80)
+
+
+def test_command(tmp_path, monkeypatch, result):
+    monkeypatch.setattr(report, "write_folder", quick_folder)
+    many().to_csv(tmp_path / "scores.csv", index=False)
+    options = ["--deployment-prior", 0.4, "--priors", "0.5,0.4", "--resampling", "independent"]
+    done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(result.summary())
+    assert (tmp_path / "out" / "hierarchical.csv").is_file()
+    refused = run("intervals", tmp_path / "scores.csv")
+    assert refused.exit_code == 2
+    assert "the table holds 3 data sets" in refused.stderr
