@@ -75,7 +75,12 @@ def _curve_study_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use."
         ),
-        click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Also write a CSV file."),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Write numbers, tables and figures to this folder; a name in .csv: that file only.",
+        ),
     ]
     return with_options(options, command)
 
@@ -110,12 +115,26 @@ def binormal_bias(**options: Any) -> None:
     _run_curve_study(binormal_study, **options)
 
 
+@study.command("paired")
+@_curve_study_options
+@told
+def paired_size(**options: Any) -> None:
+    """How often two models of equal AUPREC on one test set are found to differ."""
+    from skewanova._paired_study import paired_study
+
+    _run_curve_study(paired_study, **options)
+
+
 def _run_curve_study(
     run: Callable[..., CurveStudy], *, seed: int, jobs: int, out: Path | None, **options: Any
 ) -> None:
+    from skewanova._study_folder import check_study_folder, write_study
+
+    if out is not None:
+        check_study_folder(out)
     result = run(rng=seed, n_jobs=jobs, **options)
     if out is not None:
-        result.to_frame().to_csv(out, index=False)
+        write_study(result, out)
     click.echo("\n\n".join(table.to_text() for table in result.to_tables()))
 
 

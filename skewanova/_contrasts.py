@@ -1,4 +1,8 @@
-"""Contrasts between estimates that are jointly normal: pairs, Wald test, simultaneous critical values."""
+"""Contrasts between areas on the same cases: pairs, omnibus test, simultaneous critical values.
+
+Areas are compared on the angular scale, 2 arcsin(sqrt(area)), where their spread depends least on the area
+itself; a t or F deviate allows for the tails of the values behind the standard errors.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from skewanova._checks import Floats
+from skewanova._checks import Bools, Floats
 from skewanova._fold_kernels import holm
+from skewanova._influence_kernels import spread_of, stratified_covariance
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10
 #: log2 of the quasi-random draws behind the critical value of the largest |z|.
 LOG_DRAWS = 16
+#: Angles nearer than this have the slope at the area itself.
+SAME_ANGLE = 1e-9
+#: Degrees of freedom taken for infinitely many.
+LARGEST_DF = 1e12
 #: Numbers held at once while drawing.
 BLOCK_SIZE = 4_000_000
 
@@ -23,25 +32,70 @@ class PairTests(NamedTuple):
 
     difference: Floats
     std_error: Floats
-    z: Floats
+    statistic: Floats
+    df_error: Floats
     p_value: Floats
     p_adjusted: Floats
     conf_low: Floats
     conf_high: Floats
-    critical_value: float
+    critical_value: Floats
 
 
-def pair_tests(estimate: Floats, covariance: Floats, *, level: float, simultaneous: str) -> PairTests:
-    """Test every pair a - b, in the order of :func:`numpy.triu_indices`."""
-    a, b = np.triu_indices(len(estimate), 1)
-    contrasts = np.eye(len(estimate))[a] - np.eye(len(estimate))[b]
-    difference, std_error = estimate[a] - estimate[b], contrast_errors(contrasts, covariance)
-    z, p_value = z_test(difference, std_error)
-    critical = _critical_value(contrasts, covariance, level, simultaneous)
-    reach = critical * std_error
-    return PairTests(
-        difference, std_error, z, p_value, holm(p_value), difference - reach, difference + reach, critical
-    )
+class Angles(NamedTuple):
+    """Areas on the angular scale, and the values of every case on it, centred in either class.
+
+    An area of 0 or 1 has no slope there: with one among them, all stay as they are.
+    """
+
+    area: Floats
+    angle: Floats
+    values: Floats
+    positive: Bools
+
+    @classmethod
+    def of(cls, area: Floats, values: Floats, positive: Bools) -> Angles:
+        """Carry areas and values of shape (n_cases, n_models) over (delta method)."""
+        centred = np.where(
+            positive[:, None], values - values[positive].mean(axis=0), values - values[~positive].mean(axis=0)
+        )
+        if ((area <= 0) | (area >= 1)).any():
+            return cls(area, area, centred, positive)
+        return cls(area, 2 * np.arcsin(np.sqrt(area)), centred / np.sqrt(area * (1 - area)), positive)
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of the angles."""
+        return stratified_covariance(self.values, self.positive)
+
+    def chord(self, a: int, b: int) -> float:
+        """Difference of two areas for one of their angles."""
+        rise = self.angle[a] - self.angle[b]
+        if abs(rise) > SAME_ANGLE:
+            return float((self.area[a] - self.area[b]) / rise)
+        at = self.area[a]
+        return 1.0 if self.angle is self.area else float(np.sqrt(at * (1 - at)))
+
+
+def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
+    """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
+
+    The standard error is that of the difference of the angles times the chord, so that the test is that of
+    the angles, and the interval agrees with it.
+    """
+    a, b = np.triu_indices(len(angles.area), 1)
+    pairs = list(zip(a.tolist(), b.tolist(), strict=True))
+    spread = [spread_of(angles.values[:, i] - angles.values[:, j], angles.positive) for i, j in pairs]
+    error, df_error = (np.array(column) for column in zip(*spread, strict=True))
+    contrasts, covariance = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b], angles.covariance
+    error[contrast_errors(contrasts, covariance) == 0] = 0.0
+    std_error = error * np.array([angles.chord(i, j) for i, j in pairs])
+    difference = angles.area[a] - angles.area[b]
+    statistic, p_value = t_test(difference, std_error, df_error)
+    normal = _critical_value(contrasts, covariance, level, simultaneous)
+    critical = -special.stdtrit(df_error, special.ndtr(-normal))
+    reach = np.where(std_error > 0, critical * std_error, 0.0)
+    low, high = difference - reach, difference + reach
+    return PairTests(difference, std_error, statistic, df_error, p_value, holm(p_value), low, high, critical)
 
 
 def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
@@ -51,24 +105,30 @@ def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
     return np.asarray(np.sqrt(np.where(variance <= RANK_TOLERANCE * scale, 0.0, variance)))
 
 
-def z_test(difference: Floats, std_error: Floats) -> tuple[Floats, Floats]:
-    """Return z and two-sided p; both nan where neither a difference nor an error is left."""
+def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, Floats]:
+    """Return t and two-sided p; both nan where neither a difference nor an error is left."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = difference / std_error
-    return z, np.asarray(2 * special.ndtr(-np.abs(z)))
+        statistic = difference / std_error
+    return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
-def wald_test(estimate: Floats, covariance: Floats) -> tuple[float, int, float]:
-    """Chi-square of equal estimates over the contrasts that vary, their number, and p (Moore-Penrose)."""
-    steps = -np.diff(np.eye(len(estimate)), axis=0)
+def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
+    """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
+
+    The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated.
+    """
+    steps, covariance = -np.diff(np.eye(len(angles.area)), axis=0), angles.covariance
     values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
     kept = values > RANK_TOLERANCE * np.trace(covariance)
     df = int(np.count_nonzero(kept))
     if df == 0:
-        return np.nan, 0, np.nan
-    along = vectors[:, kept].T @ (steps @ estimate)
-    statistic = float((along**2 / values[kept]).sum())
-    return statistic, df, float(special.chdtrc(df, statistic))
+        return np.nan, 0, np.nan, np.nan
+    along = vectors[:, kept].T @ steps
+    spread = [spread_of(angles.values @ contrast, angles.positive) for contrast in along]
+    error, df_error = (np.array(column) for column in zip(*spread, strict=True))
+    statistic = float((((along @ angles.angle) / error) ** 2).mean())
+    shared = float(1 / (1 / df_error).mean())
+    return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:

@@ -5,25 +5,30 @@ Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import stats
 
 from skewanova._case_bootstrap import bootstrap_estimates
-from skewanova._checks import Bools, Floats, SkewanovaWarning
+from skewanova._checks import Bools, Floats
 from skewanova._estimators import ESTIMATORS, area_kernel
-from skewanova._influence_kernels import influence_kernel
+from skewanova._influence_kernels import influence_kernel, jackknife_kernel, spread_of
 from skewanova._interval_kernels import (
     acceleration_of,
     bca_limits,
+    binomial_limits,
     boundary_limits,
+    delta_logit_limits,
+    logit_limits,
     percentile_limits,
+    t_limits,
+    two_sided,
+    wilson_limits,
 )
 from skewanova._true_curves import Distribution, sample_scores
 from skewanova.binormal import BinormalFit
-from skewanova.intervals import AT_BOUNDARY, confidence_interval
+from skewanova.intervals import AT_BOUNDARY, ENOUGH_POSITIVES, ENOUGH_SUPPORT, SLACK
 from skewanova.priors import UniformPrior
 from skewanova.roc import auc, curve_from_scores
 
@@ -77,34 +82,73 @@ def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
     )
 
 
-def quick_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
-    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`."""
-    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
-    n_positive = int(positive.sum())
-    folds = np.concatenate([np.arange(n_positive), np.arange(n_total - n_positive)]) % N_FOLDS
-    limits = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        for method in QUICK_METHODS:
-            given = folds if method == "cross_validation" else None
-            found = confidence_interval(positive, score, prior=PRIOR, method=method, level=LEVEL, folds=given)
-            limits.append((found.low, found.high, float(found.method == "boundary")))
-    return np.array(limits)
+def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
+    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`.
+
+    The limits are those of :func:`~skewanova.confidence_interval`, from values computed once for all methods.
+    """
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
+    weighting, n = UniformPrior(prior, prior), int(positive.sum())
+    support = (n_total - n) * prior / (1 - prior)
+    theta, values = influence_kernel(positive, score, weighting)
+    trials = min(n, support)
+    wilson = wilson_limits(theta, n, LEVEL)
+    if _at_boundary(theta):
+        exact = boundary_limits(theta, trials, LEVEL)
+        limits = [exact, exact, wilson, exact, exact]
+    else:
+        _, left_out = jackknife_kernel(positive, score, weighting)
+        spreads = [spread_of(part, positive) for part in (values, left_out)]
+        error, df = max(spreads, key=lambda spread: spread[0] * two_sided(LEVEL, spread[1]))
+        influence = delta_logit_limits(theta, error, LEVEL, df=df)
+        enough = support >= ENOUGH_SUPPORT * (1 - SLACK) and n >= ENOUGH_POSITIVES
+        auto = influence if enough else wilson_limits(theta, trials, LEVEL)
+        limits = [binomial_limits(theta, n, LEVEL), logit_limits(theta, n, LEVEL), wilson, influence, auto]
+    at_limit = np.array([_at_boundary(theta)] * 5) & (np.array(QUICK_METHODS[:5]) != "wilson")
+    rows = [(*pair, float(at)) for pair, at in zip(limits, at_limit, strict=True)]
+    return np.array([*rows, _fold_limits(positive, score, weighting, trials)])
 
 
-def bootstrap_limits(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+def _fold_limits(
+    positive: Bools, score: Floats, weighting: UniformPrior, trials: float
+) -> tuple[float, float, float]:
+    """Limits from the areas of 10 folds, of which each class is dealt out in turn."""
+    n = int(positive.sum())
+    folds = np.concatenate([np.arange(n), np.arange(len(positive) - n)]) % N_FOLDS
+    rows = [folds == fold for fold in range(N_FOLDS)]
+    areas = np.array([influence_kernel(positive[row], score[row], weighting)[0] for row in rows])
+    mean = float(areas.mean())
+    if _at_boundary(mean):
+        return (*boundary_limits(mean, trials, LEVEL), 1.0)
+    return (*t_limits(areas, LEVEL), 0.0)
+
+
+def _at_boundary(area: float) -> bool:
+    return min(area, 1 - area) <= AT_BOUNDARY
+
+
+def bootstrap_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
     """As :func:`quick_limits`, by each of `BOOTSTRAP_METHODS` from the same resamples."""
-    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
-    weighting = UniformPrior(PRIOR, PRIOR)
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
+    weighting, ranks = UniformPrior(prior, prior), coarse(positive, score)
     theta, influence = influence_kernel(positive, score, weighting)
-    if min(theta, 1 - theta) <= AT_BOUNDARY:
-        return np.array([(*boundary_limits(theta, float(positive.sum()), LEVEL), 1.0)] * 2)
+    n = int(positive.sum())
+    if _at_boundary(theta):
+        trials = min(n, (n_total - n) * prior / (1 - prior))
+        return np.array([(*boundary_limits(theta, trials, LEVEL), 1.0)] * 2)
     drawn = bootstrap_estimates(
-        positive, score, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+        positive, ranks, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
     )
     acceleration = acceleration_of(influence, positive)
     limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
     return np.array([(low, high, 0.0) for low, high in limits])
+
+
+def coarse(positive: Bools, score: Floats) -> Floats:
+    """Scores that tie all negatives between the same two positives: average precision is the same."""
+    distinct = np.unique(score[positive])
+    place = np.searchsorted(distinct, score, side="right").astype(np.float64)
+    return np.where(positive, place - 0.5, place)
 
 
 def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:

@@ -33,12 +33,18 @@ _LAYOUTS: Mapping[str, _Layout] = {
         lambda row: format_number(row["ratio"]),
     ),
     "intervals": _Layout(
-        f"Coverage (mean width) of {LEVEL:.0%} intervals for average precision at prior {PRIOR:g}, by "
-        "number of cases",
+        f"Coverage (mean width) of {LEVEL:.0%} intervals for average precision, by number of cases",
         "setting",
         "method",
         "n_total",
         lambda row: f"{_short(row['coverage'])} ({_short(row['width'])})",
+    ),
+    "paired": _Layout(
+        "Size at .05 of tests of two models with the same true area, by number of positives and m/lam",
+        "setting",
+        "test",
+        "design",
+        lambda row: _short(row["rate"]),
     ),
     "binormal": _Layout(
         f"Bias of the area with {BRODERSEN_CASES} cases, by share of positives",
@@ -50,6 +56,9 @@ _LAYOUTS: Mapping[str, _Layout] = {
 }
 
 
+STUDIES = tuple(_LAYOUTS)
+
+
 @dataclass(frozen=True, eq=False)
 class CurveStudy(Framed):
     """Areas or intervals against the truth.
@@ -57,7 +66,7 @@ class CurveStudy(Framed):
     Attributes
     ----------
     study : str
-        ``estimators``, ``intervals`` or ``binormal``.
+        ``estimators``, ``intervals``, ``binormal`` or ``paired``.
     rng : int
         The seed.
     """
@@ -90,7 +99,7 @@ class CurveStudy(Framed):
         """
         layout = _LAYOUTS[self.study]
         chosen = self.groups[0] if group is None else check_choice(group, self.groups, layout.group)
-        frame = self._table[self._table[layout.group] == chosen]
+        frame = _ROWS.get(self.study, _unchanged)(self._table[self._table[layout.group] == chosen])
         cells = {(row[layout.row], row[layout.column]): layout.cell(row) for _, row in frame.iterrows()}
         columns = list(dict.fromkeys(frame[layout.column]))
         rows = tuple(
@@ -103,12 +112,36 @@ class CurveStudy(Framed):
             f"{counts} samples, seed {self.rng}; largest Monte Carlo standard error "
             f"{_short(float(frame['std_error'].max()))}."
         )
-        header = (layout.row.capitalize(), *(f"{column:,}" for column in columns))
+        header = (layout.row.capitalize(), *(_head(column) for column in columns))
         return Table(self.study, f"{layout.caption} ({chosen})", header, rows, note=note)
 
     def to_tables(self) -> tuple[Table, ...]:
         """Return a table for every group."""
         return tuple(self.to_table(group) for group in self.groups)
+
+
+def _unchanged(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame
+
+
+def _by_design(frame: pd.DataFrame) -> pd.DataFrame:
+    """Tests in rows for each weighting, sizes in columns."""
+    sizes = frame["n_positive"].astype(str) + " / " + frame["support"].astype(str)
+    return frame.assign(test=frame["test"] + ", " + frame["weighting"], design=sizes)
+
+
+def _by_prior(frame: pd.DataFrame) -> pd.DataFrame:
+    """Methods in rows, for each prior where there are several."""
+    if frame["prior"].nunique() == 1:
+        return frame
+    return frame.assign(method=frame["method"] + ", prior " + frame["prior"].map("{:g}".format))
+
+
+_ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {"paired": _by_design, "intervals": _by_prior}
+
+
+def _head(column: object) -> str:
+    return column if isinstance(column, str) else f"{column:,}"
 
 
 def _short(value: float) -> str:

@@ -1,20 +1,12 @@
-"""Studies of areas against the truth: estimators, intervals (Boyd et al.), binormal fits (Brodersen et al.).
-
-Samples are simulated in blocks with seeds of their own, so a result depends on the seed and the number of
-replicates, and never on how many processes shared the work, or on which other cells were asked for.
-"""
+"""Studies of areas against the truth: estimators and intervals (Boyd et al.), binormal fits (Brodersen)."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from skewanova._checks import Floats, InputError, check_choice, check_count, check_prior
 from skewanova._curve_measures import (
@@ -34,19 +26,22 @@ from skewanova._curve_measures import (
     quick_limits,
 )
 from skewanova._curve_result import CurveStudy
+from skewanova._study_blocks import Cell, means, simulated
 from skewanova._true_curves import true_auc, true_auprec
 
-#: Samples simulated together, from one seed.
-BLOCK = 25
 #: Sample sizes of the studies of estimators and of intervals.
 SIZES = (50, 100, 200, 500, 1000, 2000, 10000)
 INTERVAL_SIZES = (100, 200, 500, 1000, 10000)
+#: Shares of positives of the recorded study of intervals.
+INTERVAL_PRIORS = (0.5, PRIOR, 0.01)
 #: Shares of positives in the study of binormal fits; 0.4 is that of Brodersen's figure 1.
 ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 #: Largest sample whose bootstrap intervals are simulated: in a reduced study, and in full.
-BOOTSTRAP_UP_TO = {False: 100, True: 500}
-#: Samples in a full study: as a rule, at 10,000 cases, and for bootstraps.
-FULL, FULL_LARGE, FULL_BOOTSTRAP = 10_000, 4_000, 2_000
+BOOTSTRAP_UP_TO = {False: 100, True: 1000}
+#: Samples in a full study: as a rule, and at 10,000 cases; of intervals, at the prior 0.1, at others and at
+#: 10,000 cases, and of bootstraps.
+FULL, FULL_LARGE = 10_000, 4_000
+FULL_INTERVALS, FULL_OTHER_PRIOR, FULL_LARGE_INTERVALS, FULL_BOOTSTRAP = 2_000, 1_000, 400, 400
 LARGE = 5000
 
 ESTIMATORS_COLUMNS = (
@@ -54,7 +49,7 @@ ESTIMATORS_COLUMNS = (
 )  # fmt: skip
 INTERVALS_COLUMNS = (
     "setting", "prior", "n_total", "method", "level", "coverage", "std_error", "width", "width_std_error",
-    "at_limit", "coverage_without_rule", "replicates",
+    "location", "too_high", "too_low", "at_limit", "coverage_without_rule", "replicates",
 )  # fmt: skip
 BINORMAL_COLUMNS = (
     "measure", "alpha", "n_total", "model", "truth", "mean", "bias", "std_error", "replicates",
@@ -119,7 +114,7 @@ def estimators_study(
     True
     """
     cells = [
-        _Cell(
+        Cell(
             (setting, n_total),
             _samples(n_total, replicates, full),
             partial(estimated_areas, setting, n_total),
@@ -127,9 +122,9 @@ def estimators_study(
         for setting, n_total in _grid(settings, sizes, 20)
     ]
     rows = []
-    for cell, areas in _simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+    for cell, areas in simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
         truth = true_auprec(*SETTINGS[str(cell.key[0])], PRIOR)
-        for estimator, (mean, error) in zip(AREAS, _means(areas), strict=True):
+        for estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
             told = (estimator, truth, mean, mean / truth, error / truth, len(areas))
             rows.append((cell.key[0], PRIOR, cell.key[1], *told))
     return CurveStudy("estimators", rng, pd.DataFrame(rows, columns=list(ESTIMATORS_COLUMNS)))
@@ -139,6 +134,7 @@ def intervals_study(
     *,
     settings: Sequence[str] | None = None,
     sizes: Sequence[int] = INTERVAL_SIZES,
+    priors: Sequence[float] = (PRIOR,),
     replicates: int = 200,
     full: bool = False,
     rng: int = 0,
@@ -152,17 +148,23 @@ def intervals_study(
     settings, replicates, rng, n_jobs, progress
         As for :func:`estimators_study`.
     sizes : sequence of int
-        Numbers of cases, a tenth of them positive; at least 100, as each of 10 folds needs a positive.
+        Numbers of cases.
+    priors : sequence of float, default (0.1,)
+        Shares of positives, which are also the priors of the deployment; sizes that do not hold 10 positives,
+        one for each of the folds of cross-validation, are left out.
     full : bool, default False
-        Simulate as many as in the recorded study instead: 10,000; 4,000 at 10,000 cases. Bootstraps have
-        2,000 samples of up to 500 cases; without `full`, `replicates` of up to 100 cases.
+        Simulate as many as in the recorded study instead: 2,000 at prior 0.1 and 1,000 at others; 400 at
+        10,000 cases. Bootstraps have 400 samples of up to 1,000 cases, below 1,000 at prior 0.1 only;
+        without `full`, `replicates` of up to 100 cases.
 
     Returns
     -------
     CurveStudy
-        Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``at_limit`` the share of samples
-        with an estimate of 0 or 1, where :func:`~skewanova.confidence_interval` follows a rule of its own;
-        ``coverage_without_rule`` counts these as misses, as an interval of no width would be.
+        Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``location`` the mean middle of
+        the interval over the truth, ``too_high`` and ``too_low`` the shares of samples whose interval is
+        above or below the truth, ``at_limit`` the share with an estimate of 0 or 1, where
+        :func:`~skewanova.confidence_interval` follows a rule of its own; ``coverage_without_rule`` counts
+        these as misses, as an interval of no width would be.
 
     Raises
     ------
@@ -177,17 +179,18 @@ def intervals_study(
     >>> bool(coverage["cross_validation"] < coverage["influence"])
     True
     """
-    cells = []
-    for setting, n_total in _grid(settings, sizes, 10 * N_FOLDS):
-        samples = _samples(n_total, replicates, full)
-        cells.append(_Cell((setting, n_total), samples, partial(quick_limits, setting, n_total)))
-        if n_total <= BOOTSTRAP_UP_TO[full]:
-            samples = FULL_BOOTSTRAP if full else replicates
-            measure = partial(bootstrap_limits, setting, n_total)
-            cells.append(_Cell((setting, n_total, "bootstrap"), samples, measure))
+    designs = [
+        (setting, check_prior(prior, "priors"), n_total)
+        for setting, n_total in _grid(settings, sizes, 2 * N_FOLDS)
+        for prior in dict.fromkeys(priors)
+        if N_FOLDS <= round(prior * n_total) <= n_total - N_FOLDS
+    ]
+    if not designs:
+        raise InputError("`sizes` must hold 10 cases of either class at some of `priors`, but none does")
+    cells = [cell for design in designs for cell in _interval_cells(design, replicates, full)]
     rows = [
         row
-        for cell, limits in _simulated("intervals", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for cell, limits in simulated("intervals", cells, rng=rng, n_jobs=n_jobs, progress=progress)
         for row in _interval_rows(cell, limits)
     ]
     return CurveStudy("intervals", rng, pd.DataFrame(rows, columns=list(INTERVALS_COLUMNS)))
@@ -238,58 +241,17 @@ def binormal_study(
     """
     check_count(replicates, "replicates", minimum=1)
     cells = [
-        _Cell((alpha,), FULL if full else replicates, partial(binormal_areas, alpha))
+        Cell((alpha,), FULL if full else replicates, partial(binormal_areas, alpha))
         for alpha in dict.fromkeys(map(_check_alpha, alphas))
     ]
     rows = [
         row
-        for cell, areas in _simulated("binormal", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for cell, areas in simulated("binormal", cells, rng=rng, n_jobs=n_jobs, progress=progress)
         for row in _binormal_rows(cell, areas)
     ]
     frame = pd.DataFrame(rows, columns=list(BINORMAL_COLUMNS))
     parts = [frame[frame["measure"] == measure] for measure in BINORMAL_MODELS]
     return CurveStudy("binormal", rng, pd.concat(parts, ignore_index=True))
-
-
-# --- simulation in blocks -----------------------------------------------------------------------------------
-
-
-class _Cell(NamedTuple):
-    """One distribution and size, what is measured on every sample of it, and how many there are."""
-
-    key: tuple[str | int | float, ...]
-    replicates: int
-    measure: Callable[[np.random.Generator], Floats]
-
-    def blocks(self, study: str, rng: int) -> list[tuple[int, np.random.SeedSequence]]:
-        """Size and seed of every block; the seeds depend on the cell's key, not on its neighbours."""
-        whole, rest = divmod(self.replicates, BLOCK)
-        sizes = [BLOCK] * whole + [rest] * bool(rest)
-        label = " ".join(map(str, (study, *self.key)))
-        seeds = np.random.SeedSequence([rng, zlib.crc32(label.encode())]).spawn(len(sizes))
-        return list(zip(sizes, seeds, strict=True))
-
-
-def _simulated(
-    study: str, cells: Sequence[_Cell], *, rng: int, n_jobs: int, progress: bool
-) -> Iterator[tuple[_Cell, Floats]]:
-    """Measures of all samples, cell by cell; the first axis is the sample."""
-    check_count(rng, "rng", minimum=0)
-    check_count(n_jobs, "n_jobs", minimum=1)
-    blocks = [(cell.measure, *block) for cell in cells for block in cell.blocks(study, rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_block)(*block) for block in blocks)
-    bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
-    found: Iterator[Floats] = iter(bar)
-    for cell in cells:
-        yield cell, np.concatenate([next(found) for _ in cell.blocks(study, rng)])
-    bar.close()
-
-
-def _block(
-    measure: Callable[[np.random.Generator], Floats], size: int, seed: np.random.SeedSequence
-) -> Floats:
-    draws = np.random.default_rng(seed)
-    return np.array([measure(draws) for _ in range(size)])
 
 
 def _grid(settings: Sequence[str] | None, sizes: Sequence[int], fewest: int) -> Iterator[tuple[str, int]]:
@@ -315,32 +277,38 @@ def _check_alpha(alpha: float) -> float:
     return value
 
 
+def _interval_cells(design: tuple[str, float, int], replicates: int, full: bool) -> Iterator[Cell]:
+    _, prior, n_total = design
+    usual = prior == PRIOR
+    many = FULL_LARGE_INTERVALS if n_total > LARGE else FULL_INTERVALS if usual else FULL_OTHER_PRIOR
+    samples = many if full else check_count(replicates, "replicates", minimum=1)
+    yield Cell(design, samples, partial(quick_limits, *design))
+    if n_total <= BOOTSTRAP_UP_TO[full] and (usual or n_total >= 1000 or not full):
+        samples = FULL_BOOTSTRAP if full else replicates
+        yield Cell((*design, "bootstrap"), samples, partial(bootstrap_limits, *design))
+
+
 # --- rows of frames -----------------------------------------------------------------------------------------
 
 
-def _interval_rows(cell: _Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
-    setting, n_total = cell.key[:2]
-    truth = true_auprec(*SETTINGS[str(setting)], PRIOR)
+def _interval_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
+    setting, prior, n_total = cell.key[:3]
+    truth = true_auprec(*SETTINGS[setting], prior)
     low, high, at_limit = np.moveaxis(limits, 2, 0)
     covered = ((low <= truth) & (truth <= high)).astype(np.float64)
-    methods = BOOTSTRAP_METHODS if len(cell.key) > 2 else QUICK_METHODS
-    coverage, width = _means(covered), _means(high - low)
+    methods = BOOTSTRAP_METHODS if len(cell.key) > 3 else QUICK_METHODS
+    coverage, width = means(covered), means(high - low)
+    missed = (low + high).mean(axis=0) / 2 / truth, (low > truth).mean(axis=0), (high < truth).mean(axis=0)
     published = (covered * (1 - at_limit)).mean(axis=0)
     for j, method in enumerate(methods):
-        told = (*coverage[j], *width[j], float(at_limit[:, j].mean()), float(published[j]), len(limits))
-        yield (setting, PRIOR, n_total, method, LEVEL, *told)
+        told = (*coverage[j], *width[j], *(float(part[j]) for part in missed), float(at_limit[:, j].mean()))
+        yield (setting, prior, n_total, method, LEVEL, *told, float(published[j]), len(limits))
 
 
-def _binormal_rows(cell: _Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
+def _binormal_rows(cell: Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
     alpha = float(cell.key[0])
     truths = {"auprec": true_auprec(*BRODERSEN, alpha), "auc": true_auc(*BRODERSEN)}
     names = [(measure, model) for measure, models in BINORMAL_MODELS.items() for model in models]
-    for (measure, model), (mean, error) in zip(names, _means(areas), strict=True):
+    for (measure, model), (mean, error) in zip(names, means(areas), strict=True):
         told = (truths[measure], mean, mean - truths[measure], error, len(areas))
         yield (measure, alpha, BRODERSEN_CASES, model, *told)
-
-
-def _means(values: Floats) -> list[tuple[float, float]]:
-    """Mean over samples and its Monte Carlo standard error, of every column."""
-    errors = values.std(axis=0) / np.sqrt(len(values))
-    return [(float(mean), float(error)) for mean, error in zip(values.mean(axis=0), errors, strict=True)]

@@ -19,6 +19,9 @@ from skewanova._checks import (
 )
 from skewanova.priors import DeploymentPrior, UniformPrior, as_deployment_prior
 
+#: Degrees of freedom that heavy-tailed influence values cannot fall below.
+FEWEST_DF = 4.0
+
 
 def check_cases(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, NDArray[Any]]:
     """Labels with both classes, and scores of shape (n_cases, n_models)."""
@@ -68,42 +71,70 @@ def influence_kernel(
     own p; moving the negatives' moves F_k likewise. Groups without a positive have no weight, so that the
     negatives need no sorting, but only their place among the positives.
     """
-    return _theta_and_values(positive, _places(positive, score), weighting)
-
-
-def influence_by_prior(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
-    """Influence value of every case on AUPREC at each prior, of shape (n_cases, n_priors)."""
-    places = _places(positive, score)
-    values = [_theta_and_values(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()]
-    return np.stack(values, axis=1)
-
-
-class _Places(NamedTuple):
-    """Where the cases stand: groups of equal positives, the lowest score first."""
-
-    group: NDArray[np.intp]
-    at_or_below: NDArray[np.intp]
-    tpr: Floats
-    fpr: Floats
-    share: Floats
-
-
-def _places(positive: Bools, score: NDArray[Any]) -> _Places:
-    """Group of every positive, groups at or below every negative, and rates and weight of every group."""
-    distinct, group, count = np.unique(score[positive], return_inverse=True, return_counts=True)
-    at_or_below = np.searchsorted(distinct, score[~positive], side="right")
-    fpr = _from_the_top(np.bincount(at_or_below, minlength=len(distinct) + 1))[1:]
-    return _Places(group.reshape(-1), at_or_below, _from_the_top(count), fpr, count / count.sum())
-
-
-def _theta_and_values(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
-    group, at_or_below, tpr, fpr, share = places
+    group, at_or_below, count, tpr, fpr = _among_positives(positive, score)
+    share = count / count.sum()
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     theta = float(share @ precision)
     values = np.empty(len(positive))
     values[positive] = (precision - theta + _pull(share * by_tpr, tpr)[1:])[group]
     values[~positive] = _pull(share * by_fpr, fpr)[at_or_below]
     return theta, values
+
+
+def jackknife_kernel(
+    positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
+) -> tuple[float, Floats]:
+    """Average precision over a weighting, and what leaving out each case changes in it.
+
+    The value of a case is (size - 1) (theta - theta without it), with the size of its class: influence values
+    but for O(1/size), which sees how thin the curve is where one case is all there is. A class of one case
+    has the value 0.
+    """
+    return _jackknife(positive, _among_positives(positive, score), weighting)
+
+
+def jackknife_by_prior(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
+    """Jackknife value of every case at each prior, of shape (n_priors, n_cases)."""
+    places = _among_positives(positive, score)
+    return np.array([_jackknife(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()])
+
+
+def _jackknife(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
+    group, at_or_below, count, tpr, fpr = places
+    n, m = int(count.sum()), len(at_or_below)
+    theta = float(count @ mean_precision(tpr, fpr, weighting)) / n
+    values = np.zeros(len(positive))
+    if m > 1:  # without a negative, the groups at or below it have one alarm fewer
+        kept, fewer = (mean_precision(tpr, (m * fpr - less) / (m - 1), weighting) for less in (0, 1))
+        without = count @ kept + np.append(0.0, np.cumsum(count * (fewer - kept)))[at_or_below]
+        values[~positive] = (m - 1) * (theta - without / n)
+    if n > 1:  # without a positive, they have one hit fewer, and its own precision is not counted
+        kept, fewer = (mean_precision((n * tpr - less) / (n - 1), fpr, weighting) for less in (0, 1))
+        without = count @ kept + (np.cumsum(count * (fewer - kept)) - fewer)[group]
+        values[positive] = (n - 1) * theta - without
+    return theta, values
+
+
+class _Places(NamedTuple):
+    """Where the cases stand among the groups of tied positives, the lowest score first.
+
+    The group of every positive, the number of groups at or below every negative, the positives in each group,
+    and the true and the false positive rate of the vertex that each group ends.
+    """
+
+    group: NDArray[np.intp]
+    at_or_below: NDArray[np.intp]
+    in_group: NDArray[np.intp]
+    tpr: Floats
+    fpr: Floats
+
+
+def _among_positives(positive: Bools, score: NDArray[Any]) -> _Places:
+    """Sort the positives; of the negatives, only the place among them is needed."""
+    distinct, group, count = np.unique(score[positive], return_inverse=True, return_counts=True)
+    at_or_below = np.searchsorted(distinct, score[~positive], side="right")
+    fpr = _from_the_top(np.bincount(at_or_below, minlength=len(distinct) + 1))[1:]
+    return _Places(group.reshape(-1), at_or_below, count, _from_the_top(count), fpr)
 
 
 def _from_the_top(count: NDArray[np.intp]) -> Floats:
@@ -119,9 +150,18 @@ def tie_groups(positive: Bools, score: NDArray[Any]) -> tuple[NDArray[np.intp], 
     return rank, np.array(counts)
 
 
+def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
+    """Precision averaged over the weighting, 0 where there is no alarm; rounding below 0 counts as 0."""
+    true, false, total = np.maximum(tpr, 0.0), np.maximum(fpr, 0.0), np.zeros(tpr.shape)
+    for prior, weight in zip(*weighting.quadrature(), strict=True):
+        alarms = prior * true + (1 - prior) * false
+        total += weight * np.divide(prior * true, alarms, out=np.zeros(tpr.shape), where=alarms > 0)
+    return total
+
+
 def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tuple[Floats, Floats, Floats]:
     """Precision and its slopes in the true and the false positive rate, averaged over the weighting."""
-    total = np.zeros((3, len(tpr)))
+    total = np.zeros((3, *tpr.shape))
     for prior, weight in zip(*weighting.quadrature(), strict=True):
         alarms = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
         precision, fallout = prior * tpr / alarms, (1 - prior) * fpr / alarms
@@ -138,3 +178,19 @@ def stratified_covariance(influence: Floats, positive: Bools) -> Floats:
     """Covariance (n_models, n_models) from influence values (n_cases, n_models), classes sampled apart."""
     parts = ((influence[rows], np.count_nonzero(rows)) for rows in (positive, ~positive))
     return np.asarray(sum(values.T @ values / count**2 for values, count in parts))
+
+
+def spread_of(influence: Floats, positive: Bools) -> tuple[float, float]:
+    """Standard error from influence values of two samples, and the degrees of freedom behind it.
+
+    The variance of a variance is (kurtosis - 1) variance^2 / n in each sample, so heavy tails leave fewer
+    degrees of freedom than cases (Satterthwaite 1946, without the normal's kurtosis of 3).
+    """
+    variance = doubt = 0.0
+    for values in (influence[positive], influence[~positive]):
+        size, squares = len(values), (values - values.mean()) ** 2
+        square = float(squares.mean())
+        variance += square / max(size - 1, 1)
+        doubt += (float((squares**2).mean()) - square**2) / size**3
+    df = 2 * variance**2 / doubt if doubt > 0 else np.inf
+    return float(np.sqrt(variance)), max(df, FEWEST_DF)

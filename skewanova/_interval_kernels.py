@@ -9,9 +9,6 @@ from skewanova._checks import Bools, Floats
 
 Limits = tuple[float, float]
 
-#: Degrees of freedom that heavy-tailed influence values cannot fall below.
-FEWEST_DF = 4.0
-
 
 def two_sided(level: float, df: float = np.inf) -> float:
     """Deviate of the normal or the t distribution that leaves half of 1 - `level` on either side."""
@@ -67,21 +64,6 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
     share = special.ndtr(shift + moved / (1 - acceleration * moved))
     low, high = np.quantile(estimates, share)
     return float(low), float(high)
-
-
-def spread_of(influence: Floats, positive: Bools) -> tuple[float, float]:
-    """Standard error from influence values of two samples, and the degrees of freedom behind it.
-
-    The variance of a variance is (kurtosis - 1) variance^2 / n in each sample, so heavy tails leave fewer
-    degrees of freedom than cases (Satterthwaite 1946, without the normal's kurtosis of 3).
-    """
-    variance = doubt = 0.0
-    for values in (influence[positive], influence[~positive]):
-        size, square = len(values), float((values**2).mean())
-        variance += square / max(size - 1, 1)
-        doubt += (float((values**4).mean()) - square**2) / size**3
-    df = 2 * variance**2 / doubt if doubt > 0 else np.inf
-    return float(np.sqrt(variance)), max(df, FEWEST_DF)
 
 
 def acceleration_of(influence: Floats, positive: Bools) -> float:

@@ -43,8 +43,9 @@ OMNIBUS_LABELS = {
         "to .11 with unstable ones on 80/20 splits)."
     ),
     "influence": (
-        "Wald's chi-square with the influence covariance of the models' areas on the same cases. It is about "
-        "these fitted models on further cases, not about training them again; for large test sets."
+        "F test of the models' areas on the same cases, with their jackknife covariance on the angular scale "
+        "(DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not about "
+        "training them again."
     ),
 }
 

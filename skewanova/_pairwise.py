@@ -37,7 +37,7 @@ PAIR_LABELS = {
     "nemenyi": "On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
     "wilcoxon_holm": "On signed ranks. Valid when folds are independent.",
     "dunnett": "Against the control. Valid when folds are independent and models spread alike.",
-    "influence_holm": "About these fitted models on further cases (DeLong's idea carried to AUPREC).",
+    "influence_holm": "About these fitted models on further cases: t of the differences over cases.",
 }
 
 

@@ -24,7 +24,7 @@ TEST_NAMES = {
     "corrected_f": "corrected 2-way F",
     "corrected_gg": "corrected Greenhouse-Geisser F",
     "corrected_hotelling": "corrected Hotelling T2",
-    "influence": "Wald test, influence covariance",
+    "influence": "F over cases of one test set",
     "paired_t_holm": "Paired t, Holm",
     "corrected_t_holm": "corrected paired t, Holm",
     "games_howell": "Games-Howell on paired differences",
@@ -32,7 +32,7 @@ TEST_NAMES = {
     "nemenyi": "Nemenyi",
     "wilcoxon_holm": "Wilcoxon, Holm",
     "dunnett": "Dunnett against the control",
-    "influence_holm": "Influence z, Holm",
+    "influence_holm": "t over cases of one test set, Holm",
     "tukey": "Tukey HSD, 2-way mean square",
     "tukey_three_way": "Tukey HSD, 3-way mean square",
 }
@@ -42,7 +42,7 @@ RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
 
 
 def anova_line(test: pd.DataFrame) -> str:
-    """One test of all models on one line: F or chi-square, degrees of freedom and p.
+    """One test of all models on one line: F, degrees of freedom and p.
 
     Parameters
     ----------
@@ -58,9 +58,8 @@ def anova_line(test: pd.DataFrame) -> str:
     name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
     equals = "= " if p_value[:1].isdigit() else ""
-    chi_square = np.isnan(row.df_error)
-    size = f"chi2({row.df:.4g})" if chi_square else f"F({row.df:.4g}, {row.df_error:.4g})"
-    return f"{name}: {size} = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
+    df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
+    return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:

@@ -17,9 +17,9 @@ from scipy import special
 from skewanova._analysis import Analysis, Options, headline_letters, no_prior_pairs
 from skewanova._anova_result import ANOVA_COLUMNS
 from skewanova._checks import Bools, Floats, emit
-from skewanova._contrasts import RANK_TOLERANCE, contrast_errors
+from skewanova._contrasts import RANK_TOLERANCE, Angles, contrast_errors, pair_tests
 from skewanova._differences import DIFFERENCE_COLUMNS
-from skewanova._influence_kernels import influence_by_prior, stratified_covariance
+from skewanova._influence_kernels import jackknife_by_prior, stratified_covariance
 from skewanova._interval_table import interval_table
 from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult
 from skewanova._paired_cases import PairedCases, paired_cases
@@ -72,7 +72,7 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     Returns
     -------
     analysis : Analysis
-        The headline is the Wald test by influence covariance, with Holm's adjustment for pairs.
+        The headline is the F test of :func:`~skewanova.compare_on_one_set`, with Holm's adjustment for pairs.
     notes : list of str
         What was not used, and what the intervals have to say.
 
@@ -105,14 +105,15 @@ def _in_order(cases: PairedCases, models: Sequence[str], measures: Evaluation) -
 
 
 def _omnibus(found: OneSetComparison) -> OmnibusResult:
-    """Wald's test that all models are equal, as a row of the ANOVA frame."""
+    """F test that all models are equal, as a row of the ANOVA frame."""
     row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
         "test": "influence",
         "role": "headline",
         "response": "iauprec",
         "term": "model",
         "df": float(found.df),
-        "statistic": found.chi_square,
+        "df_error": found.df_omnibus,
+        "statistic": found.f_omnibus,
         "p_value": found.p_omnibus,
     }
     frame = pd.DataFrame([row])[list(ANOVA_COLUMNS)]
@@ -142,8 +143,8 @@ def _pairs(found: OneSetComparison, alpha: float, *, role: str, response: str, p
             "model_b": found.model_b,
             "estimate": found.difference,
             "std_error": found.std_error,
-            "df": np.inf,
-            "statistic": found.z,
+            "df": found.df_error,
+            "statistic": found.statistic,
             "p_value": found.p_value,
             "p_adjusted": found.p_adjusted,
             "conf_low": found.conf_low,
@@ -183,13 +184,13 @@ def _difference_curves(cases: _Set, options: Options) -> pd.DataFrame:
     columns = {name: np.full((len(pairs), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
     if tested.any():
         for name, values in _band(cases, grid[tested], mean[:, tested], options).items():
-            columns[name][:, tested] = values.reshape(len(pairs), -1)
+            columns[name][:, tested] = values
     frame = pd.DataFrame(
         {
             "model_a": np.repeat([a for a, _ in pairs], len(grid)),
             "model_b": np.repeat([b for _, b in pairs], len(grid)),
             "prior": np.tile(grid, len(pairs)),
-            "estimate": np.concatenate([mean[a] - mean[b] for a, b in _pair_indices(len(mean))]),
+            "estimate": np.concatenate([a - b for a, b in combinations(mean, 2)]),
             **{name: values.ravel() for name, values in columns.items()},
         }
     )
@@ -197,21 +198,22 @@ def _difference_curves(cases: _Set, options: Options) -> pd.DataFrame:
 
 
 def _band(cases: _Set, grid: Floats, mean: Floats, options: Options) -> dict[str, Floats]:
-    """Test every pair at every prior at once: the largest |z| is referred to its joint distribution."""
-    values = np.hstack([influence_by_prior(cases.positive, score, grid) for score in cases.scores.T])
-    covariance = stratified_covariance(values, cases.positive)
-    contrasts = _pair_contrasts(len(mean), len(grid))
-    estimate, std_error = contrasts @ mean.ravel(), contrast_errors(contrasts, covariance)
-    spread = np.where(std_error > 0, std_error, np.inf)
-    draws = _normal_draws(covariance, options)
-    largest = np.zeros(len(draws))
-    for contrast, error in zip(contrasts, spread, strict=True):  # one at a time: all would not fit
-        np.maximum(largest, np.abs(draws @ contrast) / error, out=largest)
-    largest.sort()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = estimate / std_error
-    reached = N_DRAWS - np.searchsorted(largest, np.abs(statistic))
-    margin = np.quantile(largest, 1 - options.alpha, method="higher") * std_error
+    """Test every pair at every prior at once: the largest |z| is referred to its joint distribution.
+
+    A t statistic counts as the z of the same p-value; the arrays returned have shape (n_pairs, n_priors).
+    """
+    values = np.stack([jackknife_by_prior(cases.positive, score, grid) for score in cases.scores.T], axis=2)
+    angles = [Angles.of(area, at, cases.positive) for area, at in zip(mean.T, values, strict=True)]
+    tests = [pair_tests(at, level=1 - options.alpha, simultaneous="none") for at in angles]
+    largest = np.sort(_largest(angles, options))
+    std_error, statistic, df_error, p_value = (
+        np.stack([getattr(at, name) for at in tests], axis=1)
+        for name in ("std_error", "statistic", "df_error", "p_value")
+    )
+    reached = N_DRAWS - np.searchsorted(largest, -special.ndtri(p_value / 2))
+    critical = np.quantile(largest, 1 - options.alpha, method="higher")
+    margin = -special.stdtrit(df_error, special.ndtr(-critical)) * std_error
+    estimate = np.stack([at.difference for at in tests], axis=1)
     return {
         "std_error": std_error,
         "statistic": statistic,
@@ -221,21 +223,27 @@ def _band(cases: _Set, grid: Floats, mean: Floats, options: Options) -> dict[str
     }
 
 
+def _largest(angles: Sequence[Angles], options: Options) -> Floats:
+    """Draws of the largest |z| over all pairs and priors."""
+    values = np.hstack([at.values for at in angles])
+    covariance = stratified_covariance(values, angles[0].positive)
+    unit = np.eye(len(angles[0].area))
+    contrasts = np.kron(
+        np.eye(len(angles)), [unit[a] - unit[b] for a, b in combinations(range(len(unit)), 2)]
+    )
+    std_error = contrast_errors(contrasts, covariance)
+    draws = _normal_draws(covariance, options)
+    largest = np.zeros(len(draws))
+    for contrast, error in zip(contrasts, std_error, strict=True):  # one at a time: all would not fit
+        if error > 0:
+            np.maximum(largest, np.abs(draws @ contrast) / error, out=largest)
+    return largest
+
+
 def _support(positive: Bools, prior: Floats | float) -> Floats:
     """Effective number of negatives at a prior: m / lam."""
     at = np.asarray(prior)
     return np.asarray(np.count_nonzero(~positive) * at / (1 - at))
-
-
-def _pair_indices(n_models: int) -> list[tuple[int, int]]:
-    return list(combinations(range(n_models), 2))
-
-
-def _pair_contrasts(n_models: int, n_priors: int) -> Floats:
-    """Rows a - b at each prior, pair by pair, on values that stand model by model."""
-    unit = np.eye(n_models)
-    pairs = np.array([unit[a] - unit[b] for a, b in _pair_indices(n_models)])
-    return np.kron(pairs, np.eye(n_priors))
 
 
 def _normal_draws(covariance: Floats, options: Options) -> Floats:
@@ -248,11 +256,14 @@ def _normal_draws(covariance: Floats, options: Options) -> Floats:
 
 
 def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:
-    """Normal posterior of each difference under a flat prior."""
+    """Posterior of each difference under a flat prior: t about the estimate."""
     certain = found.std_error == 0
     scale = np.where(certain, 1.0, found.std_error)
-    ahead = np.where(certain, found.difference > rope, special.ndtr((found.difference - rope) / scale))
-    behind = np.where(certain, found.difference < -rope, special.ndtr((-found.difference - rope) / scale))
+    above, below = (
+        special.stdtr(found.df_error, (side * found.difference - rope) / scale) for side in (1, -1)
+    )
+    ahead = np.where(certain, found.difference > rope, above)
+    behind = np.where(certain, found.difference < -rope, below)
     return pd.DataFrame(
         {
             "model_a": found.model_a,

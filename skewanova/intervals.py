@@ -24,7 +24,13 @@ from skewanova._checks import (
     emit,
 )
 from skewanova._estimators import ESTIMATORS
-from skewanova._influence_kernels import check_cases, influence_kernel, target_prior
+from skewanova._influence_kernels import (
+    check_cases,
+    influence_kernel,
+    jackknife_kernel,
+    spread_of,
+    target_prior,
+)
 from skewanova._interval_kernels import (
     Limits,
     acceleration_of,
@@ -34,8 +40,8 @@ from skewanova._interval_kernels import (
     delta_logit_limits,
     logit_limits,
     percentile_limits,
-    spread_of,
     t_limits,
+    two_sided,
     wilson_limits,
 )
 from skewanova.auprec import iauprec
@@ -104,10 +110,10 @@ class _Question:
 
     @cached_property
     def support(self) -> float:
-        """Negatives over the skew at the mean prior: m / lam."""
+        """Negatives over the skew: m / lam; over a deployment prior, the geometric mean of lam."""
         priors, weights = self.weighting.quadrature()
-        mean = float(weights @ priors)
-        return (len(self.positive) - self.n_positive) * mean / (1 - mean)
+        rarity = float(np.exp(weights @ np.log((1 - priors) / priors)))
+        return (len(self.positive) - self.n_positive) / rarity
 
     @cached_property
     def effective_size(self) -> float:
@@ -120,6 +126,10 @@ class _Question:
     @cached_property
     def influence(self) -> Floats:
         return influence_kernel(self.positive, self.score, self.weighting)[1]
+
+    @cached_property
+    def left_out(self) -> Floats:
+        return jackknife_kernel(self.positive, self.score, self.weighting)[1]
 
     def area(self, rows: Bools) -> float:
         curve = curve_from_scores(self.positive[rows], self.score[rows])
@@ -169,8 +179,8 @@ def confidence_interval(
     method : str, default "auto"
         One of `METHODS`:
 
-        * ``influence``: from influence values (:mod:`skewanova.influence`), on the logit scale, with a t
-          deviate whose degrees of freedom come from their kurtosis;
+        * ``influence``: from influence values (:mod:`skewanova.influence`), or the jackknife's where that is
+          wider, on the logit scale, with a t deviate whose degrees of freedom come from their kurtosis;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
@@ -210,7 +220,8 @@ def confidence_interval(
     -----
     At an estimate of 1 every standard error vanishes: the limits are then [(alpha/2)^(1/k), 1] with
     k = min(n, m/lam), mirrored at 0, for every method but ``wilson``. The limits of ``binomial`` and
-    ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the skew at its mean.
+    ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the geometric
+    mean of its skews.
 
     The slides of Boyd et al. print the logit limits as e^eta -+ z tau; the exponent is eta -+ z tau.
 
@@ -312,7 +323,9 @@ def _note(question: _Question, method: str, used: str) -> str | None:
 
 
 def _influence(question: _Question) -> Limits:
-    std_error, df = spread_of(question.influence, question.positive)
+    """The wider of two: influence values understate thin curves, the jackknife those of few positives."""
+    spreads = [spread_of(values, question.positive) for values in (question.influence, question.left_out)]
+    std_error, df = max(spreads, key=lambda spread: spread[0] * two_sided(question.level, spread[1]))
     return delta_logit_limits(question.estimate, std_error, question.level, df=df)
 
 

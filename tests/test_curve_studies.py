@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import twins
+from hypothesis import given
+from strategies import tie_groups
 
 from skewanova import _curve_measures as measures
 from skewanova import _curve_studies as studies
-from skewanova import auprec, fit_binormal
+from skewanova import auprec, auprec_score, fit_binormal
 from skewanova._checks import InputError, SkewanovaWarning
 from skewanova._curve_studies import binormal_study, estimators_study, intervals_study
 from skewanova._true_curves import sample_scores
@@ -130,11 +134,13 @@ def test_the_recorded_studies_match():
         for alpha, bias in zip((0.02, 0.1, 0.5), expected, strict=True):
             row = biases.loc[("auprec", model, alpha)]
             assert abs(row["bias"] - bias) <= 3 * row["std_error"] + 5e-4
-    rates = intervals.set_index(["method", "setting", "n_total"])["coverage_without_rule"]
+    usual = intervals[intervals["prior"] == measures.PRIOR]
+    rates = usual.set_index(["method", "setting", "n_total"])[["coverage_without_rule", "replicates"]]
     for method, expected in COVERAGE.items():
         for setting, rate in zip(measures.SETTINGS, expected, strict=True):
-            error = np.sqrt(rate * (1 - rate) / 10_000)
-            assert abs(rates[method, setting, 200] - rate) <= 3 * error + 5e-4
+            row = rates.loc[(method, setting, 200)]
+            error = np.sqrt(rate * (1 - rate) * (1 / row["replicates"] + 1 / 20_000))
+            assert abs(row["coverage_without_rule"] - rate) <= 3 * error + 5e-4
 
 
 # --- one sample against the public functions ----------------------------------------------------------------
@@ -149,19 +155,46 @@ def test_one_sample_is_measured_as_by_the_public_functions():
     np.testing.assert_allclose(areas[-1], fit_binormal(labels, scores, ddof=1).auprec(0.1))
 
 
+@pytest.mark.parametrize(("setting", "prior", "n_total"), [("binormal", 0.1, 100), ("bibeta", 0.5, 300)])
+def test_limits_of_one_sample_are_those_of_the_public_function(setting, prior, n_total):
+    labels, scores = sample_scores(*measures.SETTINGS[setting], n_total, prior=prior, rng=8)
+    n_positive = int(labels.sum())
+    folds = np.concatenate([np.arange(n_positive), np.arange(n_total - n_positive)]) % measures.N_FOLDS
+    found = measures.quick_limits(setting, prior, n_total, np.random.default_rng(8))
+    for method, limits in zip(measures.QUICK_METHODS, found, strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)
+            given = folds if method == "cross_validation" else None
+            interval = confidence_interval(labels, scores, prior=prior, method=method, folds=given)
+        np.testing.assert_allclose(limits, (interval.low, interval.high, 0), rtol=1e-9)
+
+
 def test_bootstraps_of_one_sample_are_those_of_the_public_function():
     generator = np.random.default_rng(6)
     labels, scores = sample_scores(*measures.SETTINGS["binormal"], 100, prior=0.1, rng=generator)
     state = generator.bit_generator.state
-    found = measures.bootstrap_limits("binormal", 100, np.random.default_rng(6))
+    found = measures.bootstrap_limits("binormal", 0.1, 100, np.random.default_rng(6))
     for method, limits in zip(measures.BOOTSTRAP_METHODS, found, strict=True):
         again = np.random.default_rng()
         again.bit_generator.state = state
         with pytest.warns(SkewanovaWarning, match="too short"):
             interval = confidence_interval(
-                labels, scores, prior=0.1, method=method, n_resamples=measures.N_RESAMPLES, rng=again
+                labels,
+                measures.coarse(labels, scores),
+                prior=0.1,
+                method=method,
+                n_resamples=measures.N_RESAMPLES,
+                rng=again,
             )
         np.testing.assert_allclose(limits, (interval.low, interval.high, 0))
+
+
+@given(groups=tie_groups())
+def test_coarse_scores_have_the_same_average_precision(groups):
+    labels, scores = (np.array(part) for part in twins.labels_and_scores(groups))
+    options = {"prior": 0.2, "estimator": "average_precision"}
+    expected = auprec_score(labels, scores, **options)
+    assert auprec_score(labels, measures.coarse(labels == 1, scores), **options) == pytest.approx(expected)
 
 
 def test_estimates_at_the_limit_follow_the_rule(monkeypatch):
@@ -171,7 +204,7 @@ def test_estimates_at_the_limit_follow_the_rule(monkeypatch):
     monkeypatch.setattr(measures, "sample_scores", separable)
     rng = np.random.default_rng(0)
     limits = np.concatenate(
-        [f("bibeta", 100, rng) for f in (measures.quick_limits, measures.bootstrap_limits)]
+        [f("bibeta", 0.1, 100, rng) for f in (measures.quick_limits, measures.bootstrap_limits)]
     )
     methods = np.array([*measures.QUICK_METHODS, *measures.BOOTSTRAP_METHODS])
     at_limit = limits[:, 2] == 1
@@ -192,6 +225,9 @@ def test_frames_have_their_columns(estimators, intervals, fits):
         assert tuple(frame.columns) == columns
         assert frame.notna().all(axis=None)
     frame = intervals.to_frame()
+    missed = frame["too_high"] + frame["too_low"]
+    np.testing.assert_allclose(frame["coverage"] + missed, 1)
+    assert frame["location"].between(0.5, 1.5).all()
     assert (frame["coverage_without_rule"] <= frame["coverage"]).all()
     assert (frame["coverage_without_rule"] >= frame["coverage"] - frame["at_limit"] - 1e-12).all()
 
@@ -216,13 +252,13 @@ def test_the_result_does_not_depend_on_the_number_of_processes_or_on_other_cells
 
 
 def test_a_full_study_has_its_own_numbers_of_samples(monkeypatch):
-    for name, number in (("FULL", 4), ("FULL_LARGE", 3), ("FULL_BOOTSTRAP", 2)):
+    for name, number in (("FULL", 4), ("FULL_LARGE", 3), ("FULL_INTERVALS", 5), ("FULL_BOOTSTRAP", 2)):
         monkeypatch.setattr(studies, name, number)
     options = {"settings": ["binormal"], "full": True, "progress": False}
     ratios = estimators_study(sizes=[50, 10000], **options).to_frame()
     assert ratios.groupby("n_total")["replicates"].first().to_dict() == {50: 4, 10000: 3}
     frame = intervals_study(sizes=[500], **options).to_frame().set_index("method")
-    assert frame.loc[["binomial", "bca"], "replicates"].tolist() == [4, 2]
+    assert frame.loc[["binomial", "bca"], "replicates"].tolist() == [5, 2]
     assert set(binormal_study(alphas=[0.3], full=True, progress=False).to_frame()["replicates"]) == {4}
 
 
@@ -235,6 +271,7 @@ def test_a_full_study_has_its_own_numbers_of_samples(monkeypatch):
         (estimators_study, {"rng": -1, "sizes": [50]}, "rng"),
         (intervals_study, {"sizes": [50]}, "sizes"),
         (intervals_study, {"n_jobs": 0}, "n_jobs"),
+        (intervals_study, {"priors": [1.5]}, "priors"),
         (binormal_study, {"alphas": [0.01]}, "alphas"),
         (binormal_study, {"alphas": [1.0]}, "alphas"),
         (binormal_study, {"replicates": 0}, "replicates"),

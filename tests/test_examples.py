@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FILES = {
     "boyd": {
         *("boyd_estimators.csv", "boyd_intervals.csv"),
-        *("boyd_ratio.png", "boyd_coverage.png", "boyd_width.png"),
+        *("boyd_bias.png", "boyd_coverage.png", "boyd_width.png", "boyd_location.png"),
     },
     "brodersen": {"brodersen_bias.csv", "brodersen_auprec.png", "brodersen_auc.png", "brodersen_curves.png"},
     "julia_figures": {"julia_figure_2.png", "julia_figure_3.png"},
@@ -46,19 +46,6 @@ def test_examples_save_nothing_unless_told(tmp_path, capsys, monkeypatch):
     load("brodersen").main(FEW)
     assert not list(tmp_path.iterdir())
     assert "alpha_binormal_ddof0" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("name", "plot"), [("boyd", "plot_ratio"), ("brodersen", "plot_bias")])
-def test_plots_make_axes_of_their_own(name, plot):
-    module = load(name)
-    if name == "boyd":
-        study = module.estimators_study(settings=["bibeta"], sizes=[20, 50], replicates=2, progress=False)
-    else:
-        study = module.binormal_study(alphas=[0.2, 0.4], replicates=2, progress=False)
-    frame = study.to_frame()
-    rows = frame if name == "boyd" else frame[frame["measure"] == "auc"]
-    ax = getattr(module, plot)(rows)
-    assert len(ax.containers) == (9 if name == "boyd" else 3)
 
 
 # --- the Julia post -----------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from statsmodels.stats.multitest import multipletests
 from strategies import ranges, tie_groups
 
 from skewanova import DiscretePrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
-from skewanova._contrasts import max_z_value, wald_test
+from skewanova._contrasts import Angles, max_z_value, omnibus_test
 from skewanova._fold_kernels import holm
+from skewanova._influence_kernels import influence_kernel, jackknife_kernel, target_prior
 from skewanova.influence import (
     auprec_covariance,
     auprec_influence,
@@ -180,22 +181,76 @@ def test_covariance_of_equal_models_is_their_variance():
 # --- comparison ---------------------------------------------------------------------------------------------
 
 
+def leave_one_out(labels, score, prior):
+    """(size of the class - 1) (theta - theta without the case), case by case."""
+    theta = auprec_score(labels, score, prior=prior, estimator="average_precision")
+    without = [
+        auprec_score(np.delete(labels, i), np.delete(score, i), prior=prior, estimator="average_precision")
+        for i in range(len(labels))
+    ]
+    return (class_sizes(labels) - 1) * (theta - np.array(without))
+
+
+@given(groups=tie_groups())
+def test_jackknife_values_are_those_of_cases_left_out(groups):
+    labels, scores = (np.array(part) for part in twins.labels_and_scores(groups))
+    positive, weighting = labels == 1, target_prior(0.2, None, labels == 1)
+    theta, values = jackknife_kernel(positive, scores, weighting)
+    assert theta == pytest.approx(influence_kernel(positive, scores, weighting)[0], rel=1e-13)
+    sizes = class_sizes(labels)
+    assert (values[sizes == 1] == 0).all()
+    for i in np.flatnonzero(sizes > 1):
+        without = auprec_score(np.delete(labels, i), np.delete(scores, i), prior=0.2, estimator=AP)
+        assert values[i] == pytest.approx((sizes[i] - 1) * (theta - without), abs=1e-10)
+
+
 def test_comparison_of_two_models():
     labels, scores = simulated(60, 140, [1.5, 0.8])
     found = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"], level=0.9)
-    values = auprec_influence(labels, scores, prior=0.1)
-    gap = values[:, 0] - values[:, 1]
-    error = np.sqrt((gap**2 / class_sizes(labels) ** 2).sum())
-    assert found.std_error == pytest.approx([error], rel=1e-13)
-    assert found.difference == pytest.approx([found.estimate[0] - found.estimate[1]])
-    assert found.chi_square == pytest.approx(found.z[0] ** 2)
+    area = found.estimate
+    values = np.stack([leave_one_out(labels, column, 0.1) for column in scores.T], axis=1)
+    gap = values @ (np.array([1, -1]) / np.sqrt(area * (1 - area)))
+    parts = [gap[labels == label] for label in (1, 0)]
+    variances = [part.var(ddof=1) / len(part) for part in parts]
+    error = np.sqrt(sum(variances))
+    t = np.diff(-2 * np.arcsin(np.sqrt(area)))[0] / error
+    doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
+    df = 2 * error**4 / doubt
+    assert found.statistic == pytest.approx([t], rel=1e-10)
+    assert found.df_error == pytest.approx([df], rel=1e-10)
+    assert found.difference == pytest.approx([area[0] - area[1]])
+    assert found.std_error == pytest.approx(found.difference / t)
+    assert found.f_omnibus == pytest.approx(t**2)
     assert found.p_omnibus == pytest.approx(found.p_value[0])
     assert found.p_adjusted.tolist() == found.p_value.tolist()
-    assert found.p_value[0] == pytest.approx(2 * stats.norm.sf(abs(found.z[0])))
-    assert found.critical_value == pytest.approx(stats.norm.ppf(0.95))
-    assert found.conf_high - found.difference == pytest.approx(stats.norm.ppf(0.95) * error)
+    assert found.p_value[0] == pytest.approx(2 * stats.t.sf(abs(t), df))
+    assert found.critical_value == pytest.approx(stats.t.ppf([0.95], df))
+    assert found.conf_high - found.difference == pytest.approx(found.critical_value * found.std_error)
     assert (found.models, found.model_a, found.model_b) == (("A", "B"), ("A",), ("B",))
     assert (found.df, found.level, found.weighting) == (1, 0.9, "prior 0.1")
+
+
+def test_a_perfect_model_is_compared_on_the_scale_of_the_areas():
+    labels, scores = simulated(60, 140, [1.5])
+    found = compare_on_one_set(labels, np.column_stack([labels, scores]), prior=0.3)
+    values = leave_one_out(labels, scores[:, 0], 0.3)
+    error = np.sqrt(sum(values[labels == label].var(ddof=1) / (labels == label).sum() for label in (0, 1)))
+    assert found.estimate[0] == 1
+    assert found.std_error == pytest.approx([error], rel=1e-10)
+    assert found.statistic == pytest.approx(found.difference / error)
+
+
+def test_models_equally_good_have_the_standard_error_at_their_area():
+    labels, scores = simulated(60, 140, [1.5])
+    order = np.random.default_rng(0).permutation(60)
+    other = scores[:, 0].copy()
+    other[labels == 1] = other[labels == 1][order]
+    found = compare_on_one_set(labels, np.column_stack([scores[:, 0], other]), prior=0.3)
+    assert found.difference == pytest.approx([0], abs=1e-12)
+    values = leave_one_out(labels, scores[:, 0], 0.3) - leave_one_out(labels, other, 0.3)
+    error = np.sqrt(sum(values[labels == label].var(ddof=1) / (labels == label).sum() for label in (0, 1)))
+    assert found.std_error == pytest.approx([error], rel=1e-8)
+    assert found.p_value == pytest.approx([1])
 
 
 def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order():
@@ -205,21 +260,22 @@ def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order
     turned = [5, 4, 2, 3, 1, 0]  # pair (a, b) of four is pair (3 - b, 3 - a) of the columns reversed
     assert there.difference == pytest.approx(-back.difference[turned], abs=1e-15)
     assert there.conf_low == pytest.approx(-back.conf_high[turned], abs=2e-3)  # max_z is quasi-random
-    assert (there.chi_square, there.df) == (pytest.approx(back.chi_square, rel=1e-9), 3)
+    assert (there.f_omnibus, there.df) == (pytest.approx(back.f_omnibus, rel=1e-6), 3)
     assert (there.model_a[0], there.model_b[-1]) == ("0", "3")
     assert there.p_adjusted == pytest.approx(multipletests(there.p_value, method="holm")[1])
-    assert there.p_omnibus == pytest.approx(stats.chi2.sf(there.chi_square, 3))
+    assert there.p_omnibus == pytest.approx(stats.f.sf(there.f_omnibus, 3, there.df_omnibus))
 
 
 def test_simultaneous_intervals_nest():
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0])
-    none, joint, all_pairs = (
-        compare_on_one_set(labels, scores, prior=0.3, simultaneous=name).critical_value
+    found = [
+        compare_on_one_set(labels, scores, prior=0.3, simultaneous=name)
         for name in ("none", "max_z", "bonferroni")
-    )
-    assert none == pytest.approx(stats.norm.ppf(0.975))
-    assert all_pairs == pytest.approx(stats.norm.ppf(1 - 0.025 / 3))
-    assert none < joint < all_pairs
+    ]
+    none, joint, all_pairs = (result.critical_value for result in found)
+    assert none == pytest.approx(stats.t.ppf(0.975, found[0].df_error))
+    assert all_pairs == pytest.approx(stats.t.ppf(1 - 0.025 / 3, found[0].df_error))
+    assert ((none < joint) & (joint < all_pairs)).all()
 
 
 @pytest.mark.parametrize(("n_models", "level"), [(3, 0.95), (5, 0.95), (4, 0.995)])
@@ -240,14 +296,20 @@ def test_holm_keeps_nan_out():
     assert np.isnan(holm(np.array([0.04, np.nan]))[1])
 
 
-def test_wald_is_hotelling_without_estimated_degrees():
+def test_the_omnibus_is_wald_over_the_number_of_contrasts():
     rng = np.random.default_rng(3)
-    root = rng.normal(size=(4, 4))
-    estimate, covariance = rng.normal(size=4), root @ root.T
+    positive = np.arange(4000) < 2000  # classes of one size: n and n - 1 then share their effect
+    values, area = rng.normal(size=(4000, 4)) @ rng.normal(size=(4, 4)), np.array([0.5, 0.52, 0.55, 0.49])
+    angles = Angles.of(area, values, positive)
     steps = np.eye(4)[:3] - np.eye(4)[3]
-    gap = steps @ estimate
-    expected = gap @ np.linalg.solve(steps @ covariance @ steps.T, gap)
-    assert wald_test(estimate, covariance)[0] == pytest.approx(expected, rel=1e-9)
+    gap = steps @ (2 * np.arcsin(np.sqrt(area)))
+    scaled = values / np.sqrt(area * (1 - area))
+    covariance = sum(np.cov(scaled[rows].T) / 2000 for rows in (positive, ~positive))
+    expected = gap @ np.linalg.solve(steps @ covariance @ steps.T, gap) / 3
+    statistic, df, df_error, p_value = omnibus_test(angles)
+    assert (statistic, df) == (pytest.approx(expected, rel=1e-9), 3)
+    assert df_error == pytest.approx(4000, rel=0.1)  # normal values: 2 x 2000, as kurtosis - 1 is 2
+    assert p_value == pytest.approx(stats.f.sf(statistic, 3, df_error))
 
 
 def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
@@ -257,10 +319,10 @@ def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
     with pytest.warns(SkewanovaWarning, match=message):
         found = compare_on_one_set(labels, tripled, prior=0.3, models=["A", "B", "C"])
     two = compare_on_one_set(labels, scores, prior=0.3)
-    assert (found.df, found.chi_square) == (1, pytest.approx(two.chi_square))
-    assert np.isnan([found.z[1], found.p_value[1], found.p_adjusted[1]]).all()
+    assert (found.df, found.f_omnibus) == (1, pytest.approx(two.f_omnibus))
+    assert np.isnan([found.statistic[1], found.p_value[1], found.p_adjusted[1]]).all()
     assert (found.conf_low[1], found.conf_high[1]) == (0, 0)
-    assert found.critical_value == pytest.approx(two.critical_value, rel=2e-3)
+    assert found.critical_value[0] == pytest.approx(two.critical_value[0], rel=2e-3)
 
 
 def test_all_models_equal():
@@ -268,7 +330,7 @@ def test_all_models_equal():
     with pytest.warns(SkewanovaWarning, match="models 0 and 1 have the same influence values"):
         found = compare_on_one_set(labels, np.hstack([scores, scores]), prior=0.3)
     assert found.df == 0
-    assert np.isnan([found.chi_square, found.p_omnibus]).all()
+    assert np.isnan([found.f_omnibus, found.p_omnibus]).all()
 
 
 def test_omnibus_holds_its_level_and_sees_a_better_model():

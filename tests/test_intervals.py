@@ -8,6 +8,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.integrate import quad
 from strategies import tie_groups
 
 from skewanova import (
@@ -19,7 +20,7 @@ from skewanova import (
     iauprec_score,
 )
 from skewanova._case_bootstrap import bootstrap_estimates
-from skewanova._influence_kernels import influence_kernel, target_prior
+from skewanova._influence_kernels import influence_kernel, jackknife_kernel, spread_of, target_prior
 from skewanova._interval_kernels import (
     acceleration_of,
     bca_limits,
@@ -28,7 +29,6 @@ from skewanova._interval_kernels import (
     delta_logit_limits,
     logit_limits,
     percentile_limits,
-    spread_of,
     t_limits,
     two_sided,
     wilson_limits,
@@ -233,9 +233,15 @@ def test_named_methods_are_their_formulas():
         found = confidence_interval(labels, scores, prior=0.3, method=method, level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
     values = influence_kernel(labels == 1, scores, target_prior(0.3, None, labels == 1))[1]
-    error, df = spread_of(values, labels == 1)
+    weighting = target_prior(0.3, None, labels == 1)
+    spreads = [
+        spread_of(kernel(labels == 1, scores, weighting)[1], labels == 1)
+        for kernel in (influence_kernel, jackknife_kernel)
+    ]
     found = confidence_interval(labels, scores, prior=0.3, method="influence")
-    assert limits(found) == delta_logit_limits(theta, error, 0.95, df=df)
+    both = np.array([delta_logit_limits(theta, error, 0.95, df=df) for error, df in spreads])
+    assert limits(found) == (both[:, 0].min(), both[:, 1].max())
+    error = spread_of(values, labels == 1)[0]
     assert error == pytest.approx(auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.01)
 
 
@@ -260,9 +266,11 @@ def test_deployment_prior_in_place_of_a_prior():
         assert found.estimate == pytest.approx(estimate, rel=1e-14)
         assert found.low < estimate < found.high
         assert (found.method, found.warning) == ("influence", None)
-    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 96.8 \(negatives over skew, at uniform over priors"):
-        rare = confidence_interval(labels, scores, deployment_prior=(0.0125, 0.05))  # mean prior 1/32
-    assert limits(rare) == pytest.approx(wilson_limits(rare.estimate, 3000 / 31, 0.95), rel=1e-8)
+    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 90.4 \(negatives over skew, at uniform over priors"):
+        rare = confidence_interval(labels, scores, deployment_prior=(0.0125, 0.05))
+    mean_log_skew = quad(lambda prior: np.log((1 - prior) / prior), 0.0125, 0.05)[0] / 0.0375
+    trials = 3000 / np.exp(mean_log_skew)
+    assert limits(rare) == pytest.approx(wilson_limits(rare.estimate, trials, 0.95), rel=1e-8)
     narrow = confidence_interval(labels, scores, deployment_prior=(0.2, 0.2))
     assert limits(narrow) == limits(confidence_interval(labels, scores, prior=0.2))
 
