@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
 
-OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19)}
+OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "estimator": "exact"}
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,17 @@ def client():
 @pytest.fixture(scope="module")
 def frame():
     """Rows of every group spread over all partitions."""
-    return sa.load_satellite_scores().frame.sample(frac=1, random_state=0).astype({"model": str})
+    scores = sa.load_satellite_scores().only_folds(range(1, 7))
+    return scores.frame.sample(frac=1, random_state=0).astype({"model": str})
 
 
-def partitioned(frame, n=7):
+@pytest.fixture(scope="module")
+def spread(client, frame):
+    assert len(client.scheduler_info()["workers"]) == 2
+    return sa.evaluate(partitioned(frame), **OPTIONS)
+
+
+def partitioned(frame, n=3):
     return dd.from_pandas(frame.reset_index(drop=True), npartitions=n, sort=False)
 
 
@@ -49,11 +56,8 @@ def by_name(measured, column):
     )
 
 
-@pytest.mark.parametrize("estimator", ["trapezoid", "exact"])
-def test_the_cluster_gives_the_numbers_of_one_process(client, frame, estimator):
-    assert len(client.scheduler_info()["workers"]) == 2
-    spread = sa.evaluate(partitioned(frame), estimator=estimator, **OPTIONS)
-    here = sa.evaluate(frame, estimator=estimator, **OPTIONS)
+def test_the_cluster_gives_the_numbers_of_one_process(spread, frame):
+    here = sa.evaluate(frame, **OPTIONS)
     for name in ("auprec", "iauprec"):
         pd.testing.assert_frame_equal(by_name(spread, name), by_name(here, name), check_exact=True)
     assert spread.models == tuple(sorted(here.models))
@@ -61,8 +65,7 @@ def test_the_cluster_gives_the_numbers_of_one_process(client, frame, estimator):
     assert spread.deployment_prior == here.deployment_prior
 
 
-def test_the_tests_take_what_comes_back(client, frame):
-    spread = sa.evaluate(partitioned(frame), **OPTIONS)
+def test_the_tests_take_what_comes_back(spread, frame):
     here = sa.evaluate(frame, **OPTIONS).ordered(spread.models)
     for measure in (spread, here):
         assert sa.two_way_anova(measure.iauprec).to_frame()["p_value"].iloc[0] > 0
@@ -81,8 +84,7 @@ def test_folds_in_words_and_cases_that_are_left_out(client):
     assert numbers.auprec["fold"].tolist() == ([9] * 3 + [10] * 3) * 2
 
 
-def test_curves_stay_where_they_are(client, frame):
-    spread = sa.evaluate(partitioned(frame), **OPTIONS)
+def test_curves_stay_where_they_are(spread):
     for use in (
         lambda: spread.mean_auprec([0.3]),
         lambda: sa.roc_points(spread),
