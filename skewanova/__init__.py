@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
     from skewanova._display import AUPRECDisplay
+    from skewanova._distributed import measure_group
     from skewanova._interval_table import interval_table
     from skewanova._mixed import mixed_model_anova
     from skewanova._omnibus import (
@@ -136,6 +137,7 @@ _LAZY = {
     "interval_table": "_interval_table",
     "lead_regions": "decision",
     "load_satellite_scores": "datasets",
+    "measure_group": "_distributed",
     "mixed_model_anova": "_mixed",
     "operating_points": "evaluation",
     "operating_table": "operating",
@@ -233,6 +235,7 @@ __all__ = [
     "interval_table",
     "lead_regions",
     "load_satellite_scores",
+    "measure_group",
     "mixed_model_anova",
     "operating_points",
     "operating_table",

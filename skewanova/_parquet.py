@@ -17,7 +17,7 @@ from skewanova._checks import InputError, row_number
 
 SUFFIXES = (".parquet", ".pq")
 #: Rows decoded at once.
-BATCH_ROWS = 1 << 18
+BATCH_ROWS = 1 << 17
 #: Bytes of a column chunk read at once: a row group need not fit in memory.
 BUFFER_SIZE = 1 << 20
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
+from skewanova._distributed import AbsentCurves, in_order, is_distributed, measure_distributed
 from skewanova._estimators import ESTIMATORS, vertex_precision
 from skewanova._framed import Framed
 from skewanova._group_kernels import areas_of_curves, aucs_of_curves, mean_areas_of_curves
@@ -42,7 +43,7 @@ class Evaluation(Framed):
     iauprec : DataFrame
         Columns model, fold, iauprec, auc, n_positive, n_negative.
     curves : mapping
-        ROC curve of every (model, fold); of streamed scores without thresholds.
+        ROC curve of every (model, fold); of streamed scores without thresholds, of a Dask data frame none.
     models, folds : tuple
         Their order in the frames.
     priors : tuple of float
@@ -99,7 +100,8 @@ def evaluate(
     ----------
     scores : ScoreTable, StreamedScores, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
-        as by :func:`~skewanova.stream_scores`.
+        as by :func:`~skewanova.stream_scores`. The groups of a Dask data frame are measured where its rows
+        are, each by :func:`~skewanova.measure_group`; models then stand in the order of their names.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
@@ -130,23 +132,24 @@ def evaluate(
     >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
     (['model', 'fold', 'prior', 'auprec'], 120, 60)
     """
-    table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     grid = _distinct_priors(priors)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(estimator, ESTIMATORS, "estimator")
+    if is_distributed(scores):
+        return _collected(scores, grid, weighting, estimator)
+    table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     curves = table.curves()
-    iauprec = _iauprec_frame(curves, weighting, estimator)
-    notes = [*_support_notes(iauprec["n_negative"], [*grid.tolist(), weighting.low])]
+    sums = _iauprec_frame(curves, weighting, estimator)
     return Evaluation(
         auprec=_auprec_frame(curves, grid, estimator),
-        iauprec=iauprec,
+        iauprec=sums,
         curves=curves,
         models=table.models,
         folds=table.folds,
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         estimator=estimator,
-        warnings=emit([*notes, *_imbalance_notes(iauprec["n_positive"])]),
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
     )
 
 
@@ -387,9 +390,31 @@ def _iauprec_frame(
     return pd.concat([names, pd.concat(parts, ignore_index=True)], axis=1)
 
 
-def _support_notes(negatives: pd.Series[int], priors: Sequence[float]) -> list[str]:
+def _collected(source: object, grid: Floats, weighting: DeploymentPrior, estimator: str) -> Evaluation:
+    """Evaluation of a table whose rows, and curves, stay where they are."""
+    options = {"priors": grid.tolist(), "deployment_prior": weighting, "estimator": estimator}
+    long, models, folds = in_order(measure_distributed(source, **options))
+    sums = long.drop(columns=["prior", "auprec"]).drop_duplicates(["model", "fold"], ignore_index=True)
+    return Evaluation(
+        auprec=long[["model", "fold", "prior", "auprec"]],
+        iauprec=sums,
+        curves=AbsentCurves(),
+        models=models,
+        folds=folds,
+        priors=tuple(grid.tolist()),
+        deployment_prior=weighting,
+        estimator=estimator,
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+    )
+
+
+def _notes(sums: pd.DataFrame, priors: Sequence[float]) -> list[str]:
+    """What the numbers of cases say about how far the measures are to be trusted."""
+    return [*_support_notes(sums["n_negative"].min(), priors), *_imbalance_notes(sums["n_positive"])]
+
+
+def _support_notes(fewest: int, priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
-    fewest = int(negatives.min())
     thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
     return [
         f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
