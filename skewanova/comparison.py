@@ -24,6 +24,7 @@ from skewanova._differences import difference_curves
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
+from skewanova._prior_summaries import auprec_intervals, regret_by_prior
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import three_way_anova, two_way_anova
@@ -60,6 +61,8 @@ class Comparison:
         Probability that two models are practically equal (see :func:`~skewanova.bayesian_comparisons`).
     checks : DataFrame
         What the tests assume, checked, with advice.
+    residuals : DataFrame
+        Of the 2-way analysis: columns model, fold, fitted, residual.
     resampling : Resampling
         How the folds came about, and what that was concluded from.
     warnings : tuple of str
@@ -80,6 +83,7 @@ class Comparison:
     differences: pd.DataFrame = field(repr=False)
     practical: pd.DataFrame = field(repr=False)
     checks: pd.DataFrame = field(repr=False)
+    residuals: pd.DataFrame = field(repr=False)
     resampling: Resampling
     warnings: tuple[str, ...]
     labels: dict[str, str] = field(repr=False)
@@ -116,6 +120,16 @@ class Comparison:
     def auprec_by_prior(self) -> pd.DataFrame:
         """Columns model, fold, prior, auprec (see :func:`~skewanova.auprec_by_prior`)."""
         return frames.auprec_by_prior(self.evaluation)
+
+    @cached_property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
+        return auprec_intervals(self.auprec, ratio=self.resampling.ratio, alpha=self.alpha)
+
+    @cached_property
+    def regret_by_prior(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret_by_prior`)."""
+        return regret_by_prior(self.evaluation)
 
     @cached_property
     def surface_points(self) -> pd.DataFrame:
@@ -313,6 +327,7 @@ def compare(
             measures.iauprec, rope=rope, ratio=design.ratio, order=measures.models
         ),
         checks=assumption_checks(measures.iauprec, alpha=alpha),
+        residuals=published[0].residuals(),
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels={test.test: test.label for test in tests} | PAIR_LABELS,
