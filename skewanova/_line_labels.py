@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,32 +19,22 @@ LINE_HEIGHT = 1.3
 PLACE = 1.05
 
 
-def label_lines(ax: Axes, ends: Mapping[str, float]) -> bool:
-    """Name each model at the height where its line ends; False where there is no room for all names.
+def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]]) -> bool:
+    """Name each model to the right of its line's end; False where there is no room for all names.
 
     The limits of the axes must be final: heights are turned into places on the axes.
     """
-    points = ax.bbox.height / ax.figure.dpi * 72
-    gap = LINE_HEIGHT * FontProperties(size=FONT_SIZE).get_size_in_points() / points
-    if not has_layout(ax) or gap * len(ends) > 1 or not np.isfinite(list(ends.values())).all():
+    height = ax.bbox.height / ax.figure.dpi * 72
+    gap = LINE_HEIGHT * FontProperties(size=FONT_SIZE).get_size_in_points() / height
+    if not has_layout(ax) or gap * len(ends) > 1 or not np.isfinite([*ends.values()]).all():
         return False
     to_axes = ax.transScale + ax.transLimits
-    right = ax.get_xlim()[1]
-    heights = np.array([to_axes.transform((right, value))[1] for value in ends.values()])
+    points = to_axes.transform([*ends.values()])
     labels, palette, markers = model_labels(ends), model_palette(list(ends)), model_markers(list(ends))
-    for model, height, place in zip(ends, heights, spread(heights, gap), strict=True):
-        ax.plot(
-            [1, PLACE - 0.015],
-            [height, place],
-            color=palette[model],
-            linewidth=0.9,
-            clip_on=False,
-            marker=markers[model],
-            markersize=4,
-            markevery=[1],
-            transform=ax.transAxes,
-            label="_connector",
-        )
+    for model, (x, y), place in zip(ends, points, spread(points[:, 1], gap), strict=True):
+        look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
+        look |= {"color": palette[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
+        ax.plot([x, PLACE - 0.015], [y, place], transform=ax.transAxes, **look)
         ax.text(PLACE, place, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
     return True
 

@@ -27,7 +27,7 @@ Entry = tuple[str, Artist | tuple[Artist, ...]]
 #: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
-MARKER_SIZE = 5.5
+MARKER_SIZE = 6.0
 #: Distance between the markers of a line, as a share of the diagonal of its axes.
 MARKER_STEP = 0.21
 NEUTRAL = "0.35"
@@ -150,6 +150,7 @@ def line_looks(models: Sequence[str]) -> dict[str, dict[str, Any]]:
             "color": color,
             "marker": markers[model],
             "markersize": MARKER_SIZE,
+            "markeredgewidth": 0.5,
             "markevery": (0.03 + MARKER_STEP * i / len(palette), MARKER_STEP),
         }
         for i, (model, color) in enumerate(palette.items())
@@ -273,7 +274,8 @@ def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
         return []
     look: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
     ax.axvspan(*limits, linewidth=1, zorder=0, **look)
-    return [(f"deployment prior\n{plain(limits[0])} to {plain(limits[1])}", Patch(**look))]
+    span = plain(limits[0]) if limits[0] == limits[1] else f"{plain(limits[0])} to {plain(limits[1])}"
+    return [(f"deployment prior\n{span}", Patch(**look))]
 
 
 def has_layout(ax: Axes) -> bool:
@@ -281,8 +283,12 @@ def has_layout(ax: Axes) -> bool:
     return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
 
 
-def legend(ax: Axes, entries: Sequence[Entry], title: str | None = None) -> None:
+def legend(
+    ax: Axes, entries: Sequence[Entry], title: str | None = None, *, corner: str | None = None
+) -> None:
     """Legend beside the axes where the figure makes room for it (below narrow ones), else inside.
+
+    With `corner` it stands there, inside.
 
     Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
     """
@@ -290,7 +296,9 @@ def legend(ax: Axes, entries: Sequence[Entry], title: str | None = None) -> None
         return
     place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
     columns = -(-len(entries) // 20)
-    if has_layout(ax):
+    if corner is not None:
+        place = {"loc": corner, "frameon": False}
+    elif has_layout(ax):
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
         if ax.bbox.width / ax.figure.dpi < NARROW:
             below = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)

@@ -57,18 +57,19 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     looks = draw.line_looks(frame["model"].tolist())
     ax = draw.new_axes(ax, (7.2, 4.4))
     places = np.linspace(-DODGE / 2, DODGE / 2, len(looks)) if len(looks) > 1 else [0.0]
-    ends = {}
+    ends: dict[str, tuple[float, float]] = {}
     for (model, look), shift in zip(looks.items(), places, strict=True):
         rows = frame[frame["model"] == model].sort_values("prior")
         x = np.array([priors.index(prior) for prior in rows["prior"]]) + shift
         _means(ax, x, rows, {**look, "markevery": None})
-        ends[model] = float(rows["auprec"].iloc[-1])
+        ends[model] = (float(x[-1]), float(rows["auprec"].iloc[-1]))
     step = -(-len(priors) // MOST_TICKS)
     ticks = range(0, len(priors), step)
     ax.set_xticks(ticks, labels=[draw.plain(priors[i]) for i in ticks])
-    ax.set_xlim(-0.5, len(priors) - 0.5)
+    ax.set_xlim(-0.4, len(priors) - 0.6)
     ax.set_ylim(ax.get_ylim())
-    draw.style(ax, title="Models by prior", xlabel=draw.PRIOR_LABEL, ylabel="Mean AUPREC with interval")
+    ylabel = "Mean AUPREC (t interval)"
+    draw.style(ax, title="AUPREC by model and prior", xlabel=draw.PRIOR_LABEL, ylabel=ylabel)
     _name_models(ax, ends, looks, [])
     return ax
 
@@ -118,8 +119,9 @@ def plot_regret(
     shade = draw.shade_priors(ax, limits)
     ylabel = "Regret (AUPREC short of the best model)"
     draw.style(ax, title="Regret by prior", xlabel=draw.PRIOR_LABEL, ylabel=ylabel)
-    last = frame.sort_values("prior").groupby("model", sort=False, observed=True)["regret"].last()
-    _name_models(ax, {model: float(last[model]) for model in looks}, looks, shade)
+    last = frame.sort_values("prior").groupby("model", sort=False, observed=True)[["prior", "regret"]].last()
+    ends = {str(model): (float(x), float(y)) for model, x, y in last.itertuples()}
+    _name_models(ax, {model: ends[model] for model in looks}, looks, shade)
     return ax
 
 
@@ -131,7 +133,7 @@ def _means(ax: Axes, x: np.ndarray, rows: pd.DataFrame, look: dict[str, Any]) ->
 
 
 def _name_models(
-    ax: Axes, ends: dict[str, float], looks: dict[str, dict[str, object]], others: list[Entry]
+    ax: Axes, ends: dict[str, tuple[float, float]], looks: dict[str, dict[str, object]], others: list[Entry]
 ) -> None:
     """Names at the ends of the lines where they fit, with the rest in a legend inside; else one legend."""
     if not label_lines(ax, ends):

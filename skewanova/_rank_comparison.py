@@ -37,6 +37,8 @@ class RankComparison:
         Level of that difference.
     n_folds : int
         Folds ranked.
+    models : tuple of str
+        The models as the table orders them.
     """
 
     ranks: pd.DataFrame = field(repr=False)
@@ -45,6 +47,7 @@ class RankComparison:
     critical_difference: float
     alpha: float
     n_folds: int
+    models: tuple[str, ...] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model: model, mean_rank, group."""
@@ -113,6 +116,7 @@ def rank_comparison(
         critical_difference=_critical(len(ranked), len(values), alpha) if test == "nemenyi" else np.nan,
         alpha=alpha,
         n_folds=len(values),
+        models=tuple(names),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
@@ -16,6 +17,8 @@ from skewanova._plotting import Entry
 from skewanova._residual_quantiles import residual_quantiles
 
 RESIDUAL_KINDS = ("fitted", "fold", "qq")
+#: Share of the distance between two folds over which the models stand side by side.
+DODGE = 0.5
 #: Beyond this many folds every second, third, ... is written.
 MOST_TICKS = 12
 
@@ -89,9 +92,10 @@ def _against_fitted(ax: Axes, frame: pd.DataFrame, looks: dict[str, dict[str, An
 
 def _by_fold(ax: Axes, frame: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> list[Entry]:
     folds = draw.in_order(frame["fold"])
-    place = {fold: i for i, fold in enumerate(folds)}
+    shift = dict(zip(looks, np.linspace(-DODGE / 2, DODGE / 2, len(looks)), strict=True))
+    place = [folds.index(fold) + shift[str(model)] for model, fold in draw.records(frame, "model", "fold")]
     ax.axhline(0, color=draw.NEUTRAL, linewidth=1, zorder=1)
-    _points(ax, frame.assign(place=[place[fold] for fold in frame["fold"]]), ("place", "residual"), looks)
+    _points(ax, frame.assign(place=place), ("place", "residual"), looks)
     ticks = range(0, len(folds), -(-len(folds) // MOST_TICKS))
     labels = list(draw.model_labels([str(fold) for fold in folds], width=12).values())
     ax.set_xticks(ticks, labels=[labels[i] for i in ticks])

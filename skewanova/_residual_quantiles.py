@@ -109,10 +109,8 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
 
 def _basis(frame: pd.DataFrame, crossed: bool) -> Floats:
     """Orthonormal columns that span the effects of the factors."""
-    factors = [frame[c].astype(str) for c in ("model", "fold", "prior") if c in frame]
-    codes = [np.asarray(pd.factorize(factor)[0], dtype=np.int64) for factor in factors]
-    if crossed:
-        codes.append(frame.groupby(["model", "prior"], sort=False, observed=True).ngroup().to_numpy())
+    terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
+    codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     columns = np.hstack([np.eye(code.max() + 1)[code] for code in codes])
     left, size, _ = np.linalg.svd(columns, full_matrices=False)
     return left[:, size > 1e-10 * size[0]]

@@ -24,6 +24,8 @@ SHADES = ("#f2f2f2", "#9ecae1", "#08519c")
 STRONG = 0.1
 #: Beyond these many models the cells hold p alone, and then nothing.
 MOST_ESTIMATES, MOST_NUMBERS = 10, 16
+#: From this many models on, the corner above the diagonal has room for the legend.
+FREE_CORNER = 7
 #: Height of a bar and of a name under a critical-difference axis, in rows.
 BAR_STEP, NAME_STEP = 0.55, 0.9
 
@@ -74,10 +76,8 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     ax = draw.new_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
     ax.set(xlim=(1, len(names)), ylim=(depth + 0.5, -1.4))
     _rank_axis(ax, len(names))
-    _rank_names(ax, names, ranks, order=_models_in_order(result, names), first=first)
-    for clique, level in levels.items():
-        at = [ranks[names.index(model)] for model in clique]
-        ax.plot(at, [0.45 + BAR_STEP * level] * len(at), "-o", color="0.15", linewidth=3.2, markersize=6)
+    _rank_names(ax, names, ranks, order=found.models, first=first)
+    _bars(ax, levels, dict(zip(names, ranks, strict=True)))
     _ruler(ax, found, len(names))
     ax.set_title(
         f"Mean ranks over {found.n_folds} folds, 1 = best\n"
@@ -133,21 +133,28 @@ def plot_p_values(
     level = check_fraction(_alpha_of(result) if alpha is None else alpha, "alpha")
     rows = artists.posthoc_rows(frame, test, prior)
     models = draw.in_order([*rows["model_a"], *rows["model_b"]])
-    side = 1.9 + 0.62 * (len(models) - 1)
-    ax = draw.new_axes(ax, (side + 2.6, max(side, 2.6)))
+    side, inside = _side(len(models)), len(models) >= FREE_CORNER
+    ax = draw.new_axes(ax, (side + (2.4 if inside else 4.4), max(side + 1.9, 2.6)))
     for cell in _cells(rows, models):
         _cell(ax, cell, level, len(models))
-    labels = list(draw.model_labels(models, width=20).values())
-    size = "medium" if len(models) <= MOST_ESTIMATES else "small"
-    ax.set_xticks(range(len(models) - 1), labels=labels[:-1], rotation=45, ha="right", fontsize=size)
-    ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
+    _name_sides(ax, models)
     ax.set(xlim=(-0.5, len(models) - 1.5), ylim=(len(models) - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_title(f"Adjusted p\n{_family(rows)}", loc="left")
-    draw.legend(ax, _level_entries(level), "p, and below it the\ndifference in "
-                f"{_measure(rows)},\ncolumn minus row")  # fmt: skip
+    title = _cell_title(rows) if len(models) <= MOST_ESTIMATES else None
+    draw.legend(ax, _level_entries(level), title, corner="upper right" if inside else None)
     return ax
+
+
+def _name_sides(ax: Axes, models: Sequence[str]) -> None:
+    """Columns below, slanted where names are long; rows on the left."""
+    labels = list(draw.model_labels(models, width=20).values())
+    long = max(map(len, labels)) > 6
+    slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    size = "medium" if len(models) <= MOST_ESTIMATES else "small"
+    ax.set_xticks(range(len(models) - 1), labels=labels[:-1], fontsize=size, **slant)
+    ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
 
 
 def _ranks(result: object, test: str) -> RankComparison:
@@ -168,12 +175,6 @@ def _alpha_of(result: object) -> float:
     return float(getattr(result, "settings", {}).get("alpha", 0.05))
 
 
-def _models_in_order(result: object, names: Sequence[str]) -> list[str]:
-    """Models as the comparison orders them, which gives each its colour; else by rank."""
-    frame = getattr(result, "iauprec", None)
-    return list(names) if frame is None else draw.in_order(map(str, frame["model"]))
-
-
 def _bar_levels(found: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
     """Row of each bar, so that no two bars of a row touch."""
     ends: list[float] = []
@@ -185,6 +186,13 @@ def _bar_levels(found: RankComparison, rank: dict[str, float]) -> dict[tuple[str
         levels[clique] = free[0] if free else len(ends)
         ends[levels[clique] : levels[clique] + 1] = [high]
     return levels
+
+
+def _bars(ax: Axes, levels: dict[tuple[str, ...], int], rank: dict[str, float]) -> None:
+    """A bar over each group, with a dot at each of its models."""
+    look: dict[str, Any] = {"color": "0.15", "linewidth": 3.2, "markersize": 6, "clip_on": False}
+    for clique, level in levels.items():
+        ax.plot([rank[model] for model in clique], [0.45 + BAR_STEP * level] * len(clique), "-o", **look)
 
 
 def _rank_axis(ax: Axes, n_models: int) -> None:
@@ -283,7 +291,7 @@ def _signed(value: float) -> str:
 def _font_size(ax: Axes, n_models: int) -> float:
     """Points that let the longest p fit its cell."""
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
-    return float(np.clip(side / 5.2, 5.0, 9.0))
+    return float(np.clip(side / 4.6, 5.0, 9.0))
 
 
 def _level_entries(level: float) -> list[Entry]:
@@ -294,6 +302,16 @@ def _level_entries(level: float) -> list[Entry]:
         (text, Patch(facecolor=shade, edgecolor="0.6", linewidth=0.6))
         for text, shade in zip(texts, reversed(SHADES), strict=True)
     ]
+
+
+def _side(n_models: int) -> float:
+    """Inches for all cells of a row."""
+    return (0.62 if n_models <= MOST_ESTIMATES else 0.46) * (n_models - 1)
+
+
+def _cell_title(rows: pd.DataFrame) -> str:
+    """What the numbers of a cell are."""
+    return f"p, and below it the\ndifference in {_measure(rows)},\ncolumn minus row"
 
 
 def _family(rows: pd.DataFrame) -> str:
