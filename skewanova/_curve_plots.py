@@ -167,7 +167,7 @@ def plot_surface(
     grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
     ax = draw.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
     (artists.space if kind == "3d" else artists.contours)(ax, grid)
-    ax.set_title(f"P-ROC surface of {draw.model_labels(models)[chosen]}", loc="left")
+    draw.set_title(ax, f"P-ROC surface of {draw.model_labels(models)[chosen]}")
     return ax
 
 

@@ -95,7 +95,7 @@ CAPTIONS = {
     "model at the same prior. The range of the deployment prior is shaded.",
     "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
     "{level} intervals; filled where the test finds a difference.{cut_pairs}",
-    "p_values": "Adjusted p of each pair ({test}) and, with ten models or fewer, the difference in "
+    "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
     "{measure}, column minus row; the darker a cell, the smaller p.",
     "critical_difference": "Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models "
     "that Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "

@@ -230,7 +230,8 @@ def _draw_critical_difference(source: FigureSource) -> Figure:
 
 def _draw_residuals(source: FigureSource) -> Figure:
     """Three views, and in the place of a fourth the legend they share."""
-    figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
+    width, legend_height = _size(source, 2.8)
+    figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, spare = figure.subplots(2, 2).ravel()
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):

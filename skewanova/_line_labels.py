@@ -10,11 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 
 from skewanova._checks import Floats
-from skewanova._plotting import has_layout, model_labels, model_markers, model_palette
+from skewanova._plotting import has_layout, model_labels, model_markers, model_palette, text_width
 
 FONT_SIZE = "small"
 #: Height of a line of text, in font sizes.
 LINE_HEIGHT = 1.3
+#: Share of the width of the axes that names may take.
+MOST_WIDTH = 0.45
 #: Where a name begins, in widths of the axes.
 PLACE = 1.05
 
@@ -26,11 +28,13 @@ def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]]) -> bool:
     """
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = LINE_HEIGHT * FontProperties(size=FONT_SIZE).get_size_in_points() / height
-    if not has_layout(ax) or gap * len(ends) > 1 or not np.isfinite([*ends.values()]).all():
+    labels = model_labels(ends)
+    wide = max(map(text_width, labels.values())) > MOST_WIDTH * ax.bbox.width / ax.figure.dpi
+    if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite([*ends.values()]).all():
         return False
     to_axes = ax.transScale + ax.transLimits
     points = to_axes.transform([*ends.values()])
-    labels, palette, markers = model_labels(ends), model_palette(list(ends)), model_markers(list(ends))
+    palette, markers = model_palette(list(ends)), model_markers(list(ends))
     for model, (x, y), place in zip(ends, points, spread(points[:, 1], gap), strict=True):
         look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
         look |= {"color": palette[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}

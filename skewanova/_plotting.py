@@ -283,6 +283,27 @@ def has_layout(ax: Axes) -> bool:
     return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
 
 
+def is_narrow(ax: Axes) -> bool:
+    """Whether the axes are about as wide as one column of a paper, or less."""
+    return ax.bbox.width / ax.figure.dpi < NARROW
+
+
+def text_width(text: str) -> float:
+    """Rough width in inches of a text in small letters."""
+    return 0.062 * max(map(len, text.split("\n")))
+
+
+def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
+    """As many columns of a legend as fit under the axes, up to three."""
+    room = ax.figure.bbox.width / ax.figure.dpi - 0.6
+    for columns in (3, 2):
+        rows = -(-len(labels) // columns)
+        parts = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        if sum(0.6 + max(map(text_width, part)) for part in parts) <= room:
+            return columns
+    return 1
+
+
 def legend(
     ax: Axes, entries: Sequence[Entry], title: str | None = None, *, corner: str | None = None
 ) -> None:
@@ -300,10 +321,10 @@ def legend(
         place = {"loc": corner, "frameon": False}
     elif has_layout(ax):
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
-        if ax.bbox.width / ax.figure.dpi < NARROW:
+        if is_narrow(ax):
             below = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
             place |= {"bbox_to_anchor": (0, 0), "bbox_transform": below}
-            columns = max(columns, 2)
+            columns = _columns_below(ax, [label for label, _ in entries])
     drawn = ax.legend(
         [handle for _, handle in entries],
         [f"entry {i}" for i in range(len(entries))],
@@ -318,10 +339,15 @@ def legend(
         text.set_text(label)
 
 
+def set_title(ax: Axes, title: str) -> None:
+    """Title on the left, smaller over narrow axes."""
+    ax.set_title(title, loc="left", fontsize="medium" if is_narrow(ax) else "large")
+
+
 def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
     """Title, labels, light grid, open frame; nothing global is touched."""
-    ax.set_title(title, loc="left")
-    ax.set_xlabel(xlabel)
+    set_title(ax, title)
+    ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)

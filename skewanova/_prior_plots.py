@@ -105,7 +105,7 @@ def plot_regret(
     >>> from skewanova import plot_regret
     >>> frame = pd.DataFrame({"model": "A", "prior": [0.01, 0.1], "regret": [0.2, 0.0]})
     >>> plot_regret(frame, ax=Figure().subplots()).get_ylabel()
-    'Regret (AUPREC short of the best model)'
+    'Regret (shortfall in AUPREC)'
     """
     frame = draw.find_frame(result, "regret_by_prior", ["model", "prior", "regret"], "plot_regret")
     limits = draw.deployment_limits(result, deployment_prior)
@@ -117,7 +117,7 @@ def plot_regret(
     top = float(frame["regret"].max()) or 0.01
     ax.set_ylim(-0.03 * top, 1.05 * top)
     shade = draw.shade_priors(ax, limits)
-    ylabel = "Regret (AUPREC short of the best model)"
+    ylabel = "Regret (shortfall in AUPREC)"
     draw.style(ax, title="Regret by prior", xlabel=draw.PRIOR_LABEL, ylabel=ylabel)
     last = frame.sort_values("prior").groupby("model", sort=False, observed=True)[["prior", "regret"]].last()
     ends = {str(model): (float(x), float(y)) for model, x, y in last.itertuples()}

@@ -22,8 +22,10 @@ from skewanova._sentences import TEST_NAMES
 SHADES = ("#f2f2f2", "#9ecae1", "#08519c")
 #: The second level of significance is this share of the first.
 STRONG = 0.1
-#: Beyond these many models the cells hold p alone, and then nothing.
-MOST_ESTIMATES, MOST_NUMBERS = 10, 16
+#: Points that a cell needs to hold p and the difference, and to hold p alone.
+ROOM_FOR_BOTH, ROOM_FOR_P = 33, 22
+#: Up to this many models the cells of a new figure are large enough for both.
+MOST_ESTIMATES = 10
 #: From this many models on, the corner above the diagonal has room for the legend.
 FREE_CORNER = 7
 #: Height of a bar and of a name under a critical-difference axis, in rows.
@@ -79,10 +81,9 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     _rank_names(ax, names, ranks, order=found.models, first=first)
     _bars(ax, levels, dict(zip(names, ranks, strict=True)))
     _ruler(ax, found, len(names))
-    ax.set_title(
-        f"Mean ranks over {found.n_folds} folds, 1 = best\n"
-        f"Bars: no difference found ({TEST_NAMES.get(found.test, found.test)})",
-        loc="left",
+    family = TEST_NAMES.get(found.test, found.test)
+    draw.set_title(
+        ax, f"Mean ranks over {found.n_folds} folds, 1 = best\nBars: no difference found ({family})"
     )
     return ax
 
@@ -133,16 +134,18 @@ def plot_p_values(
     level = check_fraction(_alpha_of(result) if alpha is None else alpha, "alpha")
     rows = artists.posthoc_rows(frame, test, prior)
     models = draw.in_order([*rows["model_a"], *rows["model_b"]])
-    side, inside = _side(len(models)), len(models) >= FREE_CORNER
-    ax = draw.new_axes(ax, (side + (2.4 if inside else 4.4), max(side + 1.9, 2.6)))
+    side = _side(len(models))
+    ax = draw.new_axes(ax, (side + (2.4 if len(models) >= FREE_CORNER else 4.4), max(side + 1.9, 2.6)))
+    space = _cell_points(ax, len(models))
     for cell in _cells(rows, models):
-        _cell(ax, cell, level, len(models))
+        _cell(ax, cell, level, space)
     _name_sides(ax, models)
     ax.set(xlim=(-0.5, len(models) - 1.5), ylim=(len(models) - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_title(f"Adjusted p\n{_family(rows)}", loc="left")
-    title = _cell_title(rows) if len(models) <= MOST_ESTIMATES else None
+    draw.set_title(ax, f"Adjusted p\n{_family(rows)}")
+    inside = len(models) >= FREE_CORNER and not draw.is_narrow(ax)
+    title = _cell_title(rows) if space >= ROOM_FOR_BOTH else None
     draw.legend(ax, _level_entries(level), title, corner="upper right" if inside else None)
     return ax
 
@@ -234,9 +237,9 @@ def _ruler(ax: Axes, found: RankComparison, n_models: int) -> None:
     width = found.critical_difference
     if np.isnan(width):
         return
-    text = f"critical difference {format_number(width, 2)} at level {draw.plain(found.alpha)}"
+    text = f"CD = {format_number(width, 2)} (level {draw.plain(found.alpha)})"
     if width > n_models - 1:
-        ax.text(1, -1.15, f"{text}: longer than the axis", va="center", ha="left", fontsize="small")
+        ax.text(1, -1.15, f"{text}: wider than the axis", va="center", ha="left", fontsize="small")
         return
     ax.plot([1, 1 + width], [-1.15, -1.15], "-|", color="black", linewidth=1.5, markersize=8, clip_on=False)
     right = 1 + width > 0.5 * (n_models + 1)
@@ -261,7 +264,7 @@ def _cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, fl
     return cells
 
 
-def _cell(ax: Axes, cell: tuple[int, int, float, float], level: float, n_models: int) -> None:
+def _cell(ax: Axes, cell: tuple[int, int, float, float], level: float, space: float) -> None:
     column, row, p_value, estimate = cell
     shade = _shade(p_value, level)
     color = "white" if np.isnan(p_value) else SHADES[shade]
@@ -270,12 +273,11 @@ def _cell(ax: Axes, cell: tuple[int, int, float, float], level: float, n_models:
         look |= {"edgecolor": "0.8", "hatch": "///", "linewidth": 0}
     x, y = [column - 0.5, column + 0.5], [row - 0.5, row + 0.5]
     ax.fill(x + x[::-1], [y[0], y[0], y[1], y[1]], **look)
-    if n_models > MOST_NUMBERS:
-        return
-    size, ink = _font_size(ax, n_models), "white" if shade == 2 else "black"
-    text = format_p(p_value) or "-"
-    text += "" if n_models > MOST_ESTIMATES else f"\n{_signed(estimate)}"
-    ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size, linespacing=1.3)
+    if space >= ROOM_FOR_P:
+        text = format_p(p_value) or "-"
+        text += f"\n{_signed(estimate)}" if space >= ROOM_FOR_BOTH else ""
+        look = {"color": "white" if shade == 2 else "black", "fontsize": min(space / 4.4, 9.0)}
+        ax.text(column, row, text, ha="center", va="center", linespacing=1.3, **look)
 
 
 def _shade(p_value: float, level: float) -> int:
@@ -288,10 +290,9 @@ def _signed(value: float) -> str:
     return text if text.startswith("-") or not text else f"+{text}"
 
 
-def _font_size(ax: Axes, n_models: int) -> float:
-    """Points that let the longest p fit its cell."""
-    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
-    return float(np.clip(side / 4.6, 5.0, 9.0))
+def _cell_points(ax: Axes, n_models: int) -> float:
+    """Side of a cell in points, before names take their share of the figure."""
+    return min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
 
 
 def _level_entries(level: float) -> list[Entry]:
