@@ -19,7 +19,7 @@ from skewanova._rendering import format_number, format_p
 from skewanova._sentences import TEST_NAMES
 
 #: One hue from light to dark, so that the order survives greyscale and every colour blindness.
-SHADES = ("#f2f2f2", "#9ecae1", "#08519c")
+SHADES = ("#f2f2f2", "#82b4da", "#08519c")
 #: The second level of significance is this share of the first.
 STRONG = 0.1
 #: Points that a cell needs to hold p and the difference, and to hold p alone.

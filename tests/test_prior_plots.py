@@ -18,6 +18,7 @@ from skewanova._plotting import model_labels, model_markers, model_palette
 mpl.use("Agg")
 NAMES = ("C", "A", "B")
 PRIORS = (0.5, 0.01, 0.1)
+MANY = [f"m{i}" for i in range(30)]
 FINE = np.geomspace(0.01, 0.5, 20)
 
 
