@@ -220,14 +220,15 @@ def _rank_names(
         left = i < half
         y = first + NAME_STEP * (i if left else len(names) - 1 - i)
         edge = 1.0 if left else float(len(names))
-        ax.plot([rank, rank, edge], [0, y, y], color=palette[name], linewidth=1.3, clip_on=False)
+        look: dict[str, Any] = {"marker": markers[name], "markersize": 5, "markevery": [2], "linewidth": 1.3}
+        ax.plot([rank, rank, edge], [0, y, y], color=palette[name], clip_on=False, **look)
         ax.plot(
             [rank], [0], markers[name], color=palette[name], markersize=7, markeredgecolor="black",
             markeredgewidth=0.6, clip_on=False, zorder=3,
         )  # fmt: skip
         text = f"{labels[name]}  {format_number(float(rank), 2)}"
         ax.annotate(
-            text, (edge, y), xytext=(-5 if left else 5, 0), textcoords="offset points", va="center",
+            text, (edge, y), xytext=(-8 if left else 8, 0), textcoords="offset points", va="center",
             ha="right" if left else "left", annotation_clip=False,
         )  # fmt: skip
 

@@ -68,6 +68,10 @@ def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
     named = [text for text in texts(ax) if text.startswith("m")]
     assert named == [f"{model}  {rank[model]:.2f}" for model in found.ranks["model"]]
     assert ax.get_xlim() == (1, n_models)
+    elbows = [line for line in ax.lines if len(line.get_xdata()) == 3 and line.get_linewidth() == 1.3]
+    ends = [(float(line.get_xdata()[0]), line.get_marker(), line.get_xdata()[2]) for line in elbows]
+    half = -(-n_models // 2)
+    assert ends == [(x, mark, 1 if i < half else n_models) for i, (x, _, mark) in enumerate(expected)]
 
 
 def test_bars_of_one_row_do_not_touch():
