@@ -1,4 +1,4 @@
-.PHONY: check test demo docs wheel lowest
+.PHONY: check test demo docs gallery wheel lowest
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -16,3 +16,6 @@ wheel:
 # All tests with the lowest versions that pyproject.toml allows (Python 3.11 or 3.12).
 lowest:
 	bash .ci/lowest
+# Every plot, with the code that draws it: docs/gallery.md.
+gallery:
+	python examples/gallery.py --out docs/images/gallery --page docs/gallery.md

@@ -28,6 +28,7 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 if TYPE_CHECKING:
     from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
+    from skewanova._curve_plots import plot_precision_recall, plot_roc, plot_skew, plot_surface
     from skewanova._dataset_tables import read_datasets
     from skewanova._datasets_comparison import DatasetsComparison, compare_datasets
     from skewanova._design import Resampling, find_resampling
@@ -45,9 +46,15 @@ if TYPE_CHECKING:
     )
     from skewanova._omnibus_result import OmnibusResult
     from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
+    from skewanova._prior_plots import plot_interaction, plot_regret
+    from skewanova._prior_summaries import auprec_intervals, regret_by_prior
+    from skewanova._rank_comparison import RankComparison, rank_comparison
+    from skewanova._residual_plots import plot_residuals
+    from skewanova._residual_quantiles import residual_quantiles
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
     from skewanova._streamed_scores import StreamedScores
+    from skewanova._test_plots import plot_critical_difference, plot_p_values
     from skewanova._true_curves import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
@@ -85,11 +92,7 @@ if TYPE_CHECKING:
         plot_difference_curves,
         plot_differences,
         plot_iauprec,
-        plot_precision_recall,
         plot_regions,
-        plot_roc,
-        plot_skew,
-        plot_surface,
     )
     from skewanova.posthoc import PosthocResult, compact_letters, tukey_by_prior, tukey_hsd
     from skewanova.scores import read_scores, scores_from_wide, stream_scores
@@ -110,6 +113,7 @@ _LAZY = {
     "OmnibusResult": "_omnibus_result",
     "OneSetComparison": "influence",
     "PosthocResult": "posthoc",
+    "RankComparison": "_rank_comparison",
     "Resampling": "_design",
     "ScoreTable": "_score_table",
     "StreamedScores": "_streamed_scores",
@@ -117,6 +121,7 @@ _LAZY = {
     "auprec_by_prior": "evaluation",
     "auprec_covariance": "influence",
     "auprec_influence": "influence",
+    "auprec_intervals": "_prior_summaries",
     "auprec_scorer": "crossval",
     "auprec_variance": "influence",
     "bayesian_comparisons": "_pairwise",
@@ -144,21 +149,29 @@ _LAZY = {
     "pairwise_comparisons": "_pairwise",
     "plan_comparison": "planning",
     "plot_auprec": "plots",
+    "plot_critical_difference": "_test_plots",
     "plot_difference_curves": "plots",
     "plot_differences": "plots",
     "plot_iauprec": "plots",
-    "plot_precision_recall": "plots",
+    "plot_interaction": "_prior_plots",
+    "plot_p_values": "_test_plots",
+    "plot_precision_recall": "_curve_plots",
     "plot_regions": "plots",
-    "plot_roc": "plots",
-    "plot_skew": "plots",
-    "plot_surface": "plots",
+    "plot_regret": "_prior_plots",
+    "plot_residuals": "_residual_plots",
+    "plot_roc": "_curve_plots",
+    "plot_skew": "_curve_plots",
+    "plot_surface": "_curve_plots",
     "precision_recall_points": "evaluation",
+    "rank_comparison": "_rank_comparison",
     "rank_models": "decision",
     "read_datasets": "_dataset_tables",
     "read_scores": "scores",
+    "regret_by_prior": "_prior_summaries",
     "repeated_measures_anova": "_omnibus",
     "resampling_anova": "_omnibus",
     "residual_checks": "anova",
+    "residual_quantiles": "_residual_quantiles",
     "roc_points": "evaluation",
     "sample_scores": "_true_curves",
     "scores_from_cv_results": "crossval",
@@ -197,6 +210,7 @@ __all__ = [
     "OmnibusResult",
     "OneSetComparison",
     "PosthocResult",
+    "RankComparison",
     "Resampling",
     "RocCurve",
     "ScoreTable",
@@ -210,6 +224,7 @@ __all__ = [
     "auprec_by_prior",
     "auprec_covariance",
     "auprec_influence",
+    "auprec_intervals",
     "auprec_score",
     "auprec_scorer",
     "auprec_variance",
@@ -242,23 +257,31 @@ __all__ = [
     "pairwise_comparisons",
     "plan_comparison",
     "plot_auprec",
+    "plot_critical_difference",
     "plot_difference_curves",
     "plot_differences",
     "plot_iauprec",
+    "plot_interaction",
+    "plot_p_values",
     "plot_precision_recall",
     "plot_regions",
+    "plot_regret",
+    "plot_residuals",
     "plot_roc",
     "plot_skew",
     "plot_surface",
     "precision_recall_curve",
     "precision_recall_points",
     "prior_from_skew",
+    "rank_comparison",
     "rank_models",
     "read_datasets",
     "read_scores",
+    "regret_by_prior",
     "repeated_measures_anova",
     "resampling_anova",
     "residual_checks",
+    "residual_quantiles",
     "roc_curve",
     "roc_points",
     "sample_scores",

@@ -45,6 +45,7 @@ class Analysis:
     differences: pd.DataFrame
     practical: pd.DataFrame
     checks: pd.DataFrame
+    residuals: pd.DataFrame
 
     @property
     def anova(self) -> pd.DataFrame:
@@ -98,6 +99,7 @@ def analyse_folds(
             measures.iauprec, rope=options.rope, ratio=design.ratio, order=measures.models
         ),
         checks=assumption_checks(measures.iauprec, alpha=alpha),
+        residuals=published[0].residuals(),
     )
 
 

@@ -63,13 +63,14 @@ def leading_strip(ax: Axes, regions: pd.DataFrame, models: Sequence[str]) -> Non
 
 def fold_points(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
     """One row of points a model; a fold has the same height in every row."""
-    palette = model_palette(models)
+    palette, markers = model_palette(models), model_markers(models)
     folds = in_order(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     for i, model in enumerate(models):
         rows = frame[frame["model"] == model]
         heights = [i + height[fold] for fold in rows["fold"]]
-        ax.plot(rows["iauprec"], heights, "o", color=palette[model], markersize=4, alpha=0.5, linewidth=0)
+        look: dict[str, Any] = {"color": palette[model], "marker": markers[model], "alpha": 0.5}
+        ax.plot(rows["iauprec"], heights, markersize=4, linewidth=0, **look)
     return [("one fold", Line2D([], [], color=NEUTRAL, marker="o", markersize=4, alpha=0.5, linewidth=0))]
 
 

@@ -86,10 +86,20 @@ CAPTIONS = {
     "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
     "Models that share a letter were not found to differ.",
     "auprec": "AUPREC by prior, mean over folds, on a logarithmic axis of priors.",
+    "interaction": "Mean AUPREC over folds of each model at each prior tabulated, with its {level} t "
+    "interval (widened where folds share training data; each interval by itself). Lines that cross: which "
+    "model is better depends on the prior.",
     "regions": "Mean AUPREC by prior; the strip along the bottom has the colour of the model that leads "
     "there. The lead is not tested.",
+    "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
+    "model at the same prior. The range of the deployment prior is shaded.",
     "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
     "{level} intervals; filled where the test finds a difference.{cut_pairs}",
+    "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
+    "{measure}, column minus row; the darker a cell, the smaller p.",
+    "critical_difference": "Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models "
+    "that Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
+    "headline test.",
     "difference_curves": "Difference in AUPREC of each pair along the prior; the {level} bands hold at all "
     "priors and for all pairs at once; a dark strip marks priors at which a band leaves out 0.{cut_panels}",
     "roc": "ROC curves, mean over folds at each false positive rate.",
@@ -97,6 +107,9 @@ CAPTIONS = {
     "surface": "P-ROC surface of each model: mean precision over folds by recall and prior.{cut_panels}",
     "skew": "Accuracy and precision of one threshold (that of each fold with the largest true minus false "
     "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
+    "residuals": "Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
+    "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
+    "(dark: each point by itself; light: all points at once).",
 }
 
 
@@ -343,6 +356,7 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
     told = {
         "iauprec": f" Means: {_list_of(source.ranking, 'iauprec')}.",
         "auprec": f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}.",
+        "regret": f" Largest over the deployment prior: {_list_of(source.ranking, 'max_regret')}.",
         "roc": f" Mean AUC: {_list_of(source.ranking, 'auc')}.",
     }
     return {

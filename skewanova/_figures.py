@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from matplotlib import style
@@ -14,29 +15,37 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skewanova import plots
-from skewanova._plotting import model_labels
+from skewanova._plotting import Entry, legend, model_labels
+from skewanova.anova import variation_limit
 
 #: In the order of the report; also the names of the files.
 KINDS = (
     "iauprec",
     "auprec",
+    "interaction",
     "regions",
+    "regret",
     "differences",
+    "p_values",
+    "critical_difference",
     "difference_curves",
     "roc",
     "precision_recall",
     "surface",
     "skew",
+    "residuals",
 )
 #: SVG first: each drawing starts from the layout of the one before it.
 FORMATS = ("svg", "png")
 #: Figures that need more than one prior on the axis.
-ALONG_PRIORS = frozenset({"auprec", "regions", "difference_curves", "surface"})
+ALONG_PRIORS = frozenset({"auprec", "interaction", "regions", "regret", "difference_curves", "surface"})
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
 MOST_PANELS = 6
 MOST_PAIRS = 60
 #: Inches; narrow enough to be read on a phone without scrolling.
 WIDTH = 6.3
+#: Inches of all cells of a matrix of pairs.
+MOST_SIDE = 9.0
 #: Beyond these, each prior has a panel of its own.
 MOST_LINES = 9
 
@@ -84,6 +93,18 @@ class FigureSource(Protocol):
         """AUPREC along a fine grid of priors."""
 
     @property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior, with intervals."""
+
+    @property
+    def regret_by_prior(self) -> pd.DataFrame:
+        """Shortfall of each model from the best along the prior."""
+
+    @property
+    def residuals(self) -> pd.DataFrame:
+        """Residuals of the 2-way analysis of variance."""
+
+    @property
     def surface_points(self) -> pd.DataFrame:
         """Precision by prior and recall."""
 
@@ -98,8 +119,20 @@ class FigureSource(Protocol):
 
 def kinds_of(source: FigureSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
-    one_prior = source.auprec_by_prior["prior"].nunique() < 2
-    return tuple(kind for kind in KINDS if not (one_prior and kind in ALONG_PRIORS))
+    missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
+    if "nemenyi" not in set(source.posthoc["test"]):
+        missing.add("critical_difference")
+    if not _varies(source.residuals):
+        missing.add("residuals")
+    return tuple(kind for kind in KINDS if kind not in missing)
+
+
+def _varies(residuals: pd.DataFrame) -> bool:
+    """Whether there are residuals, and these are more than rounding."""
+    if residuals.empty:
+        return False
+    values = (residuals["fitted"] + residuals["residual"]).to_numpy(dtype=np.float64)
+    return float((residuals["residual"] ** 2).sum()) > variation_limit(values)
 
 
 def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -173,6 +206,47 @@ def _draw_regions(source: FigureSource) -> Figure:
     return _one(plots.plot_regions, source, _size(source, 4.2))
 
 
+def _draw_interaction(source: FigureSource) -> Figure:
+    return _one(plots.plot_interaction, source, _size(source, 4.2))
+
+
+def _draw_regret(source: FigureSource) -> Figure:
+    limits = source.settings.get("deployment_limits")
+    return _one(plots.plot_regret, source.regret_by_prior, _size(source, 4.2), deployment_prior=limits)
+
+
+def _draw_p_values(source: FigureSource) -> Figure:
+    """Cells as large as numbers need, in a figure that stays on the page."""
+    side = min(0.6 * len(source.ranking), MOST_SIDE)
+    names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
+    size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
+    pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
+    return _one(plots.plot_p_values, pairs, size, alpha=alpha)
+
+
+def _draw_critical_difference(source: FigureSource) -> Figure:
+    names = model_labels(_models(source)).values()
+    height = 2.4 + 0.26 * len(source.ranking)
+    return _one(plots.plot_critical_difference, source, (_wide(names), height))
+
+
+def _draw_residuals(source: FigureSource) -> Figure:
+    """Three views, and in the place of a fourth the legend they share."""
+    width, legend_height = _size(source, 2.8)
+    figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
+    *panels, spare = figure.subplots(2, 2).ravel()
+    entries: list[Entry] = []
+    for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
+        plots.plot_residuals(source.residuals, kind=kind, ax=ax)
+        shown = ax.get_legend()
+        texts = [text.get_text() for text in shown.get_texts()]
+        entries = list(zip(texts, shown.legend_handles, strict=True))
+        shown.remove()
+    spare.set_axis_off()
+    legend(spare, entries, corner="upper left")
+    return figure
+
+
 def _draw_differences(source: FigureSource) -> Figure:
     pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
     labels = model_labels(_models(source), width=20)
@@ -240,11 +314,16 @@ def _draw_skew(source: FigureSource) -> Figure:
 _DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
     "iauprec": _draw_iauprec,
     "auprec": _draw_auprec,
+    "interaction": _draw_interaction,
     "regions": _draw_regions,
+    "regret": _draw_regret,
     "differences": _draw_differences,
+    "p_values": _draw_p_values,
+    "critical_difference": _draw_critical_difference,
     "difference_curves": _draw_difference_curves,
     "roc": _draw_roc,
     "precision_recall": _draw_precision_recall,
     "surface": _draw_surface,
     "skew": _draw_skew,
+    "residuals": _draw_residuals,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from inspect import ismethod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 from skewanova._checks import InputError, InputTypeError, check_choice, check_ordered, check_priors
 
@@ -25,17 +27,23 @@ Entry = tuple[str, Artist | tuple[Artist, ...]]
 #: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+MARKER_SIZE = 6.0
+#: Distance between the markers of a line, as a share of the diagonal of its axes.
+MARKER_STEP = 0.21
 NEUTRAL = "0.35"
 RESPONSES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
 PRIOR_LABEL = "Prior (probability of the positive class)"
 NAME_WIDTH = 28
 MOST_BANDS = 9
+#: Inches; beside narrower axes, as in one column of a paper, a legend would leave them no room.
+NARROW = 3.4
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
 def find_frame(source: object, attribute: str, columns: Sequence[str], caller: str) -> pd.DataFrame:
     """The frame itself, or that attribute of a result, with the columns the caller draws; names as text."""
-    frame = _as_frame(source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source))
+    value = source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source)
+    frame = _as_frame(value() if ismethod(value) else value)
     if frame is None:
         raise InputTypeError(
             f"`{caller}` takes a pandas DataFrame or a result that has `{attribute}`, "
@@ -135,13 +143,18 @@ def model_markers(models: Sequence[str]) -> dict[str, str]:
 
 
 def line_looks(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Colour of each model's line, with markers along it once colours repeat."""
-    markers = model_markers(models)
-    looks: dict[str, dict[str, Any]] = {m: {"color": color} for m, color in model_palette(models).items()}
-    if len(looks) > 10:
-        for model, look in looks.items():
-            look |= {"marker": markers[model], "markevery": 0.12, "markersize": 5}
-    return looks
+    """Colour and marker of each model; markers are sparse and start apart, so as not to hide others."""
+    palette, markers = model_palette(models), model_markers(models)
+    return {
+        model: {
+            "color": color,
+            "marker": markers[model],
+            "markersize": MARKER_SIZE,
+            "markeredgewidth": 0.5,
+            "markevery": (0.03 + MARKER_STEP * i / len(palette), MARKER_STEP),
+        }
+        for i, (model, color) in enumerate(palette.items())
+    }
 
 
 def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
@@ -192,6 +205,8 @@ def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None 
 
 def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -> None:
     """Mean over the rows at each x with a band around it (`errorbar`), by seaborn."""
+    if frame[xy[0]].nunique() < 2:  # a line of one point is its marker
+        look.pop("markevery", None)
     err_kws = {"alpha": look.pop("opacity", 0.2), "linewidth": 0}
     sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
 
@@ -247,25 +262,71 @@ def check_limits(deployment_prior: tuple[float, float] | None) -> tuple[float, f
     return low, high
 
 
+def deployment_limits(
+    source: object, deployment_prior: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """The range given, or that of the comparison."""
+    settings = getattr(source, "settings", {})
+    return check_limits(settings.get("deployment_limits") if deployment_prior is None else deployment_prior)
+
+
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
     """Shade a range of priors; its legend entry."""
     if limits is None:
         return []
     look: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
     ax.axvspan(*limits, linewidth=1, zorder=0, **look)
-    return [(f"deployment prior\n{plain(limits[0])} to {plain(limits[1])}", Patch(**look))]
+    span = plain(limits[0]) if limits[0] == limits[1] else f"{plain(limits[0])} to {plain(limits[1])}"
+    return [(f"deployment prior\n{span}", Patch(**look))]
 
 
-def legend(ax: Axes, entries: Sequence[Entry], title: str | None = None) -> None:
-    """Legend beside the axes where the figure makes room for it, else where it hides least.
+def has_layout(ax: Axes) -> bool:
+    """Whether the figure makes room for what stands outside its axes."""
+    return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Whether the axes are about as wide as one column of a paper, or less."""
+    return ax.bbox.width / ax.figure.dpi < NARROW
+
+
+def text_width(text: str) -> float:
+    """Rough width in inches of a text in small letters."""
+    return 0.062 * max(map(len, text.split("\n")))
+
+
+def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
+    """As many columns of a legend as fit under the axes, up to three."""
+    room = ax.figure.bbox.width / ax.figure.dpi - 0.6
+    for columns in (3, 2):
+        rows = -(-len(labels) // columns)
+        parts = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        if sum(0.6 + max(map(text_width, part)) for part in parts) <= room:
+            return columns
+    return 1
+
+
+def legend(
+    ax: Axes, entries: Sequence[Entry], title: str | None = None, *, corner: str | None = None
+) -> None:
+    """Legend beside the axes where the figure makes room for it (below narrow ones), else inside.
+
+    With `corner` it stands there, inside.
 
     Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
     """
-    beside = ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
+    if not entries:
+        return
     place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
-    if beside:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
     columns = -(-len(entries) // 20)
+    if corner is not None:
+        place = {"loc": corner, "frameon": False}
+    elif has_layout(ax):
+        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
+        if is_narrow(ax):
+            below = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
+            place |= {"bbox_to_anchor": (0, 0), "bbox_transform": below}
+            columns = _columns_below(ax, [label for label, _ in entries])
     drawn = ax.legend(
         [handle for _, handle in entries],
         [f"entry {i}" for i in range(len(entries))],
@@ -280,10 +341,15 @@ def legend(ax: Axes, entries: Sequence[Entry], title: str | None = None) -> None
         text.set_text(label)
 
 
+def set_title(ax: Axes, title: str) -> None:
+    """Title on the left, smaller over narrow axes."""
+    ax.set_title(title, loc="left", fontsize="medium" if is_narrow(ax) else "large")
+
+
 def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
     """Title, labels, light grid, open frame; nothing global is touched."""
-    ax.set_title(title, loc="left")
-    ax.set_xlabel(xlabel)
+    set_title(ax, title)
+    ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)

@@ -94,6 +94,7 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
         differences=_difference_curves(cases, options),
         practical=_practical(found, options.rope),
         checks=_checks(cases, found),
+        residuals=pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
     )
     told = dict.fromkeys(text for text in intervals["warning"] if text)
     return analysis, [*emit(_unused(options)), *told]

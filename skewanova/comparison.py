@@ -20,6 +20,7 @@ from skewanova._design import Resampling, find_resampling
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS
+from skewanova._prior_summaries import auprec_intervals, regret_by_prior
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova._set_analysis import analyse_one_set
@@ -56,6 +57,8 @@ class Comparison:
         Probability that two models are practically equal (see :func:`~skewanova.bayesian_comparisons`).
     checks : DataFrame
         What the tests assume, checked, with advice.
+    residuals : DataFrame
+        Of the 2-way analysis: columns model, fold, fitted, residual.
     resampling : Resampling
         How the folds came about, and what that was concluded from.
     warnings : tuple of str
@@ -76,6 +79,7 @@ class Comparison:
     differences: pd.DataFrame = field(repr=False)
     practical: pd.DataFrame = field(repr=False)
     checks: pd.DataFrame = field(repr=False)
+    residuals: pd.DataFrame = field(repr=False)
     resampling: Resampling
     warnings: tuple[str, ...]
     labels: dict[str, str] = field(repr=False)
@@ -112,6 +116,16 @@ class Comparison:
     def auprec_by_prior(self) -> pd.DataFrame:
         """Columns model, fold, prior, auprec (see :func:`~skewanova.auprec_by_prior`)."""
         return frames.auprec_by_prior(self.evaluation)
+
+    @cached_property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
+        return auprec_intervals(self.auprec, ratio=self.resampling.ratio, alpha=self.alpha)
+
+    @cached_property
+    def regret_by_prior(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret_by_prior`)."""
+        return regret_by_prior(self.evaluation)
 
     @cached_property
     def surface_points(self) -> pd.DataFrame:
@@ -303,6 +317,7 @@ def compare(
         differences=found.differences,
         practical=found.practical,
         checks=found.checks,
+        residuals=found.residuals,
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels=found.labels | PAIR_LABELS,

@@ -15,133 +15,31 @@ from matplotlib.patches import Patch
 
 from skewanova import _artists as artists
 from skewanova import _plotting as draw
-from skewanova._checks import InputError, check_choice
+from skewanova._checks import InputError
+from skewanova._curve_plots import plot_precision_recall, plot_roc, plot_skew, plot_surface
 from skewanova._plotting import ErrorBar, model_palette
+from skewanova._prior_plots import plot_interaction, plot_regret
+from skewanova._residual_plots import plot_residuals
 from skewanova._sentences import TEST_NAMES
+from skewanova._test_plots import plot_critical_difference, plot_p_values
 
 __all__ = [
     "model_palette",
     "plot_auprec",
+    "plot_critical_difference",
     "plot_difference_curves",
     "plot_differences",
     "plot_iauprec",
+    "plot_interaction",
+    "plot_p_values",
     "plot_precision_recall",
     "plot_regions",
+    "plot_regret",
+    "plot_residuals",
     "plot_roc",
     "plot_skew",
     "plot_surface",
 ]
-
-SURFACE_KINDS = ("contour", "3d")
-
-
-def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
-    """ROC curve of each model, averaged over folds.
-
-    Parameters
-    ----------
-    result : Comparison or DataFrame
-        A result with `roc_points`, or that frame: model, fold, fpr, tpr on one grid of fpr.
-    errorbar : tuple or None, optional
-        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
-        lines bands would hide each other and are left out.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or `errorbar` is unknown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plots import plot_roc
-    >>> points = pd.DataFrame({"model": "A", "fold": 1, "fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.8, 1.0]})
-    >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
-    'False positive rate'
-    """
-    frame = draw.find_frame(result, "roc_points", ["model", "fold", "fpr", "tpr"], "plot_roc")
-    looks = draw.line_looks(frame["model"].tolist())
-    band = draw.check_errorbar(errorbar, frame["fold"], len(looks))
-    ax = draw.new_axes(ax, (7.6, 4.6))
-    for model, look in looks.items():
-        draw.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
-    chance = ax.axline((0, 0), slope=1, color=draw.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
-    draw.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
-    draw.unit_limits(ax)
-    ax.set_aspect("equal", anchor="W")
-    draw.legend(
-        ax,
-        [*draw.line_entries(looks), ("random ranking", chance), *draw.band_entries(band)],
-        draw.legend_title(frame),
-    )
-    return ax
-
-
-def plot_precision_recall(
-    result: object, *, prior: float | None = None, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None
-) -> Axes:
-    """Precision-recall curves, averaged over folds: colour by model, line style by prior.
-
-    Parameters
-    ----------
-    result : Comparison or DataFrame
-        A result with `precision_recall_points`, or that frame: model, fold, prior, recall, precision on one
-        grid of recall.
-    prior : float, optional
-        The one prior to draw; by default all.
-    errorbar, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty, or `prior` or `errorbar` is unknown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plots import plot_precision_recall
-    >>> points = {"model": "A", "fold": 1, "prior": 0.1, "recall": [0.0, 1.0], "precision": [0.9, 0.1]}
-    >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
-    'Precision-recall curves at prior 0.1'
-    """
-    columns = ["model", "fold", "prior", "recall", "precision"]
-    frame = draw.find_frame(result, "precision_recall_points", columns, "plot_precision_recall")
-    if prior is not None:
-        frame = frame[frame["prior"] == draw.choose_prior(prior, frame["prior"])]
-    looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(draw.in_order(frame["prior"]))
-    band = draw.check_errorbar(errorbar, frame["fold"], len(looks) * len(dashes))
-    ax = draw.new_axes(ax, (7.2, 4.6))
-    faint = draw.opacity(len(looks) * len(dashes))
-    for model, look in looks.items():
-        for at, dash in dashes.items():
-            rows = frame[(frame["model"] == model) & (frame["prior"] == at)]
-            extra = {"linestyle": dash, "opacity": faint}
-            draw.mean_line(ax, rows, ("recall", "precision"), errorbar=band, **look, **extra)
-    one = f" at prior {draw.plain(next(iter(dashes)))}" if len(dashes) == 1 else ""
-    draw.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
-    draw.unit_limits(ax)
-    named = {} if one else {f"prior {draw.plain(at)}": dash for at, dash in dashes.items()}
-    draw.legend(
-        ax,
-        [*draw.line_entries(looks), *draw.dash_entries(named), *draw.band_entries(band)],
-        draw.legend_title(frame),
-    )
-    return ax
 
 
 def plot_auprec(
@@ -236,113 +134,6 @@ def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axe
     ax.set_yticks(range(len(models)), labels=list(draw.model_labels(models).values()))
     ax.set_ylim(len(models) - 0.5, -0.5)
     draw.legend(ax, entries)
-    return ax
-
-
-def plot_surface(
-    result: object, *, model: str | None = None, kind: str = "contour", ax: Axes | None = None
-) -> Axes:
-    """P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
-
-    Parameters
-    ----------
-    result : Comparison or DataFrame
-        A result with `surface_points`, or that frame: model, prior, recall, precision on a full grid.
-    model : str, optional
-        The model to draw; by default the first.
-    kind : {"contour", "3d"}, optional
-        Filled contours or a surface in space.
-    ax : Axes, optional
-        Where to draw, 3-D for ``kind="3d"``; by default a new figure.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or no grid, `model` or `kind` is unknown, or `ax` has the
-        wrong dimension.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plots import plot_surface
-    >>> grid = {"model": "A", "prior": [0.1, 0.1, 0.5, 0.5], "recall": [0, 1, 0, 1]}
-    >>> surface = pd.DataFrame({**grid, "precision": [0.7, 0.1, 0.9, 0.5]})
-    >>> plot_surface(surface, ax=Figure().subplots()).get_title(loc="left")
-    'P-ROC surface of A'
-    """
-    check_choice(kind, SURFACE_KINDS, "kind")
-    frame = draw.find_frame(
-        result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface"
-    )
-    models = draw.in_order(frame["model"])
-    chosen = draw.choose(model, models, "model")
-    grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
-    ax = draw.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
-    (artists.space if kind == "3d" else artists.contours)(ax, grid)
-    ax.set_title(f"P-ROC surface of {draw.model_labels(models)[chosen]}", loc="left")
-    return ax
-
-
-def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
-    """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
-
-    Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
-
-    Parameters
-    ----------
-    result : Comparison or DataFrame
-        A result with `operating_points`, or that frame: model, fold, skew, accuracy, precision.
-    errorbar, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on; colour by model, solid for accuracy, dashed for precision.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or `errorbar` is unknown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plots import plot_skew
-    >>> points = {"model": "A", "fold": 1, "skew": [1, 100], "accuracy": [0.8, 0.9], "precision": [0.8, 0.1]}
-    >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
-    'Skew (negatives per positive)'
-    """
-    columns = ["model", "fold", "skew", "accuracy", "precision"]
-    frame = draw.find_frame(result, "operating_points", columns, "plot_skew")
-    looks, dashes = draw.line_looks(frame["model"].tolist()), draw.dash_of(("accuracy", "precision"))
-    band = draw.check_errorbar(errorbar, frame["fold"], 2 * len(looks))
-    ax = draw.new_axes(ax, (7.2, 4.4))
-    for model, look in looks.items():
-        rows = frame[frame["model"] == model]
-        for measure, dash in dashes.items():
-            extra = {"linestyle": dash, "opacity": draw.opacity(2 * len(looks))}
-            draw.mean_line(ax, rows, ("skew", measure), errorbar=band, **look, **extra)
-    draw.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
-    draw.unit_limits(ax, x=False)
-    draw.style(
-        ax,
-        title="Accuracy and precision by skew",
-        xlabel="Skew (negatives per positive)",
-        ylabel="Accuracy, precision",
-    )
-    draw.legend(
-        ax,
-        [*draw.line_entries(looks), *draw.dash_entries(dashes), *draw.band_entries(band)],
-        draw.legend_title(frame),
-    )
     return ax
 
 

@@ -85,7 +85,7 @@ def test_dir_lists_every_name_before_it_is_loaded():
 
 
 def test_star_import():
-    assert run("from skewanova import *; print(compare.__name__, ESTIMATORS[0], plot_roc.__module__)") == (
+    assert run("from skewanova import *; print(compare.__name__, ESTIMATORS[0], plot_auprec.__module__)") == (
         "compare trapezoid skewanova.plots\n"
     )
 

@@ -18,7 +18,6 @@ from matplotlib.patches import Rectangle
 import skewanova.plots as sp
 from skewanova._checks import InputError, InputTypeError
 from skewanova._plotting import (
-    MARKERS,
     PlainLogLocator,
     in_order,
     model_labels,
@@ -323,11 +322,20 @@ def test_colour_and_marker_together_tell_ninety_models_apart():
     assert len({(palette[name], markers[name]) for name in names}) == 90
 
 
-def test_lines_carry_markers_once_colours_repeat():
-    ten, eleven = (tuple(f"m{i}" for i in range(n)) for n in (10, 11))
-    assert {line.get_marker() for line in sp.plot_auprec(make_result(ten, 2)).lines} == {"None"}
-    drawn = [line.get_marker() for line in sp.plot_auprec(make_result(eleven, 2)).lines]
-    assert drawn == [*MARKERS, *MARKERS[:2]]
+@pytest.mark.parametrize("count", [3, 11])
+def test_every_line_carries_the_marker_of_its_model(count):
+    names = tuple(f"m{i}" for i in range(count))
+    ax = sp.plot_auprec(make_result(names, 2))
+    expected = list(model_markers(names).values())
+    assert [line.get_marker() for line in ax.lines] == expected
+    assert [line.get_marker() for line in ax.get_legend().get_lines()[:count]] == expected
+    assert len({line.get_markevery()[0] for line in ax.lines}) == count  # markers start apart
+
+
+def test_a_line_of_one_point_shows_its_marker(result):
+    frame = result.auprec_by_prior
+    (first, *_) = sp.plot_auprec(frame[frame["prior"] == PRIORS[0]]).lines
+    assert (first.get_marker(), first.get_markevery()) == ("o", None)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,243 @@
+"""Every plot, on the satellite scores and on eight simulated models whose curves cross.
+
+Writes the pictures and a page that shows each beside the line of code that draws it. Run it with::
+
+    python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+import skewanova as sa
+
+DPI = 110
+COLOURS = 128
+#: Means and standard deviations of the positives' scores; the negatives' are standard normal. Models with a
+#: large spread find some positives early, and lead at rare priors; those with a small one lead at 0.5.
+SIMULATED = {
+    "narrow 1": (1.6, 0.6),
+    "narrow 2": (1.5, 0.7),
+    "even 1": (1.5, 1.0),
+    "even 2": (1.4, 1.0),
+    "even 3": (1.2, 1.0),
+    "wide 1": (1.5, 1.6),
+    "wide 2": (1.4, 1.8),
+    "wide 3": (1.0, 2.0),
+}
+N_FOLDS, N_POSITIVE, N_NEGATIVE = 10, 60, 600
+
+INTRODUCTION = """# Gallery
+
+Written by `make gallery` (`python examples/gallery.py --out docs/images/gallery --page docs/gallery.md`).
+Every function takes a result of `compare()` or the frame it draws, and `ax=`; it returns the matplotlib
+`Axes`. A model has one colour and one marker in all of them. The numbers behind a picture are in the
+frame named beside it.
+
+Axes narrower than 3.4 inches, as in one column of a paper, get their legend below and smaller titles:
+`Figure(figsize=(3.5, 3.3), layout="constrained").subplots()`. Names in scripts that matplotlib's DejaVu
+Sans lacks (Chinese, Japanese, Korean) need a font that has them:
+`plt.rcParams["font.family"] = ["DejaVu Sans", "Noto Sans CJK SC"]`.
+
+```python
+import skewanova as sa
+from matplotlib import pyplot as plt
+
+satellite = sa.compare(sa.load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.1, 0.01), alpha=0.005)
+priors = (0.5, 0.2, 0.1, 0.05, 0.01)
+simulated = sa.compare(simulated_scores(), (0.05, 0.20), priors=priors, resampling="independent")
+```
+
+`simulated_scores()` is in [examples/gallery.py](../examples/gallery.py): eight models on the same cases of
+ten independent folds.
+"""
+
+
+def simulated_scores(seed: int = 0) -> pd.DataFrame:
+    """Binormal scores of eight models; the cases of a fold are as hard for every model."""
+    rng = np.random.default_rng(seed)
+    positive = np.repeat([1, 0], [N_POSITIVE, N_NEGATIVE])
+    parts = []
+    for fold in range(1, N_FOLDS + 1):
+        shared = rng.normal(size=len(positive))
+        for model, (mean, spread) in SIMULATED.items():
+            noise = 0.8 * shared + 0.6 * rng.normal(size=len(positive))
+            score = np.where(positive, mean + spread * noise, noise)
+            parts.append(pd.DataFrame({"model": model, "fold": fold, "y_true": positive, "y_score": score}))
+    return pd.concat(parts, ignore_index=True)
+
+
+# --- the pictures: what follows `return` is shown on the page ---------------------------------------------
+
+
+def iauprec(result: sa.Comparison) -> Axes:
+    """IAUPREC of every fold and model, intervals, compact letters (`result.iauprec`, `result.ranking`)."""
+    return sa.plot_iauprec(result)
+
+
+def auprec(result: sa.Comparison) -> Axes:
+    """AUPREC against the prior (`result.auprec_by_prior`)."""
+    return sa.plot_auprec(result, deployment_prior=(0.05, 0.20))
+
+
+def interaction(result: sa.Comparison) -> Axes:
+    """Interaction of models and priors: means with t intervals (`result.auprec_intervals`)."""
+    return sa.plot_interaction(result)
+
+
+def regions(result: sa.Comparison) -> Axes:
+    """Which model leads at which prior (`result.regions`)."""
+    return sa.plot_regions(result)
+
+
+def regret(result: sa.Comparison) -> Axes:
+    """What each model falls short of the best one at the same prior (`result.regret_by_prior`)."""
+    return sa.plot_regret(result)
+
+
+def differences(result: sa.Comparison) -> Axes:
+    """Pairwise differences of the headline test (`result.posthoc`)."""
+    return sa.plot_differences(result)
+
+
+def p_values(result: sa.Comparison) -> Axes:
+    """Adjusted p of every pair of the headline test, with the difference (`result.posthoc`)."""
+    return sa.plot_p_values(result)
+
+
+def critical_difference(result: sa.Comparison) -> Axes:
+    """Mean ranks and groups not told apart by Nemenyi's test (`sa.rank_comparison(result.iauprec)`)."""
+    return sa.plot_critical_difference(result)
+
+
+def difference_curves(result: sa.Comparison) -> Axes:
+    """Difference along the prior with a simultaneous band and a strip where it excludes 0."""
+    return sa.plot_difference_curves(result)
+
+
+def precision_recall(result: sa.Comparison) -> Axes:
+    """Precision-recall curves at one prior, with bands over folds (`result.precision_recall_points`)."""
+    return sa.plot_precision_recall(result, prior=0.1)
+
+
+def roc(result: sa.Comparison) -> Axes:
+    """ROC curves with bands over folds (`result.roc_points`)."""
+    return sa.plot_roc(result)
+
+
+def surface(result: sa.Comparison) -> Axes:
+    """P-ROC surface as contours (`result.surface_points`)."""
+    return sa.plot_surface(result)
+
+
+def surface_3d(result: sa.Comparison) -> Axes:
+    """P-ROC surface in space (`result.surface_points`)."""
+    return sa.plot_surface(result, kind="3d")
+
+
+def skew(result: sa.Comparison) -> Axes:
+    """Accuracy and precision of one threshold as negatives grow more frequent (`result.operating_points`)."""
+    return sa.plot_skew(result)
+
+
+def residuals_fitted(result: sa.Comparison) -> Axes:
+    """Residuals of the 2-way ANOVA against fitted values (`result.residuals`)."""
+    return sa.plot_residuals(result)
+
+
+def residuals_fold(result: sa.Comparison) -> Axes:
+    """Residuals by fold (`result.residuals`)."""
+    return sa.plot_residuals(result, kind="fold")
+
+
+def residuals_qq(result: sa.Comparison) -> Axes:
+    """Residuals against normal quantiles with envelopes (`sa.residual_quantiles(result.residuals)`)."""
+    return sa.plot_residuals(result, kind="qq")
+
+
+PICTURES: tuple[Callable[[sa.Comparison], Axes], ...] = (
+    *(iauprec, auprec, interaction, regions, regret),
+    *(differences, p_values, critical_difference, difference_curves),
+    *(precision_recall, roc, surface, surface_3d, skew),
+    *(residuals_fitted, residuals_fold, residuals_qq),
+)
+CASES = ("satellite", "simulated")
+
+
+def compared() -> dict[str, sa.Comparison]:
+    """Both comparisons."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)  # the report says them
+        satellite = sa.compare(sa.load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.1, 0.01), alpha=0.005)
+        simulated = sa.compare(
+            simulated_scores(), (0.05, 0.20), priors=(0.5, 0.2, 0.1, 0.05, 0.01), resampling="independent"
+        )
+    return {"satellite": satellite, "simulated": simulated}
+
+
+def code_of(picture: Callable[[sa.Comparison], Axes], case: str) -> str:
+    """What the function returns, as it is written, with the name of the comparison."""
+    return inspect.getsource(picture).split("return ", 1)[1].strip().replace("result", case)
+
+
+def page(images: str) -> str:
+    """The gallery in Markdown; `images` is the folder of the pictures, seen from the page."""
+    parts = [INTRODUCTION]
+    for picture in PICTURES:
+        title = picture.__name__.replace("_", " ")
+        about = inspect.getdoc(picture)
+        code = "\n".join(code_of(picture, case) for case in CASES)
+        shown = "\n".join(
+            f"![{about}, {case} data]({images}/{case}_{picture.__name__}.png)" for case in CASES
+        )
+        parts.append(f"## {title[0].upper()}{title[1:]}\n\n{about}\n\n```python\n{code}\n```\n\n{shown}\n")
+    return "\n".join(parts)
+
+
+def save(figure: Figure, path: Path) -> int:
+    """Write a picture with a palette of few colours; its size in bytes."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+    Image.open(buffer).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    return path.stat().st_size
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Draw everything."""
+    parser = argparse.ArgumentParser(description=textwrap.dedent(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder for the pictures")
+    parser.add_argument("--page", type=Path, help="Markdown page to write")
+    options = parser.parse_args(argv)
+    mpl.use("Agg")
+    options.out.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for case, result in compared().items():
+        for picture in PICTURES:
+            figure = picture(result).figure
+            size = save(figure, options.out / f"{case}_{picture.__name__}.png")
+            plt.close("all")
+            total += size
+            print(f"{case}_{picture.__name__}.png: {size / 1000:.0f} kB")
+    print(f"together {total / 1000:.0f} kB")
+    if options.page is not None:
+        images = os.path.relpath(options.out, options.page.parent).replace(os.sep, "/")
+        options.page.write_text(page(images), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
