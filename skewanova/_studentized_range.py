@@ -20,8 +20,8 @@ MANY_NODES, NODES, FEW_DF = 600, 96, 10
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     """Upper tail of the studentized range; 0 at infinity, nan for nan.
 
-    E_s [1 - R(q s)], s the pooled deviation with `df` degrees of freedom and R the distribution of the range of
-    `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
+    E_s [1 - R(q s)], s the pooled deviation with `df` degrees of freedom and R the distribution of the range
+    of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
     """
     value = np.asarray(value, dtype=float)
     tail = np.where(np.isinf(value), 0.0, np.nan)
