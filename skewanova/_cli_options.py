@@ -56,7 +56,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
-            click.echo(f"Error: {one_line(str(error))}", err=True)
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {one_line(str(error))}", err=True)
             sys.exit(BAD_INPUT)
 
     return run
@@ -144,6 +144,16 @@ out_file_option = click.option(
     metavar="FILE",
     help="Also write a CSV file.",
 )
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
+        click.option(
+            "--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."
+        ),
+    ]
+    return with_options(options, command)
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from skewanova import plots
 from skewanova._plotting import model_labels
+from skewanova._progress import stage
 
 #: In the order of the report; also the names of the files.
 KINDS = (
@@ -105,6 +106,7 @@ def kinds_of(source: FigureSource) -> tuple[str, ...]:
 def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format; one figure is held at a time."""
     for kind in kinds_of(source):
+        stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE):
             figure = _DRAW[kind](source)
             pictures = {name: _picture(figure, name) for name in formats}

@@ -24,6 +24,7 @@ from skewanova._differences import difference_curves
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
+from skewanova._progress import stage
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import three_way_anova, two_way_anova
@@ -138,21 +139,26 @@ class Comparison:
             *sentences.curve_sentences(self.differences, short),
         )
 
-    def summary(self) -> str:
-        """Return the findings as text of at most 80 columns."""
+    @property
+    def advice(self) -> str:
+        """What to do, in words."""
+        return " ".join(self.conclusions)
+
+    def summary(self, width: int = 80) -> str:
+        """Return the findings as text of at most `width` columns."""
         short = short_names(self.evaluation.models)
         parts = [
-            self._heading(),
-            _section("Conclusions", self.conclusions),
-            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(names=short),
-            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(names=short),
-            *self._published_parts(short),
-            tables.regions_table(self.regions).to_text(names=short),
+            self._heading(width),
+            _section("Conclusions", self.conclusions, width),
+            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
+            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(width, names=short),
+            *self._published_parts(short, width),
+            tables.regions_table(self.regions).to_text(width, names=short),
         ]
         advised = self.checks[self.checks["advice"] != ""]
         advice = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
-        parts += [_section("Assumptions", advice)] if advice else []
-        parts += [_section("Warnings", self.warnings)] if self.warnings else []
+        parts += [_section("Assumptions", advice, width)] if advice else []
+        parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
@@ -180,7 +186,7 @@ class Comparison:
     def _family(self, test: str, response: str) -> pd.DataFrame:
         return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]
 
-    def _heading(self) -> str:
+    def _heading(self, width: int) -> str:
         measures = self.evaluation
         lines = [
             f"{len(measures.models)} models, {len(measures.folds)} folds, level {self.alpha:g}",
@@ -188,18 +194,19 @@ class Comparison:
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Folds: {self.resampling.describe()}",
         ]
-        return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
+        return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
-    def _published_parts(self, short: dict[str, str]) -> list[str]:
+    def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
         pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
         published = self.anova[self.anova["role"] == "as_published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             name = str(test)
-            lines = [sentences.anova_line(group), textwrap.fill(self.labels[name], 80)]
+            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), self.labels[name])]
             if name in pairs:
-                lines += map(_item, sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short))
+                found = sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short)
+                lines += [_item(sentence, width) for sentence in found]
             parts.append("\n".join(lines))
         return parts
 
@@ -278,6 +285,7 @@ def compare(
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     check_fraction(alpha, "alpha")
+    stage("scores")
     options = {
         "alpha": alpha,
         "missing": missing,
@@ -289,15 +297,19 @@ def compare(
     given = scores if isinstance(scores, ScoreTable) else read_scores(scores)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
+    stage("measures")
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))
+    stage("analyses of variance")
     published = _published(measures, alpha, sum_of_squares=sum_of_squares, interaction=interaction)
     design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
     calibrated = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
     calibrated += [_mixed(given, measures)] if dropped else []
+    stage("pairs of models")
     posthoc = _posthoc(measures, published, design, alpha, control=control, rng=rng)
     tests: list[AnovaResult | OmnibusResult] = [calibrated[0], *published, *calibrated[1:]]
     notes += [*emit(told), *measures.warnings, *(note for test in tests for note in test.warnings)]
+    stage("ranking, differences")
     return Comparison(
         auprec=measures.auprec,
         iauprec=measures.iauprec,
@@ -403,9 +415,9 @@ def _letters(measures: Evaluation, posthoc: pd.DataFrame) -> dict[str, str]:
     return compact_letters(measures.models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
 
-def _section(title: str, items: Sequence[str]) -> str:
-    return "\n".join([title, *map(_item, items)])
+def _section(title: str, items: Sequence[str], width: int) -> str:
+    return "\n".join([title, *(_item(text, width) for text in items)])
 
 
-def _item(text: str) -> str:
-    return textwrap.fill(text, 80, initial_indent="- ", subsequent_indent="  ")
+def _item(text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")

@@ -20,7 +20,7 @@ from skewanova import tables
 from skewanova._checks import InputError
 from skewanova._document import ReportSource, alpha_of, render, title
 from skewanova._figures import FORMATS, KINDS, draw_figures
-from skewanova._folder import whole_folder
+from skewanova._folder import is_output, whole_folder
 from skewanova._rendering import Table
 
 __all__ = ["ReportSource", "render_html", "write_folder"]
@@ -112,7 +112,7 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     ['anova.csv', 'auprec.csv', 'checks.csv']
     """
     try:
-        with whole_folder(directory, files=FILES, is_ours=_is_ours) as folder:
+        with whole_folder(directory, files=FILES, is_ours=is_output) as folder:
             _write_files(source, folder)
     except UnicodeEncodeError as error:
         bad = error.object[error.start : error.end]
@@ -120,15 +120,6 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
             f"names must be text that can be written as UTF-8, but one holds {bad!a}; rename it"
         ) from error
     return Path(directory)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether the folder's provenance.json says that this package wrote it."""
-    try:
-        found = json.loads((folder / "provenance.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("tool") == "skewanova"
 
 
 def _write_files(source: ReportSource, folder: Path) -> None:
