@@ -62,7 +62,9 @@ def coloured(text: str) -> str:
 def stages_shown(total: int) -> Iterator[None]:
     """Show the stages of the block as a bar, on a terminal only; it leaves no trace."""
     layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
-    with tqdm(total=total, disable=None, leave=False, bar_format=layout, file=sys.stderr) as bar:
+    with tqdm(
+        total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
+    ) as bar:
 
         def show(name: str) -> None:
             bar.set_description_str(f"{name:<22}", refresh=False)

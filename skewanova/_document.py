@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from skewanova import _sentences as sentences
 from skewanova import tables
-from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, headline_rows, inline_svg
+from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, inline_svg
+from skewanova._publication import alpha_of, headline_rows, publication_table, without
 from skewanova._rendering import Table, format_number, shortened
 
 #: Sections below the findings, in order.
@@ -194,11 +195,6 @@ def title(source: ReportSource) -> str:
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
-def alpha_of(source: ReportSource) -> float:
-    """Level of the tests."""
-    return float(str(source.settings["alpha"]))
-
-
 @cache
 def _environment() -> Environment:
     return Environment(
@@ -253,7 +249,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
 def _views(source: ReportSource) -> dict[str, _View | None]:
     """Every table but those of pairs."""
     level = 1 - alpha_of(source)
-    performance = tables.performance_table(source.auprec, source.iauprec, source.ranking)
+    performance = publication_table(source, "performance")
     prior_pairs = source.prior_posthoc
     return {
         "ranking": _view(tables.ranking_table(source.ranking, level), "ranking.csv"),
@@ -310,7 +306,7 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
         label = source.labels.get(BEHIND.get(test, test), "")
-        table = _without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
         found.append(
             {
                 "name": sentences.TEST_NAMES.get(test, test),
@@ -319,13 +315,6 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _without(table: Table, head: str) -> Table:
-    """The table but for one column, which says the same in every row."""
-    kept = [j for j, name in enumerate(table.header) if name != head]
-    rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
-    return replace(table, header=tuple(table.header[j] for j in kept), rows=rows)
 
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:

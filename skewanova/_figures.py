@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from skewanova import plots
 from skewanova._plotting import model_labels
 from skewanova._progress import stage
+from skewanova._publication import headline_rows
 
 #: In the order of the report; also the names of the files.
 KINDS = (
@@ -122,15 +123,6 @@ def inline_svg(svg: bytes, kind: str) -> Markup:
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
     text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
     return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
-
-
-def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
-    for column, wanted in (("response", "iauprec"), ("role", "headline")):
-        found = frame[frame[column] == wanted]
-        frame = frame if found.empty else found
-    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
-    return rows
 
 
 def _picture(figure: Figure, name: str) -> bytes:

@@ -25,6 +25,7 @@ from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
 from skewanova._progress import stage
+from skewanova._publication import fitted, publication_table, siunitx_latex
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova.anova import three_way_anova, two_way_anova
@@ -160,6 +161,47 @@ class Comparison:
         parts += [_section("Assumptions", advice, width)] if advice else []
         parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
+
+    def to_latex(self, table: str = "performance", *, siunitx: bool = False) -> str:
+        r"""Return one table for a paper.
+
+        Parameters
+        ----------
+        table : str, default "performance"
+            performance (table 1 of Landgrebe et al. 2006), ranking, regions, anova, pairwise (of the test
+            that the conclusions rest on), pairs (of every test), prior_pairs, practical or checks.
+        siunitx : bool, default False
+            Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
+
+        Returns
+        -------
+        str
+            A float with caption, note and label, no wider than the line. Needs the packages booktabs and
+            graphicx, and fontenc with T1 for any sign in a name; names in other scripts than Latin need
+            LuaLaTeX or XeLaTeX.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table.
+
+        Examples
+        --------
+        >>> from skewanova import compare, load_satellite_scores
+        >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+        >>> print(result.to_latex(siunitx=True).split("\n")[10][:34])
+        A & \bfseries 0.939 & (0.008) & \bf
+        """
+        chosen = publication_table(self, table)
+        return fitted(siunitx_latex(chosen) if siunitx else chosen.to_latex())
+
+    def to_markdown(self, table: str = "performance") -> str:
+        """Return one table as GitHub-flavoured Markdown; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_markdown()
+
+    def to_html(self, table: str = "performance") -> str:
+        """Return one table as HTML; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_html()
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write every table, figure and the report to a folder, whole or not at all.

@@ -19,9 +19,10 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib import rcParams
 
-from skewanova import _document, _figures, _folder, report
+from skewanova import _document, _figures, _folder, _publication, report
 from skewanova._checks import InputError
 from skewanova._figures import KINDS
+from skewanova._rendering import Table
 from skewanova.comparison import compare
 from skewanova.report import render_html, write_folder
 
@@ -455,7 +456,7 @@ def test_sections_stand_in_order_and_the_contents_list_them(document):
 def test_findings_come_with_how_to_read_them(document, hostile):
     findings, rest = (" ".join("".join(Outline(part).words).split()) for part in parted(document))
     assert "ranks first: mean IAUPREC 0." in findings
-    assert hostile.labels[_figures.headline_rows(hostile.anova)["test"].iloc[0]] in findings
+    assert hostile.labels[_publication.headline_rows(hostile.anova)["test"].iloc[0]] in findings
     shown = hostile.conclusions[: _document.MOST_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)
     assert (f"{more} more in the tables of pairwise differences." in findings) == (more > 0)
@@ -526,7 +527,7 @@ def test_many_models_stay_readable():
 )
 def test_conclusions_rest_on_the_headline_test_of_iauprec(rows, chosen):
     frame = pd.DataFrame(rows, columns=["test", "role", "response"])
-    assert _figures.headline_rows(frame)["test"].tolist() == [chosen]
+    assert _publication.headline_rows(frame)["test"].tolist() == [chosen]
 
 
 def test_inline_svg_keeps_the_ids_of_figures_apart():
@@ -581,8 +582,8 @@ def test_latex_compiles_where_there_is_latex(folder, tmp_path):
 
 def test_long_tables_are_cut_with_their_bold_cells():
     rows = tuple((str(i), "x") for i in range(80))
-    table = report.Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    parts = list(report._parts(table))
+    table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
+    parts = list(_publication.parts(table))
     assert [len(part.rows) for part in parts] == [36, 36, 8]
     assert [part.name for part in parts] == ["t", "t-2", "t-3"]
     assert [part.rows[i][0] for part in parts for i, _ in part.bold] == ["0", "40", "79"]
@@ -592,7 +593,7 @@ def test_long_tables_are_cut_with_their_bold_cells():
 def test_markdown_holds_every_table_with_names_escaped(folder):
     text = (folder / "tables.md").read_text(encoding="utf-8")
     assert text.startswith("# Comparison of 5 classifiers\n")
-    assert sum(line.startswith("| ---") for line in text.splitlines()) == 8
+    assert sum(line.startswith("| ---") for line in text.splitlines()) == 9
     assert not re.search(r"(?<!\\)[<>]", text)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) > 40
