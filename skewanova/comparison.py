@@ -143,7 +143,7 @@ class Comparison:
     @property
     def advice(self) -> str:
         """What to do, in words."""
-        return " ".join(self.conclusions)
+        return self.conclusions[0]
 
     def summary(self, width: int = 80) -> str:
         """Return the findings as text of at most `width` columns."""

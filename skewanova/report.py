@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from skewanova._checks import InputError
-from skewanova._document import ReportSource, render, title
+from skewanova._document import ReportSource, methods_of, render, title
 from skewanova._figures import FORMATS, KINDS, draw_figures
 from skewanova._folder import is_output, whole_folder
+from skewanova._methods import bibtex, cited
 from skewanova._publication import latex_file, publication_tables
 
 __all__ = ["ReportSource", "render_html", "write_folder"]
@@ -35,8 +36,17 @@ CSV_FILES = {
     "practical.csv": "practical",
     "checks.csv": "checks",
 }
+#: Points of the curves that the figures show.
+CURVE_FILES = {
+    "roc.csv": "roc_points",
+    "precision_recall.csv": "precision_recall_points",
+    "auprec_by_prior.csv": "auprec_by_prior",
+    "surface.csv": "surface_points",
+    "skew.csv": "operating_points",
+}
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
-FILES = frozenset({*CSV_FILES, *FIGURE_FILES, "report.html", "tables.tex", "tables.md", "provenance.json"})
+TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", "provenance.json")
+FILES = frozenset({*CSV_FILES, *CURVE_FILES, *FIGURE_FILES, *TEXT_FILES})
 VERSIONS = ("skewanova", "numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn")
 
 
@@ -113,10 +123,11 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
 
 def _write_files(source: ReportSource, folder: Path) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
-    for name, attribute in CSV_FILES.items():
+    for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
         _write_text(folder / name, _csv_text(getattr(source, attribute)))
     _write_text(folder / "tables.tex", latex_file(source))
     _write_text(folder / "tables.md", _markdown_text(source))
+    _write_text(folder / "references.bib", bibtex(cited(methods_of(source))))
     provenance = _provenance(source)
     _write_text(folder / "provenance.json", json.dumps(provenance, indent=2, default=_plain) + "\n")
     drawn = {}
