@@ -314,12 +314,14 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
         label = source.labels.get(BEHIND.get(test, test), "")
+        shown = sentences.TEST_NAMES.get(test, test)
         table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
-                "name": sentences.TEST_NAMES.get(test, test),
+                "name": shown,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
-                "table": _view(replace(table, name=f"{table.name}-{len(found) + 1}"), "posthoc.csv"),
+                "table": _view(table, "posthoc.csv"),
             }
         )
     return found

@@ -22,7 +22,7 @@ TESTS = {
     "(Landgrebe et al. 2006, section 5)",
     "three_way": "3-way analysis of variance of AUPREC with the factors model, fold and prior "
     "(Landgrebe et al. 2006, sections 5 and 6)",
-    "three_way_interaction": "the same with the interaction of model and prior",
+    "three_way_interaction": "the 3-way analysis with the interaction of model and prior",
     "repeated_measures": "repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
     "hotelling": "Hotelling's (1931) T2 of the contrasts between models",
     "friedman": "Friedman's ranks by the F of Iman and Davenport (1980)",
@@ -31,8 +31,10 @@ TESTS = {
     "mixed": "a mixed model with random folds",
     "corrected_f": "the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
     "(Nadeau and Bengio 2003, extended to several models)",
-    "corrected_gg": "the same with Greenhouse and Geisser's degrees of freedom",
-    "corrected_hotelling": "Hotelling's T2 divided by 1 + J r",
+    "corrected_gg": "the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, "
+    "divided by 1 + J r",
+    "corrected_hotelling": "Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J "
+    "folds with r test cases for each training case (Nadeau and Bengio 2003, extended to several models)",
     "paired_t_holm": "paired t tests adjusted by Holm (1979)",
     "corrected_t_holm": "paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
     "games_howell": "paired differences with their own standard errors and the studentized range (Games and "
@@ -188,14 +190,14 @@ def methods_text(*, estimator: str, deployment_prior: str, alpha: float, tests: 
         "p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area under that precision "
         f"against recall (TPR), here by {ESTIMATORS.get(estimator, estimator)}. Ranking at random scores the "
         "prior, a perfect ranking 1.",
-        f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are ranked "
-        "by its mean over folds.",
+        f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
+        "ranked by its mean over folds.",
         f"Tests, at level {alpha:g}: {named}. Probabilities of practical equivalence are those of the "
         "Bayesian correlated t test (Corani and Benavoli 2015). Bands of difference curves use the joint "
         "distribution of all t statistics along the prior.",
         "The breakdown correlation of a finding is the correlation between folds at which it would be lost: "
-        "folds that share training data are correlated, and a test that takes them as independent rejects too "
-        "often (Nadeau and Bengio 2003). Letters follow Piepho (2004).",
+        "folds that share training data are correlated, and a test that takes them as independent rejects "
+        "too often (Nadeau and Bengio 2003). Letters follow Piepho (2004).",
     ]
 
 
