@@ -24,6 +24,8 @@ else:
     _ParamType = click.ParamType  # generic in late versions only
 
 BAD_INPUT = 2
+#: What a message calls an argument of Python, as the shell has it.
+IN_THE_SHELL = {"with `pos_label`": "with --positive", "missing='drop_fold'": "--missing drop_fold"}
 
 
 class Parsed(_ParamType):
@@ -56,7 +58,10 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
-            click.echo(f"{click.style('Error:', fg='red', bold=True)} {one_line(str(error))}", err=True)
+            message = one_line(str(error))
+            for argument, option in IN_THE_SHELL.items():
+                message = message.replace(argument, option)
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
             sys.exit(BAD_INPUT)
 
     return run

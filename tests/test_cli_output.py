@@ -125,6 +125,11 @@ def test_errors_are_red_on_a_terminal(folder):  # noqa: F811
     assert done.stderr.startswith("\x1b[31m\x1b[1mError:\x1b[0m there is no file")
 
 
+def test_errors_name_the_option_of_the_shell(folder):  # noqa: F811
+    frame().replace({"y_true": {0: "ok", 1: "fraud"}}).to_csv("scores.csv", index=False)
+    assert_refused(["check", "scores.csv"], "say which is the positive class with --positive ", folder)
+
+
 # --- progress ---------------------------------------------------------------------------------------------
 
 
