@@ -108,7 +108,7 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['anova.csv', 'auprec.csv', 'checks.csv']
+    ['anova.csv', 'auprec.csv', 'auprec_by_prior.csv']
     """
     try:
         with whole_folder(directory, files=FILES, is_ours=is_output) as folder:
