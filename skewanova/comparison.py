@@ -189,8 +189,8 @@ class Comparison:
         --------
         >>> from skewanova import compare, load_satellite_scores
         >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
-        >>> print(result.to_latex(siunitx=True).split("\n")[10][:30])
-        A & \bfseries 0.939 & (0.008) &
+        >>> print(result.to_latex(siunitx=True).split("\n")[10][:29])
+        A & \bfseries 0.939 & (0.008)
         """
         chosen = publication_table(self, table)
         return fitted(siunitx_latex(chosen) if siunitx else chosen.to_latex())
