@@ -16,6 +16,7 @@ from skewanova._design import Resampling
 from skewanova._differences import difference_curves
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
+from skewanova._progress import stage
 from skewanova.anova import three_way_anova, two_way_anova
 from skewanova.decision import rank_models
 from skewanova.evaluation import Evaluation
@@ -85,9 +86,12 @@ def analyse_folds(
         The headline is the test that the design asks for.
     """
     alpha, rng = options.alpha, options.rng
+    stage("tests of all models")
     published = _published(measures, options)
     headline, *checks = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
+    stage("pairs of models")
     posthoc = _posthoc(measures, published, design, options)
+    stage("ranking, differences")
     letters = headline_letters(measures, posthoc)
     return Analysis(
         tests=(headline, *published, *checks, *more),

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from skewanova._cli_options import Parsed, out_file_option, table_options, told
+from skewanova._cli_options import Parsed, out_file_option, output_options, table_options, told
+from skewanova._cli_output import datasets_as_json, print_json, screen_width
 from skewanova._cli_reading import column_names, read_table
 from skewanova._design import RESAMPLING
 from skewanova._parsing import parse_deployment_prior, parse_priors
@@ -38,9 +39,17 @@ from skewanova._parsing import parse_deployment_prior, parse_priors
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @out_file_option
 @table_options
+@output_options
 @told
 def operate(
-    scores: Path, cost_fp: float | None, cost_fn: float | None, out: Path | None, **options: Any
+    scores: Path,
+    *,
+    cost_fp: float | None,
+    cost_fn: float | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     r"""Tell what one threshold does at the priors of its use.
 
@@ -58,7 +67,10 @@ def operate(
     frame = operating_table(read_table(scores, options), costs=costs, **options)
     if out is not None:
         frame.to_csv(out, index=False)
-    click.echo(operating_points_table(frame).to_text())
+    if as_json:
+        print_json("operate", operating=frame)
+    elif not quiet:
+        click.echo(operating_points_table(frame).to_text(screen_width()))
 
 
 @click.command()
@@ -84,8 +96,9 @@ def operate(
 @click.option("--test-fraction", type=float, help="Share of the data set that each fold tests.")
 @out_file_option
 @table_options
+@output_options
 @told
-def plan(scores: Path, out: Path | None, **options: Any) -> None:
+def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
     r"""Tell how much more data would tell the models apart.
 
     \b
@@ -97,10 +110,13 @@ def plan(scores: Path, out: Path | None, **options: Any) -> None:
     found = plan_comparison(read_table(scores, options), **options)
     if out is not None:
         found.to_frame().to_csv(out, index=False)
-    click.echo(found.summary())
+    if as_json:
+        print_json("plan", plan=found.to_frame(), sentences=found.sentences)
+    elif not quiet:
+        click.echo(found.summary())
 
 
-def run_datasets(scores: Path, **options: Any) -> None:
+def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Compare on several data sets, and print what was found across them."""
     from skewanova._datasets_comparison import compare_datasets
 
@@ -111,6 +127,10 @@ def run_datasets(scores: Path, **options: Any) -> None:
         scores, prior, columns=columns, pos_label=positive, alpha=alpha, rng=rng, options=options
     )
     written = None if out is None else result.save(out)
+    if as_json:
+        print_json("compare", **datasets_as_json(result))
+    if as_json or quiet:
+        return
     click.echo(result.summary())
     if written is not None:
         click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")

@@ -25,6 +25,8 @@ else:
     _ParamType = click.ParamType  # generic in late versions only
 
 BAD_INPUT = 2
+#: What a message calls an argument of Python, as the shell has it.
+IN_THE_SHELL = {"with `pos_label`": "with --positive", "missing='drop_fold'": "--missing drop_fold"}
 
 
 class Parsed(_ParamType):
@@ -57,7 +59,10 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
-            click.echo(f"Error: {one_line(str(error))}", err=True)
+            message = one_line(str(error))
+            for argument, option in IN_THE_SHELL.items():
+                message = message.replace(argument, option)
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
             sys.exit(BAD_INPUT)
 
     return run
@@ -145,6 +150,16 @@ out_file_option = click.option(
     metavar="FILE",
     help="Also write a CSV file.",
 )
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
+        click.option(
+            "--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."
+        ),
+    ]
+    return with_options(options, command)
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:

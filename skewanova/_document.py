@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +17,9 @@ from markupsafe import Markup
 
 from skewanova import _sentences as sentences
 from skewanova import tables
-from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, headline_rows, inline_svg
+from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, inline_svg
+from skewanova._methods import cited, methods_text
+from skewanova._publication import alpha_of, headline_rows, publication_table, without
 from skewanova._rendering import Table, format_number, shortened
 
 #: Sections below the findings, in order.
@@ -43,44 +48,6 @@ ROLES = {
     "check": "A check, valid under its own assumptions only: the conclusions do not rest on it.",
 }
 
-ESTIMATORS = {
-    "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
-    "exact": "exact segments between the points of the ROC curve (Davis and Goadrich 2006)",
-    "average_precision": "average precision, a step at every positive",
-    "upper_trapezoid": "the upper trapezoid rule, anchored at precision 1 (Boyd et al. 2013)",
-    "interpolated_max": "exact segments through the largest precision at each recall (Boyd et al. 2013)",
-    "interpolated_mean": "exact segments through the mean precision at each recall (Boyd et al. 2013)",
-    "interpolated_median": "exact segments through the median precision at each recall (Boyd et al. 2013)",
-    "convex_hull": "exact segments along the convex hull of the ROC curve",
-}
-TESTS = {
-    "two_way": "2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
-    "(Landgrebe et al. 2006, section 5)",
-    "three_way": "3-way analysis of variance of AUPREC with the factors model, fold and prior "
-    "(Landgrebe et al. 2006, sections 5 and 6)",
-    "three_way_interaction": "the same with the interaction of model and prior",
-    "repeated_measures": "repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
-    "hotelling": "Hotelling's (1931) T2 of the contrasts between models",
-    "friedman": "Friedman's ranks by the F of Iman and Davenport (1980)",
-    "permutation": "permutation of models within folds",
-    "sign_flip": "sign flips of whole fold profiles",
-    "mixed": "a mixed model with random folds",
-    "corrected_f": "the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
-    "(Nadeau and Bengio 2003, extended to several models)",
-    "corrected_gg": "the same with Greenhouse and Geisser's degrees of freedom",
-    "corrected_hotelling": "Hotelling's T2 divided by 1 + J r",
-    "paired_t_holm": "paired t tests adjusted by Holm (1979)",
-    "corrected_t_holm": "paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
-    "games_howell": "paired differences with their own standard errors and the studentized range (Games and "
-    "Howell 1976)",
-    "max_t": "step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
-    "nemenyi": "Nemenyi's test of mean ranks (Demsar 2006)",
-    "wilcoxon_holm": "signed ranks adjusted by Holm",
-    "dunnett": "Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
-    "tukey": "Tukey's honestly significant differences on the residual mean square of the 2-way analysis, so "
-    "that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
-    "tukey_three_way": "the same on the residual mean square of the 3-way analysis",
-}
 CAPTIONS = {
     "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
     "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
@@ -110,6 +77,28 @@ CAPTIONS = {
     "residuals": "Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
     "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
     "(dark: each point by itself; light: all points at once).",
+}
+
+
+#: Where the numbers of a figure are: files of the output folder.
+FIGURE_NUMBERS = {
+    "iauprec": ("iauprec.csv", "ranking.csv"),
+    "auprec": ("auprec_by_prior.csv",),
+    "regions": ("regions.csv", "auprec_by_prior.csv"),
+    "differences": ("posthoc.csv",),
+    "difference_curves": ("differences.csv",),
+    "roc": ("roc.csv",),
+    "precision_recall": ("precision_recall.csv",),
+    "surface": ("surface.csv",),
+    "skew": ("skew.csv",),
+}
+_SCRIPT = (resources.files("skewanova") / "_templates" / "report.js").read_text(encoding="utf-8")
+
+
+TEST_ROLES = {
+    "headline": "Calibrated: the conclusions rest on it",
+    "as_published": "As published by Landgrebe et al. (2006)",
+    "check": "Checks",
 }
 
 
@@ -143,6 +132,10 @@ class ReportSource(FigureSource, Protocol):
     @property
     def labels(self) -> Mapping[str, str]:
         """How each analysis of variance may be read."""
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -181,10 +174,13 @@ class _Picture:
     svg: Markup
     alt: str
     caption: str
+    files: tuple[str, ...]
 
 
 def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping[str, Any]) -> str:
     """Fill in the template; `drawn` holds an SVG picture of each figure."""
+    methods = methods_of(source)
+    references = cited(methods)
     context = {
         "title": title(source),
         "version": provenance["versions"]["skewanova"],
@@ -195,7 +191,10 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
         **_views(source),
         **_tests(source),
         "design": _design(source),
-        "methods": _methods(source),
+        "methods": methods,
+        "references": references,
+        "script": Markup(_SCRIPT),
+        "script_hash": _hash(_SCRIPT),
         "along": sentences.curve_sentences(source.differences),
         "provenance": _facts(provenance),
     }
@@ -205,11 +204,6 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
 def title(source: ReportSource) -> str:
     """Heading of the report."""
     return f"Comparison of {len(source.ranking)} classifiers"
-
-
-def alpha_of(source: ReportSource) -> float:
-    """Level of the tests."""
-    return float(str(source.settings["alpha"]))
 
 
 @cache
@@ -231,6 +225,11 @@ def _printable(value: object) -> object:
     return "".join(sign if sign.isprintable() else " " for sign in value)
 
 
+def _hash(script: str) -> str:
+    """What the content security policy calls the one script that may run."""
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
 def _level(source: ReportSource) -> str:
     return f"{100 * (1 - alpha_of(source)):g} %"
 
@@ -244,6 +243,7 @@ def _findings(source: ReportSource) -> dict[str, Any]:
     mean = format_number(best["iauprec"])
     return {
         "first": f"{shortened(best['model'])} ranks first: mean IAUPREC {mean}{interval}.",
+        "advice": source.advice,
         "conclusions": shown,
         "more_conclusions": len(source.conclusions) - len(shown),
     }
@@ -266,7 +266,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
 def _views(source: ReportSource) -> dict[str, _View | None]:
     """Every table but those of pairs."""
     level = 1 - alpha_of(source)
-    performance = tables.performance_table(source.auprec, source.iauprec, source.ranking)
+    performance = publication_table(source, "performance")
     prior_pairs = source.prior_posthoc
     return {
         "ranking": _view(tables.ranking_table(source.ranking, level), "ranking.csv"),
@@ -304,10 +304,14 @@ def _is_number(cell: str) -> bool:
 def _tests(source: ReportSource) -> dict[str, Any]:
     """Each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
-        "tests": [
-            _test(source, group)
-            for _, group in source.anova.groupby(["test", "response"], sort=False, observed=True)
-        ],
+        "tests": {
+            role: [
+                _test(source, group)
+                for _, group in rows.groupby(["test", "response"], sort=False, observed=True)
+            ]
+            for role, rows in source.anova.groupby("role", sort=False, observed=True)
+        },
+        "test_roles": TEST_ROLES,
         "headline": _test(source, headline_rows(source.anova)),
         "pairs": _families(source),
         "prior_label": source.labels.get("three_way", ""),
@@ -323,22 +327,17 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
         label = source.labels.get(BEHIND.get(test, test), "")
-        table = _without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        shown = sentences.TEST_NAMES.get(test, test)
+        table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
-                "name": sentences.TEST_NAMES.get(test, test),
+                "name": shown,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
-                "table": _view(replace(table, name=f"{table.name}-{len(found) + 1}"), "posthoc.csv"),
+                "table": _view(table, "posthoc.csv"),
             }
         )
     return found
-
-
-def _without(table: Table, head: str) -> Table:
-    """The table but for one column, which says the same in every row."""
-    kept = [j for j, name in enumerate(table.header) if name != head]
-    rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
-    return replace(table, header=tuple(table.header[j] for j in kept), rows=rows)
 
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
@@ -360,7 +359,9 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         "roc": f" Mean AUC: {_list_of(source.ranking, 'auc')}.",
     }
     return {
-        kind: _Picture(inline_svg(svg, kind), captions[kind] + told.get(kind, ""), captions[kind])
+        kind: _Picture(
+            inline_svg(svg, kind), captions[kind] + told.get(kind, ""), captions[kind], FIGURE_NUMBERS[kind]
+        )
         for kind, svg in drawn.items()
     }
 
@@ -370,15 +371,14 @@ def _list_of(ranking: pd.DataFrame, column: str) -> str:
     return ", ".join(f"{shortened(model)} {format_number(value)}" for model, value in values)
 
 
-def _methods(source: ReportSource) -> dict[str, str]:
-    """What the section on methods fills in: estimator, weighting and tests in words."""
-    name = str(source.settings.get("estimator", ""))
-    tests = dict.fromkeys([*source.anova["test"], *source.posthoc["test"]])
-    return {
-        "estimator": ESTIMATORS.get(name, name),
-        "deployment": str(source.settings.get("deployment_prior", "")),
-        "tests": "; ".join(TESTS.get(test, sentences.TEST_NAMES.get(test, test)) for test in tests),
-    }
+def methods_of(source: ReportSource) -> list[str]:
+    """The section on methods, in paragraphs."""
+    return methods_text(
+        estimator=str(source.settings.get("estimator", "")),
+        deployment_prior=str(source.settings.get("deployment_prior", "")),
+        alpha=alpha_of(source),
+        tests=[*source.anova["test"], *source.posthoc["test"]],
+    )
 
 
 def _facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 
 from skewanova import plots
 from skewanova._plotting import Entry, legend, model_labels
+from skewanova._progress import stage
+from skewanova._publication import headline_rows
 from skewanova.anova import variation_limit
 
 #: In the order of the report; also the names of the files.
@@ -138,6 +140,7 @@ def _varies(residuals: pd.DataFrame) -> bool:
 def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format; one figure is held at a time."""
     for kind in kinds_of(source):
+        stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE):
             figure = _DRAW[kind](source)
             pictures = {name: _picture(figure, name) for name in formats}
@@ -153,15 +156,6 @@ def inline_svg(svg: bytes, kind: str) -> Markup:
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
     text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
     return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
-
-
-def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
-    for column, wanted in (("response", "iauprec"), ("role", "headline")):
-        found = frame[frame[column] == wanted]
-        frame = frame if found.empty else found
-    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
-    return rows
 
 
 def _picture(figure: Figure, name: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -13,6 +14,15 @@ from skewanova._checks import InputError
 
 #: How many names a message shows.
 SHOWN = 3
+
+
+def is_output(folder: Path) -> bool:
+    """Whether the folder's provenance.json says that this package wrote it."""
+    try:
+        found = json.loads((folder / "provenance.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("tool") == "skewanova"
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from scipy.optimize import brentq
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, InputError, Seed, check_choice, check_fraction
 from skewanova._omnibus_result import check_ratio, fold_table
-from skewanova.posthoc import POSTHOC_COLUMNS, range_isf, range_sf
+from skewanova._studentized_range import range_isf, range_sf
+from skewanova.posthoc import POSTHOC_COLUMNS
 from skewanova.resampling import max_t_test, sign_flips, squared_t
 
 PAIRWISE_TESTS = (

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -100,9 +101,21 @@ class Table(Framed):
         )
 
     def to_html(self) -> str:
-        """Return an HTML table; every cell is escaped."""
-        frame = self.to_frame().map(one_line)
-        return frame.to_html(index=False, escape=True, border=0, classes="skewanova")
+        """Return an HTML table with its caption and note; every cell is escaped."""
+        head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in self.header)
+        rows = [
+            "".join(
+                f"<td><strong>{_html(c)}</strong></td>" if (i, j) in self.bold else f"<td>{_html(c)}</td>"
+                for j, c in enumerate(row)
+            )
+            for i, row in enumerate(self.rows)
+        ]
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+        note = f"\n<p>{_html(self.note)}</p>" if self.note else ""
+        return (
+            f'<table class="skewanova">\n<caption>{_html(self.caption)}</caption>\n'
+            f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
+        )
 
 
 def format_number(value: float, digits: int = 3) -> str:
@@ -179,6 +192,10 @@ _LATEX: Mapping[str, str] = {
     "[": "{[}",  # at the start of a row, it would be an argument of the line break above it
     "*": "{*}",
 }
+
+
+def _html(text: str) -> str:
+    return escape(one_line(text))
 
 
 def one_line(text: str) -> str:

@@ -23,6 +23,7 @@ from skewanova._influence_kernels import jackknife_by_prior, stratified_covarian
 from skewanova._interval_table import interval_table
 from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult
 from skewanova._paired_cases import PairedCases, paired_cases
+from skewanova._progress import stage
 from skewanova._streamed_scores import Scores
 from skewanova.decision import rank_models
 from skewanova.evaluation import Evaluation, prior_grid
@@ -81,9 +82,12 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     ValueError
         If the models were not scored on the same cases.
     """
+    stage("tests of all models")
     cases = _in_order(paired_cases(table), table.models, measures)
     found = cases.compare(measures.deployment_prior, options.alpha)
+    stage("pairs of models")
     posthoc = _posthoc(cases, found, options.alpha)
+    stage("ranking, differences")
     intervals = _intervals(table, measures, options)
     ranking = _ranking(measures, found, posthoc, options)
     analysis = Analysis(

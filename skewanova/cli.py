@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
-from skewanova._checks import SeveralDatasetsError
+from skewanova._checks import InputError, SeveralDatasetsError
 from skewanova._cli_decisions import operate, plan, run_datasets
-from skewanova._cli_options import Parsed, comparison_options, out_file_option, table_options, told
+from skewanova._cli_options import (
+    Parsed,
+    comparison_options,
+    out_file_option,
+    output_options,
+    table_options,
+    told,
+)
+from skewanova._cli_output import (
+    coloured,
+    comparison_as_json,
+    print_json,
+    screen_width,
+    stages_shown,
+    wrapped,
+)
 from skewanova._cli_reading import open_table, read_table
 from skewanova._cli_studies import study
 from skewanova._parsing import parse_deployment_prior, parse_prior
@@ -20,27 +38,35 @@ from skewanova.priors import DeploymentPrior
 if TYPE_CHECKING:
     from skewanova._streamed_scores import Scores
 
+SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+#: Stages of a comparison.
+STAGES = 5
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(skewanova.__version__, prog_name="skewanova")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Tell which classifier to deploy when the class prior is uncertain.
 
     Start with `skewanova demo`. For your own models, write their held-out scores to a CSV file with the
     columns model, fold, y_true, y_score (and case, if you can), then run `skewanova check` and
     `skewanova compare` on it.
     """
+    if os.environ.get("NO_COLOR"):  # https://no-color.org
+        context.color = False
 
 
 @main.command()
 @comparison_options
+@output_options
 @told
 def demo(**options: Any) -> None:
     """Compare three models on real data (Satellite, bundled).
 
     The models and the 20 random hold-outs are those of Landgrebe et al. (2006), whose level was 0.005.
     """
-    _run(skewanova.load_satellite_scores(), **options)
+    _run("demo", skewanova.load_satellite_scores(), **options)
 
 
 @main.command()
@@ -54,6 +80,7 @@ def demo(**options: Any) -> None:
     help="What to do if a model lacks a fold.",
 )
 @table_options
+@output_options
 @told
 def compare(scores: Path, **options: Any) -> None:
     r"""Compare the models in the table SCORES.
@@ -74,22 +101,27 @@ def compare(scores: Path, **options: Any) -> None:
     except SeveralDatasetsError:
         run_datasets(scores, **given)
     else:
-        _run(table, **options)
+        _run("compare", table, **options)
 
 
 @main.command()
 @click.argument("scores", type=click.Path(path_type=Path))
 @table_options
+@output_options
 @told
-def check(scores: Path, **options: Any) -> None:
+def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check the table SCORES, and tell what it holds.
 
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
     from skewanova.scores import describe_table
 
-    for line in describe_table(open_table(scores, options)):
-        click.echo(line)
+    table = open_table(scores, options)
+    lines = describe_table(table)
+    if as_json:
+        print_json("check", **_facts(table, lines))
+    elif not quiet:
+        click.echo("\n".join(map(wrapped, lines)))
 
 
 @main.command()
@@ -108,8 +140,11 @@ def check(scores: Path, **options: Any) -> None:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
 @out_file_option
 @table_options
+@output_options
 @told
-def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None:
+def intervals(
+    scores: Path, seed: int, out: Path | None, *, as_json: bool, quiet: bool, **options: Any
+) -> None:
     """Give a confidence interval for every model and fold of SCORES.
 
     At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
@@ -120,27 +155,90 @@ def intervals(scores: Path, seed: int, out: Path | None, **options: Any) -> None
     frame = skewanova.interval_table(read_table(scores, options), rng=seed, **options)
     if out is not None:
         frame.to_csv(out, index=False)
-    click.echo(intervals_table(frame).to_text())
+    if as_json:
+        print_json("intervals", intervals=frame)
+    elif not quiet:
+        click.echo(intervals_table(frame).to_text(screen_width()))
+
+
+@main.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@told
+def report(directory: Path, in_browser: bool) -> None:
+    """Tell where the report in the output folder DIR is, or open it."""
+    from skewanova._folder import is_output
+
+    page = directory / "report.html"
+    if not is_output(directory) or not page.is_file():
+        raise InputError(
+            f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
+            "SCORES --out DIR`"
+        )
+    if in_browser and click.launch(page.resolve().as_uri()):
+        raise InputError(f"no browser could be started; open {str(page)!r} yourself")
+    click.echo(str(page))
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def completion(shell: str) -> None:
+    r"""Print the script that completes commands and options in SHELL.
+
+    \b
+    For example, in ~/.bashrc:
+      eval "$(skewanova completion bash)"
+    """
+    click.echo(SHELLS[shell](main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
+
+
+def _facts(table: Scores, lines: list[str]) -> dict[str, Any]:
+    """What `check` says, for programs."""
+    return {
+        "models": table.models,
+        "folds": [str(fold) for fold in table.folds],
+        "n_rows": int(table.counts.sum()),
+        "n_positive": int(table.counts[..., 1].sum()),
+        "n_negative": int(table.counts[..., 0].sum()),
+        "has_cases": table.has_cases,
+        "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
+    }
 
 
 def _run(
+    command: str,
     scores: Scores,
     *,
     deployment_prior: DeploymentPrior,
     seed: int,
     out: Path | None,
+    as_json: bool,
+    quiet: bool,
     **options: Any,
 ) -> None:
-    result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
-    written = None if out is None else result.save(out)
-    click.echo(result.summary())
-    if written is not None:
-        click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+    with nullcontext() if quiet else stages_shown(STAGES + _n_figures(out)):
+        result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
+        written = None if out is None else result.save(out)
+    if as_json:
+        print_json(command, **comparison_as_json(result))
+    elif not quiet:
+        click.echo(coloured(result.summary(screen_width())))
+        if written is not None:
+            click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
 
 
-main.add_command(study)
+def _n_figures(out: Path | None) -> int:
+    """How many figures are drawn at most."""
+    if out is None:
+        return 0
+    from skewanova._figures import KINDS
+
+    return len(KINDS)
+
+
 main.add_command(operate)
 main.add_command(plan)
+main.add_command(study)
 
 if __name__ == "__main__":
     main()

@@ -21,6 +21,8 @@ from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS
 from skewanova._prior_summaries import auprec_intervals, regret_by_prior
+from skewanova._progress import stage
+from skewanova._publication import fitted, publication_table, siunitx_latex
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
 from skewanova._set_analysis import analyse_one_set
@@ -148,22 +150,68 @@ class Comparison:
             *sentences.curve_sentences(self.differences, short),
         )
 
-    def summary(self) -> str:
-        """Return the findings as text of at most 80 columns."""
+    @property
+    def advice(self) -> str:
+        """What to do, in words."""
+        return self.conclusions[0]
+
+    def summary(self, width: int = 80) -> str:
+        """Return the findings as text of at most `width` columns."""
         short = short_names(self.evaluation.models)
         parts = [
-            self._heading(),
-            _section("Conclusions", self.conclusions),
-            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(names=short),
-            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(names=short),
-            *self._published_parts(short),
-            tables.regions_table(self.regions).to_text(names=short),
+            self._heading(width),
+            _section("Conclusions", self.conclusions, width),
+            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
+            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(width, names=short),
+            *self._published_parts(short, width),
+            tables.regions_table(self.regions).to_text(width, names=short),
         ]
         advised = self.checks[self.checks["advice"] != ""]
         advice = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
-        parts += [_section("Assumptions", advice)] if advice else []
-        parts += [_section("Warnings", self.warnings)] if self.warnings else []
+        parts += [_section("Assumptions", advice, width)] if advice else []
+        parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
+
+    def to_latex(self, table: str = "performance", *, siunitx: bool = False) -> str:
+        r"""Return one table for a paper.
+
+        Parameters
+        ----------
+        table : str, default "performance"
+            performance (table 1 of Landgrebe et al. 2006), ranking, regions, anova, pairwise (of the test
+            that the conclusions rest on), pairs (of every test), prior_pairs, practical or checks.
+        siunitx : bool, default False
+            Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
+
+        Returns
+        -------
+        str
+            A float with caption, note and label, no wider than the line. Needs the packages booktabs and
+            graphicx, and fontenc with T1 for any sign in a name; names in other scripts than Latin need
+            LuaLaTeX or XeLaTeX.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table.
+
+        Examples
+        --------
+        >>> from skewanova import compare, load_satellite_scores
+        >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+        >>> print(result.to_latex(siunitx=True).split("\n")[10][:29])
+        A & \bfseries 0.939 & (0.008)
+        """
+        chosen = publication_table(self, table)
+        return fitted(siunitx_latex(chosen) if siunitx else chosen.to_latex())
+
+    def to_markdown(self, table: str = "performance") -> str:
+        """Return one table as GitHub-flavoured Markdown; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_markdown()
+
+    def to_html(self, table: str = "performance") -> str:
+        """Return one table as HTML; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_html()
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write every table, figure and the report to a folder, whole or not at all.
@@ -190,7 +238,7 @@ class Comparison:
     def _family(self, test: str, response: str) -> pd.DataFrame:
         return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]
 
-    def _heading(self) -> str:
+    def _heading(self, width: int) -> str:
         measures = self.evaluation
         lines = [
             f"{len(measures.models)} models, {_counted(len(measures.folds), 'fold')}, level {self.alpha:g}",
@@ -200,18 +248,19 @@ class Comparison:
             if self.resampling.kind == "one_set"
             else f"Folds: {self.resampling.describe()}",
         ]
-        return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
+        return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
-    def _published_parts(self, short: dict[str, str]) -> list[str]:
+    def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
         pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
         published = self.anova[self.anova["role"] == "as_published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             name = str(test)
-            lines = [sentences.anova_line(group), textwrap.fill(self.labels[name], 80)]
+            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), self.labels[name])]
             if name in pairs:
-                lines += map(_item, sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short))
+                found = sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short)
+                lines += [_item(sentence, width) for sentence in found]
             parts.append("\n".join(lines))
         return parts
 
@@ -292,11 +341,13 @@ def compare(
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     check_fraction(alpha, "alpha")
+    stage("scores")
     options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
     given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     check_several_models(given)
     table, dropped = complete_table(given, missing=missing)
     notes = [*dropped, *check_paired(table)]
+    stage("measures")
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))
     design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
@@ -359,13 +410,13 @@ def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
     return mixed_model_anova(every.iauprec)
 
 
-def _section(title: str, items: Sequence[str]) -> str:
-    return "\n".join([title, *map(_item, items)])
+def _section(title: str, items: Sequence[str], width: int) -> str:
+    return "\n".join([title, *(_item(text, width) for text in items)])
 
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _item(text: str) -> str:
-    return textwrap.fill(text, 80, initial_indent="- ", subsequent_indent="  ")
+def _item(text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")

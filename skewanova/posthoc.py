@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +14,7 @@ from scipy import stats
 from skewanova._anova_result import AnovaResult
 from skewanova._checks import Floats, InputError, check_choice, check_fraction
 from skewanova._framed import Framed
+from skewanova._studentized_range import range_isf, range_sf
 from skewanova.anova import check_frame, two_way_anova
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -273,18 +273,3 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
             "reject": p_adjusted < alpha,
         }
     )
-
-
-def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
-    """Upper tail of the studentized range; 0 at infinity, nan for nan."""
-    finite = np.isfinite(value)
-    tail = np.where(np.isinf(value), 0.0, np.nan)
-    if finite.any():
-        tail[finite] = np.clip(stats.studentized_range.sf(value[finite], n_levels, df), 0.0, 1.0)
-    return tail
-
-
-@cache
-def range_isf(alpha: float, n_levels: int, df: float) -> float:
-    """Critical value of the studentized range; slow to find, and the same for every prior."""
-    return float(stats.studentized_range.isf(alpha, n_levels, df))

@@ -7,8 +7,6 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova import tables
 from skewanova._checks import InputError
-from skewanova._document import ReportSource, alpha_of, render, title
+from skewanova._document import ReportSource, methods_of, render, title
 from skewanova._figures import FORMATS, KINDS, draw_figures
-from skewanova._folder import whole_folder
-from skewanova._rendering import Table
+from skewanova._folder import is_output, whole_folder
+from skewanova._methods import bibtex, cited
+from skewanova._publication import latex_file, publication_tables
 
 __all__ = ["ReportSource", "render_html", "write_folder"]
 
@@ -38,17 +36,18 @@ CSV_FILES = {
     "practical.csv": "practical",
     "checks.csv": "checks",
 }
+#: Points of the curves that the figures show.
+CURVE_FILES = {
+    "roc.csv": "roc_points",
+    "precision_recall.csv": "precision_recall_points",
+    "auprec_by_prior.csv": "auprec_by_prior",
+    "surface.csv": "surface_points",
+    "skew.csv": "operating_points",
+}
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
-FILES = frozenset({*CSV_FILES, *FIGURE_FILES, "report.html", "tables.tex", "tables.md", "provenance.json"})
+TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", "provenance.json")
+FILES = frozenset({*CSV_FILES, *CURVE_FILES, *FIGURE_FILES, *TEXT_FILES})
 VERSIONS = ("skewanova", "numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn")
-#: Longer tables would run off a printed page: in LaTeX they are cut into several.
-LATEX_ROWS = 36
-LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \input.
-% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage[T1]{fontenc}.
-% Names in scripts other than Latin need LuaLaTeX or XeLaTeX and a font that has them.
-\providecommand{\skewanovafit}[1]{% too wide a table is scaled down to the line
-  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
-"""
 
 
 def render_html(source: ReportSource) -> str:
@@ -109,10 +108,10 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['anova.csv', 'auprec.csv', 'checks.csv']
+    ['anova.csv', 'auprec.csv', 'auprec_by_prior.csv']
     """
     try:
-        with whole_folder(directory, files=FILES, is_ours=_is_ours) as folder:
+        with whole_folder(directory, files=FILES, is_ours=is_output) as folder:
             _write_files(source, folder)
     except UnicodeEncodeError as error:
         bad = error.object[error.start : error.end]
@@ -122,21 +121,13 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     return Path(directory)
 
 
-def _is_ours(folder: Path) -> bool:
-    """Whether the folder's provenance.json says that this package wrote it."""
-    try:
-        found = json.loads((folder / "provenance.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("tool") == "skewanova"
-
-
 def _write_files(source: ReportSource, folder: Path) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
-    for name, attribute in CSV_FILES.items():
+    for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
         _write_text(folder / name, _csv_text(getattr(source, attribute)))
-    _write_text(folder / "tables.tex", _latex_text(source))
+    _write_text(folder / "tables.tex", latex_file(source))
     _write_text(folder / "tables.md", _markdown_text(source))
+    _write_text(folder / "references.bib", bibtex(cited(methods_of(source))))
     provenance = _provenance(source)
     _write_text(folder / "provenance.json", json.dumps(provenance, indent=2, default=_plain) + "\n")
     drawn = {}
@@ -161,52 +152,9 @@ def _csv_text(frame: pd.DataFrame) -> str:
     return text
 
 
-def _tables(source: ReportSource) -> dict[str, Table]:
-    """Every table, in the order of the report."""
-    alpha = alpha_of(source)
-    shown = {
-        "ranking": tables.ranking_table(source.ranking, 1 - alpha),
-        "performance": tables.performance_table(source.auprec, source.iauprec, source.ranking),
-        "regions": tables.regions_table(source.regions),
-        "anova": tables.anova_table(source.anova),
-        "pairs": tables.posthoc_table(source.posthoc, alpha),
-        "practical": tables.practical_table(source.practical),
-        "checks": tables.checks_table(source.checks),
-    }
-    if len(source.prior_posthoc):
-        shown["prior_pairs"] = tables.prior_pairs_table(source.prior_posthoc, alpha)
-    return shown
-
-
 def _markdown_text(source: ReportSource) -> str:
-    parts = [f"# {title(source)}", *(t.to_markdown() for t in _tables(source).values())]
+    parts = [f"# {title(source)}", *(t.to_markdown() for t in publication_tables(source).values())]
     return "\n\n".join(parts) + "\n"
-
-
-def _latex_text(source: ReportSource) -> str:
-    """Every table as a float that fits a page."""
-    floats = [_fitted(part.to_latex()) for table in _tables(source).values() for part in _parts(table)]
-    return "\n".join([LATEX_HEAD, *floats])
-
-
-def _fitted(text: str) -> str:
-    """The float in small print, its table scaled down where it is wider than the line."""
-    text = text.replace("\\centering\n", "\\centering\\footnotesize\n")
-    text = text.replace("\\begin{tabular}", "\\skewanovafit{%\n\\begin{tabular}")
-    return text.replace("\\end{tabular}", "\\end{tabular}}")
-
-
-def _parts(table: Table) -> Iterator[Table]:
-    """The table, cut where it would run off a page."""
-    for turn, start in enumerate(range(0, max(len(table.rows), 1), LATEX_ROWS)):
-        end = start + LATEX_ROWS
-        yield replace(
-            table,
-            name=f"{table.name}-{turn + 1}" if turn else table.name,
-            caption=f"{table.caption} (continued)" if turn else table.caption,
-            rows=table.rows[start:end],
-            bold=frozenset((i - start, j) for i, j in table.bold if start <= i < end),
-        )
 
 
 def _provenance(source: ReportSource) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def anova_table(anova: pd.DataFrame) -> Table:
         (
             f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
             row.term,
-            f"{row.df:g}",
+            f"{row.df:.0f}" if row.df % 1 == 0 else f"{row.df:.2f}",
             format_number(row.sum_sq, 4),
             format_number(row.statistic, 2),
             format_p(row.p_value),

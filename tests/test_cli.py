@@ -351,7 +351,7 @@ def test_options_that_are_refused(folder, arguments, message):
 
 def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     frame()[:200].to_csv("scores.csv", index=False)
-    assert_refused(["compare", "scores.csv", *QUICK], "missing='drop_fold'$", folder)
+    assert_refused(["compare", "scores.csv", *QUICK], "--missing drop_fold$", folder)
     done = run("compare", "scores.csv", *QUICK, "--missing", "drop_fold")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.output.startswith("2 models, 2 folds, level 0.05\n")

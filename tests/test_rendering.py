@@ -209,8 +209,12 @@ class Cells(HTMLParser):
 def test_html_table():
     names = [*HOSTILE, "a name of more than fifty signs " * 4, *(f"model {i}" for i in range(100))]
     parser = Cells()
-    parser.feed(table(names).to_html())
-    assert parser.tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    found = table(names, bold=frozenset({(2, 1)}), note="p < 0.05").to_html()
+    parser.feed(found)
+    assert parser.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "p"}
+    assert found.count("<strong>") == found.count("<strong>2.5</strong>") == 1
+    assert "<caption>Caption of the table</caption>" in found
+    assert found.endswith("<p>p &lt; 0.05</p>")
     assert parser.rows[0] == ["Model", "Value", "Interval"]
     assert [row[0].strip() for row in parser.rows[1:]] == [visible(name).strip() for name in names]
     assert {len(row) for row in parser.rows} == {3}

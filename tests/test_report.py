@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import json
 import os
 import re
@@ -19,9 +21,11 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib import rcParams
 
-from skewanova import _document, _figures, _folder, report
+from skewanova import _document, _figures, _folder, _methods, _publication, report
 from skewanova._checks import InputError
+from skewanova._document import TEST_ROLES
 from skewanova._figures import KINDS
+from skewanova._rendering import Table
 from skewanova.comparison import compare
 from skewanova.report import render_html, write_folder
 
@@ -152,7 +156,7 @@ def test_folder_holds_every_file_and_nothing_else(folder):
     assert all(content is None or len(content) > 50 for content in tree(folder).values())
 
 
-@pytest.mark.parametrize(("name", "attribute"), report.CSV_FILES.items())
+@pytest.mark.parametrize(("name", "attribute"), {**report.CSV_FILES, **report.CURVE_FILES}.items())
 def test_csv_gives_back_the_frame_exactly(folder, hostile, name, attribute):
     frame = getattr(hostile, attribute)
     with (folder / name).open(encoding="utf-8", newline="") as file:
@@ -415,15 +419,18 @@ def test_document_refers_only_to_itself(document):
     assert not re.search(r"https?://|url\((?!#)|@import|@font-face", document)
 
 
-def test_document_has_no_script_whatever_the_names(document):
+def test_document_has_one_script_whatever_the_names(document):
     outline = Outline(document)
-    assert outline.named("script") == []
+    assert outline.named("script") == [{}]
     assert not any(name.startswith("on") for _, attrs in outline.tags for name in attrs)
-    assert "<script" not in document.lower()
+    assert document.lower().count("<script") == 1
     assert "<!--" not in document
     assert SCRIPT in "".join(outline.words)
     (policy,) = (a["content"] for a in outline.named("meta") if "http-equiv" in a)
     assert policy.startswith("default-src 'none'")
+    script = re.search(r"<script>(.*)</script>", document, flags=re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.endswith(f"script-src 'sha256-{digest}'")
 
 
 def test_every_figure_is_inline_and_described(document):
@@ -436,12 +443,40 @@ def test_every_figure_is_inline_and_described(document):
     assert outline.named("style") == [{}]
 
 
-def test_every_table_names_its_file(document):
-    notes = re.findall(r'<p class="files">(.*?)</p>', document, flags=re.DOTALL)
-    assert len(notes) == len(Outline(document).named("table")) + 1  # the difference curves have a file too
-    named = [re.findall(r"<code>(.*?)</code>", note) for note in notes]
+def test_every_table_and_figure_names_its_file(document):
+    notes = re.findall(r'<(p|span) class="files">(.*?)</\1>', document, flags=re.DOTALL)
+    named = [re.findall(r"<code>(.*?)</code>", note) for _, note in notes]
+    outline = Outline(document)
+    assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
     assert all(named)
-    assert {name for names in named for name in names} == set(report.CSV_FILES)
+    known = {*report.CSV_FILES, *report.CURVE_FILES, "references.bib"}
+    assert {name for names in named for name in names} == known
+
+
+def test_document_opens_with_the_advice_and_its_figure(plain, plain_document):
+    words = Like(plain, advice="Deploy <A> & be glad.")
+    document = render_html(words)
+    advice, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-iauprec"')
+    assert document.index("<h1>") < advice < figure < document.index("<table")
+    assert plain.advice in " ".join("".join(Outline(plain_document).words).split())
+
+
+def test_calibrated_tests_stand_before_the_published(document):
+    roles = [attrs["class"] for attrs in Outline(document).named("div") if attrs.get("class") in TEST_ROLES]
+    assert roles == ["headline", "as_published", "check"]
+
+
+def test_methods_cite_what_the_references_list(folder, document):
+    text = (folder / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{(\w+),$", text, flags=re.MULTILINE)
+    assert len(keys) == len(set(keys)) >= 10
+    assert text.isascii()
+    assert {"landgrebe2006", "nadeau2003", "holm1979", "demsar2006"} <= set(keys)
+    shown = " ".join("".join(Outline(document).words).split())
+    start, end = shown.index("Ready to paste"), shown.index("References for BibTeX")
+    for reference in _methods.REFERENCES:
+        assert (reference.key in keys) == (reference.to_text() in shown[start:end])
+        assert (reference.key in keys) == (f"{{{reference.key}," in shown[end:])
 
 
 def test_sections_stand_in_order_and_the_contents_list_them(document):
@@ -455,7 +490,7 @@ def test_sections_stand_in_order_and_the_contents_list_them(document):
 def test_findings_come_with_how_to_read_them(document, hostile):
     findings, rest = (" ".join("".join(Outline(part).words).split()) for part in parted(document))
     assert "ranks first: mean IAUPREC 0." in findings
-    assert hostile.labels[_figures.headline_rows(hostile.anova)["test"].iloc[0]] in findings
+    assert hostile.labels[_publication.headline_rows(hostile.anova)["test"].iloc[0]] in findings
     shown = hostile.conclusions[: _document.MOST_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)
     assert (f"{more} more in the tables of pairwise differences." in findings) == (more > 0)
@@ -526,7 +561,7 @@ def test_many_models_stay_readable():
 )
 def test_conclusions_rest_on_the_headline_test_of_iauprec(rows, chosen):
     frame = pd.DataFrame(rows, columns=["test", "role", "response"])
-    assert _figures.headline_rows(frame)["test"].tolist() == [chosen]
+    assert _publication.headline_rows(frame)["test"].tolist() == [chosen]
 
 
 def test_inline_svg_keeps_the_ids_of_figures_apart():
@@ -581,8 +616,8 @@ def test_latex_compiles_where_there_is_latex(folder, tmp_path):
 
 def test_long_tables_are_cut_with_their_bold_cells():
     rows = tuple((str(i), "x") for i in range(80))
-    table = report.Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    parts = list(report._parts(table))
+    table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
+    parts = list(_publication.parts(table))
     assert [len(part.rows) for part in parts] == [36, 36, 8]
     assert [part.name for part in parts] == ["t", "t-2", "t-3"]
     assert [part.rows[i][0] for part in parts for i, _ in part.bold] == ["0", "40", "79"]
@@ -592,7 +627,7 @@ def test_long_tables_are_cut_with_their_bold_cells():
 def test_markdown_holds_every_table_with_names_escaped(folder):
     text = (folder / "tables.md").read_text(encoding="utf-8")
     assert text.startswith("# Comparison of 5 classifiers\n")
-    assert sum(line.startswith("| ---") for line in text.splitlines()) == 8
+    assert sum(line.startswith("| ---") for line in text.splitlines()) == 9
     assert not re.search(r"(?<!\\)[<>]", text)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) > 40

@@ -1,0 +1,121 @@
+"""What the commands print: text in colours for a terminal, plain text for a pipe, JSON for a program."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+import skewanova
+from skewanova._progress import listening
+
+if TYPE_CHECKING:
+    from skewanova._datasets_comparison import DatasetsComparison
+    from skewanova.comparison import Comparison
+
+WIDEST, NARROWEST = 80, 40
+#: Headings of a summary, and the colour of what stands under them.
+SECTIONS: Mapping[str, str | None] = {
+    "Advice": "green",
+    "Conclusions": None,
+    "Assumptions": "yellow",
+    "Warnings": "yellow",
+}
+
+
+def screen_width() -> int:
+    """Columns to fill: those of the terminal up to 80; 80 in a pipe."""
+    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+
+
+def wrapped(line: str) -> str:
+    """One line of text, folded to the screen."""
+    return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
+
+
+def coloured(text: str) -> str:
+    """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
+    heading, *lines = text.split("\n")
+    shown, colour = [click.style(heading, bold=True)], None
+    for line in lines:
+        if line in SECTIONS:
+            colour = SECTIONS[line]
+            shown.append(click.style(line, bold=True))
+        else:
+            colour = colour if line else None
+            found = "green" if re.search(r"\bis ahead of\b", line) else None
+            shown.append(click.style(line, fg=colour or found) if colour or found else line)
+    return "\n".join(shown)
+
+
+@contextmanager
+def stages_shown(total: int) -> Iterator[None]:
+    """Show the stages of the block as a bar, on a terminal only; it leaves no trace."""
+    layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
+    with tqdm(
+        total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
+    ) as bar:
+
+        def show(name: str) -> None:
+            bar.set_description_str(f"{name:<22}", refresh=False)
+            bar.update(1)
+
+        with listening(show):
+            yield
+
+
+def print_json(command: str, **content: Any) -> None:
+    """Print one JSON object; what is not a number in a frame is null."""
+    head = {"skewanova": skewanova.__version__, "command": command}
+    click.echo(json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def comparison_as_json(result: Comparison) -> dict[str, Any]:
+    """Every frame as records, by the name of its CSV file, with what is said in words."""
+    from skewanova.report import CSV_FILES
+
+    return {
+        "settings": result.settings,
+        "advice": result.advice,
+        "conclusions": result.conclusions,
+        "warnings": result.warnings,
+        **{name.removesuffix(".csv"): getattr(result, frame) for name, frame in CSV_FILES.items()},
+    }
+
+
+def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
+    """Frames across data sets, and the comparison on each."""
+    from skewanova._datasets_report import ACROSS_FILES
+
+    return {
+        "conclusions": result.conclusions,
+        "warnings": result.warnings,
+        **{name: getattr(result, name) for name in ACROSS_FILES},
+        "datasets": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON has: frames are records; nan, inf and other missing values are null."""
+    if isinstance(value, pd.DataFrame):
+        return [_plain(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)
