@@ -161,8 +161,8 @@ def intervals_study(
     -------
     CurveStudy
         Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``location`` the mean middle of
-        the interval over the truth, ``too_high`` and ``too_low`` the shares of samples whose interval is
-        above or below the truth, ``at_limit`` the share with an estimate of 0 or 1, where
+        the interval over the truth, ``too_high`` and ``too_low`` the shares whose interval is above or
+        below the truth, ``at_limit`` the share with an estimate of 0 or 1, where
         :func:`~skewanova.confidence_interval` follows a rule of its own; ``coverage_without_rule`` counts
         these as misses, as an interval of no width would be.
 

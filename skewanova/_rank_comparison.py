@@ -13,7 +13,8 @@ from scipy import stats
 from skewanova._checks import InputError, check_choice, check_fraction
 from skewanova._omnibus_result import fold_table
 from skewanova._pairwise import pairwise_comparisons
-from skewanova.posthoc import compact_letters, range_isf
+from skewanova._studentized_range import range_isf
+from skewanova.posthoc import compact_letters
 
 RANK_COLUMNS = ("model", "mean_rank", "group")
 

@@ -14,6 +14,7 @@ from test_cli import QUICK, assert_refused, folder, frame, run  # noqa: F401  (`
 
 import skewanova as sa
 from skewanova import _cli_output, cli
+from skewanova._figures import KINDS
 from skewanova._progress import listening, stage
 from skewanova.report import CSV_FILES
 

@@ -227,7 +227,7 @@ def test_frames_have_their_columns(estimators, intervals, fits):
     frame = intervals.to_frame()
     missed = frame["too_high"] + frame["too_low"]
     np.testing.assert_allclose(frame["coverage"] + missed, 1)
-    assert frame["location"].between(0.5, 1.5).all()
+    assert frame["location"].between(0.5, 2).all()
     assert (frame["coverage_without_rule"] <= frame["coverage"]).all()
     assert (frame["coverage_without_rule"] >= frame["coverage"] - frame["at_limit"] - 1e-12).all()
 
