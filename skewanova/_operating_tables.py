@@ -1,4 +1,4 @@
-"""Operating points and plans as tables of text."""
+"""Operating points as tables of text."""
 
 from __future__ import annotations
 
