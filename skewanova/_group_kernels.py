@@ -137,10 +137,19 @@ def _weighted(areas: Floats, weights: Floats) -> Floats:
 
 def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     """Area under every ROC curve, by the trapezoidal rule."""
+    sizes = np.array([len(roc.fpr) for roc in curves])
+    stops = np.cumsum(sizes)
+    areas = []
+    for vertices, part in _batches(sizes):
+        first, last = np.searchsorted(stops, (vertices.start, vertices.stop - 1), side="right")
+        areas.append(_aucs(curves[first : last + 1], part))
+    return np.concatenate(areas)
+
+
+def _aucs(curves: Sequence[RocCurve], sizes: Counts) -> Floats:
     fpr, tpr = (np.concatenate([getattr(roc, name) for roc in curves]) for name in ("fpr", "tpr"))
     step = np.maximum(np.diff(fpr, append=0.0), 0.0)  # back to 0 from one curve to the next
     area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
-    sizes = np.array([len(roc.fpr) for roc in curves])
     first = np.cumsum(sizes) - sizes
     return _sums(area, first) / _sums(step, first)
 
