@@ -100,17 +100,27 @@ def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rise
     return Rises(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
 
 
+def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
+    """As many curves at a time as have vertices that fit the cache."""
+    sizes = np.array([len(roc.fpr) for roc in curves])
+    start = 0
+    for _, part in _batches(sizes):
+        yield curves[start : start + len(part)]
+        start += len(part)
+
+
 def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
     if estimator in BY_RISES:
-        return _areas(_rises_of(curves), prior, estimator)
+        return np.concatenate([_areas(_rises_of(part), prior, estimator) for part in _curve_batches(curves)])
     return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
 
 
 def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
     """IAUPREC of every curve."""
     if estimator in BY_RISES:
-        return _mean_areas(_rises_of(curves), weighting, estimator)
+        parts = (_mean_areas(_rises_of(part), weighting, estimator) for part in _curve_batches(curves))
+        return np.concatenate(list(parts))
     priors, weights = weighting.quadrature()
     return _weighted(areas_of_curves(curves, priors, estimator), weights)
 
@@ -137,16 +147,11 @@ def _weighted(areas: Floats, weights: Floats) -> Floats:
 
 def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     """Area under every ROC curve, by the trapezoidal rule."""
+    return np.concatenate([_aucs(part) for part in _curve_batches(curves)])
+
+
+def _aucs(curves: Sequence[RocCurve]) -> Floats:
     sizes = np.array([len(roc.fpr) for roc in curves])
-    stops = np.cumsum(sizes)
-    areas = []
-    for vertices, part in _batches(sizes):
-        first, last = np.searchsorted(stops, (vertices.start, vertices.stop - 1), side="right")
-        areas.append(_aucs(curves[first : last + 1], part))
-    return np.concatenate(areas)
-
-
-def _aucs(curves: Sequence[RocCurve], sizes: Counts) -> Floats:
     fpr, tpr = (np.concatenate([getattr(roc, name) for roc in curves]) for name in ("fpr", "tpr"))
     step = np.maximum(np.diff(fpr, append=0.0), 0.0)  # back to 0 from one curve to the next
     area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
