@@ -27,6 +27,8 @@ class Row:
         Ratio of the minima over rounds, and the median ratio over rounds.
     at_most, at_least : float or None
         The target; none for what is only shown.
+    known : float or None
+        What is known to be reached where the target is not (docs/performance.md says why).
     """
 
     item: str
@@ -36,6 +38,7 @@ class Row:
     typical: float
     at_most: float | None = None
     at_least: float | None = None
+    known: float | None = None
 
     @property
     def target(self) -> str:
@@ -51,7 +54,9 @@ class Row:
 
     @property
     def far_off(self) -> bool:
-        """Whether the row is worse than half its target."""
+        """Whether the row is worse than half its target, or than half of what is known to be reached."""
+        if self.at_least is not None and self.known is not None:
+            return self.best < self.known / 2
         return self._within(2) is False
 
     def _within(self, factor: float) -> bool | None:

@@ -18,6 +18,8 @@ from benchmarks.measuring import Row, interleaved, peak_bytes, ratio
         (Row("1", "w", "c", 7.5, 2.0, at_least=15), "no", False),
         (Row("1", "w", "c", 7.4, 2.0, at_least=15), "no", True),
         (Row("1", "w", "c", 7.4, 2.0), "", False),
+        (Row("1", "w", "c", 7.4, 2.0, at_least=15, known=8), "no", False),
+        (Row("1", "w", "c", 3.9, 2.0, at_least=15, known=8), "no", True),
     ],
 )
 def test_verdicts(row, verdict, far_off):
