@@ -1,1 +1,4 @@
-"""Benchmarks: us and the peer side by side in one process, as ratios."""
+"""Benchmarks: us, the peers and the limits side by side in one process, as ratios.
+
+Run ``python -m benchmarks``; every module lists rows (`measuring.Row`) through a function ``rows(reduced)``.
+"""

@@ -39,8 +39,14 @@ def bootstrap_estimates(
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     measure = _linear_measure if estimator in LINEAR else _curve_measure
     estimates = measure(counts, weighting, estimator)
-    seeds = np.random.default_rng(rng).spawn(len(sizes))
-    return np.concatenate([estimates(size, seed) for size, seed in zip(sizes, seeds, strict=True)])
+    streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
+    return np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
+
+
+def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
+    """Return a seed for each block, from the next numbers of `rng`, so that they repeat with its state."""
+    entropy = np.random.default_rng(rng).integers(2**32, size=4)
+    return np.random.SeedSequence(entropy.tolist()).spawn(n_blocks)
 
 
 Estimates = Callable[[int, np.random.Generator], Floats]

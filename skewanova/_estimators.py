@@ -81,9 +81,10 @@ class Points:
 
 def _trapezoid(rises: Rises) -> Points:
     # Landgrebe et al. 2006, eq. 4, the sum taken from i = 1; the origin shares the first vertex's precision
-    origin = (rises.start_tpr == 0) & (rises.start_fpr == 0)
-    start_tpr = np.where(origin, rises.tpr, rises.start_tpr)
-    start_fpr = np.where(origin, rises.fpr, rises.start_fpr)
+    start_tpr, start_fpr = rises.start_tpr, rises.start_fpr
+    origin = (start_tpr == 0) & (start_fpr == 0)
+    if origin.any():
+        start_tpr, start_fpr = np.where(origin, (rises.tpr, rises.fpr), (start_tpr, start_fpr))
     return Points(rises.height, (start_tpr, rises.tpr), (start_fpr, rises.fpr))
 
 
@@ -108,9 +109,11 @@ LINEAR: dict[str, Callable[[Rises], Points]] = {
 def linear_sums(points: Points, prior: Floats) -> Floats:
     """Sums over rises of weight times precision, one for each prior."""
     together = max(1, FEW_PRECISIONS // points.weight.size)
-    rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
-    terms = (points.mean(partial(vertex_precision, prior=row)) for row in rows)
-    return np.concatenate([term.sum(axis=-1) for term in terms])
+    sums = np.empty(len(prior))
+    for i in range(0, len(prior), together):
+        row = prior[i : i + together, None]
+        sums[i : i + together] = points.mean(partial(vertex_precision, prior=row)).sum(axis=-1)
+    return sums
 
 
 def mean_precision(tpr: Floats, fpr: Floats, weighting: UniformPrior | UniformSkew) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,7 @@ from skewanova._estimators import (
     segment_areas,
     vertex_precision,
 )
-from skewanova._packed_sort import BLOCK_SIZE, Counts, run_ends, sort_cases
+from skewanova._packed_sort import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
 from skewanova._rises import Rises, rises_between
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew
 from skewanova.roc import RocCurve
@@ -27,14 +27,17 @@ from skewanova.roc import RocCurve
 
 def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
     """Curve of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    parts = (_curves_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
+    return [curve for part in parts for curve in part]
+
+
+def _batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
+    """Rows and sizes of as many groups at a time as fit the cache."""
     stops = np.cumsum(sizes)
-    batch = (stops - 1) // BLOCK_SIZE  # as many groups at a time as fit the cache
+    batch = (stops - 1) // BLOCK_SIZE
     cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
-    curves = []
     for i, j in pairwise(cuts.tolist()):
-        rows = slice(stops[i] - sizes[i], stops[j - 1])
-        curves += _curves_of_batch(positive[rows], score[rows], sizes[i:j])
-    return curves
+        yield slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]
 
 
 def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
@@ -58,11 +61,71 @@ def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> lis
     return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]
 
 
+def group_measures(
+    positive: Bools,
+    score: NDArray[Any],
+    sizes: Counts,
+    *,
+    prior: Floats,
+    weighting: DeploymentPrior,
+    estimator: str = "trapezoid",
+) -> tuple[Floats, Floats]:
+    """AUPREC of every group at every prior, of shape (n_groups, n_priors), and IAUPREC of every group."""
+    if estimator not in BY_RISES:
+        curves = curves_of_groups(positive, score, sizes)
+        means = mean_areas_of_curves(curves, weighting, estimator)
+        return areas_of_curves(curves, prior, estimator), means
+    rises = [_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes)]
+    areas = np.concatenate([_areas(part, prior, estimator) for part in rises])
+    return areas, np.concatenate([_mean_areas(part, weighting, estimator) for part in rises])
+
+
+def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rises:
+    """Rises of all groups in a row: runs of ties are numbered through, so that groups stay apart."""
+    keys = sort_cases(positive, score, sizes).keys
+    run = np.zeros(len(keys), dtype=np.intp)
+    run[run_ends(keys, sizes)[:-1] + 1] = 2
+    np.cumsum(run, out=run)
+    run |= keys & 1
+    true_before, false_before, true, false = map(np.concatenate, zip(*rising_runs(run), strict=True))
+    stops = np.cumsum(sizes)
+    starts = stops - sizes
+    group = np.searchsorted(stops, true + false)
+    n_positive = np.add.reduceat(positive, starts, dtype=np.intp)
+    n_negative = sizes - n_positive
+    base = np.cumsum(n_positive) - n_positive  # positives in the groups before
+    tpr, start_tpr = ((count - base[group]) / n_positive[group] for count in (true, true_before))
+    base = starts - base
+    fpr, start_fpr = ((count - base[group]) / n_negative[group] for count in (false, false_before))
+    return Rises(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
+
+
+def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
+    """As many curves at a time as have vertices that fit the cache."""
+    sizes = np.array([len(roc.fpr) for roc in curves])
+    start = 0
+    for _, part in _batches(sizes):
+        yield curves[start : start + len(part)]
+        start += len(part)
+
+
 def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if estimator not in BY_RISES:
-        return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
-    rises = _rises_of(curves)
+    if estimator in BY_RISES:
+        return np.concatenate([_areas(_rises_of(part), prior, estimator) for part in _curve_batches(curves)])
+    return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
+
+
+def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
+    """IAUPREC of every curve."""
+    if estimator in BY_RISES:
+        parts = (_mean_areas(_rises_of(part), weighting, estimator) for part in _curve_batches(curves))
+        return np.concatenate(list(parts))
+    priors, weights = weighting.quadrature()
+    return _weighted(areas_of_curves(curves, priors, estimator), weights)
+
+
+def _areas(rises: Rises, prior: Floats, estimator: str) -> Floats:
     if estimator in LINEAR:
         points = LINEAR[estimator](rises)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
@@ -71,21 +134,27 @@ def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -
     return np.stack([_mean_by_curve(term, rises) for term in terms], axis=1)
 
 
-def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
-    """IAUPREC of every curve."""
+def _mean_areas(rises: Rises, weighting: DeploymentPrior, estimator: str) -> Floats:
     if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        rises = _rises_of(curves)
         return _mean_by_curve(closed_form_terms(rises, weighting, estimator), rises)
     priors, weights = weighting.quadrature()
-    return np.asarray((areas_of_curves(curves, priors, estimator) * weights).sum(axis=1) / weights.sum())
+    return _weighted(_areas(rises, priors, estimator), weights)
+
+
+def _weighted(areas: Floats, weights: Floats) -> Floats:
+    return np.asarray((areas * weights).sum(axis=1) / weights.sum())
 
 
 def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     """Area under every ROC curve, by the trapezoidal rule."""
+    return np.concatenate([_aucs(part) for part in _curve_batches(curves)])
+
+
+def _aucs(curves: Sequence[RocCurve]) -> Floats:
+    sizes = np.array([len(roc.fpr) for roc in curves])
     fpr, tpr = (np.concatenate([getattr(roc, name) for roc in curves]) for name in ("fpr", "tpr"))
     step = np.maximum(np.diff(fpr, append=0.0), 0.0)  # back to 0 from one curve to the next
     area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
-    sizes = np.array([len(roc.fpr) for roc in curves])
     first = np.cumsum(sizes) - sizes
     return _sums(area, first) / _sums(step, first)
 

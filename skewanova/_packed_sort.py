@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skewanova._checks import Bools
 
 #: Cases handled at once: a few arrays of so many stay in the second-level cache.
-BLOCK_SIZE = 1 << 16
+BLOCK_SIZE = 1 << 15
 #: Where infinities stand among finite scores scaled into (-1, 1).
 INFINITE = 1.5
 
@@ -82,16 +82,16 @@ def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
 
 def _runs_ending_at(at: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
     """Runs whose last positive is among those `at`, behind `seen` others."""
-    key = keys[at]
+    key, last, true = keys[at], at, np.arange(seen + 1, seen + 1 + len(at))
     goes_on = at[-1] + 1 < len(keys) and keys[at[-1] + 1] == key[-1]
-    chosen = np.flatnonzero(np.append(key[1:] != key[:-1], not goes_on))
-    key, last, true = key[chosen], at[chosen], seen + 1 + chosen
-    first, start = last.copy(), last.copy()  # of the run's positives, and of the run
+    ends = np.append(key[1:] != key[:-1], not goes_on)
+    if not ends.all():
+        key, last, true = key[ends], last[ends], true[ends]
+    start, true_before = last.copy(), true - 1
     tied = np.flatnonzero(keys[last - 1] >= key - 1)  # row -1 is the last one: looked up in vain, if at all
     if len(tied):
-        first[tied] = np.searchsorted(keys, key[tied])
         start[tied] = np.searchsorted(keys, key[tied] - 1)
-    true_before = true - (last - first + 1)
+        true_before[tied] -= last[tied] - np.searchsorted(keys, key[tied])
     return RisingRuns(true_before, start - true_before, true, last + 1 - true)
 
 
@@ -127,8 +127,9 @@ class _FloatPacking:
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
         scaled: NDArray[Any] = out.view(_FLOAT_OF[self.key_type])
-        np.multiply(score, 2.0**-self.exponent, out=scaled, dtype=scaled.dtype)
-        scaled += 0.0  # -0.0 ties 0.0
+        np.add(score, 0.0, out=scaled, dtype=scaled.dtype)  # -0.0 ties 0.0
+        if self.exponent:
+            scaled *= 2.0**-self.exponent
         if self.infinite:
             np.clip(scaled, -INFINITE, INFINITE, out=scaled)
         if self.signed:

@@ -63,6 +63,6 @@ def rises_of_scores(positive: Bools, score: NDArray[Any]) -> Iterator[Rises]:
     reached = 0.0
     for run in rising_runs(sort_cases(positive, score).keys):
         start_tpr, tpr = run.true_before / n_positive, run.true / n_positive
-        start_fpr, fpr = run.false_before / n_negative, run.false / n_negative
-        yield Rises(start_tpr, start_fpr, tpr, fpr, np.append(reached, fpr[:-1]))
+        fpr = np.append(reached, run.false / n_negative)
+        yield Rises(start_tpr, run.false_before / n_negative, tpr, fpr[1:], fpr[:-1])
         reached = fpr[-1]

@@ -11,6 +11,7 @@ import skewanova as sa
 
 HEAVY = (
     "pandas",
+    "scipy.optimize",
     "statsmodels",
     "matplotlib",
     "seaborn",

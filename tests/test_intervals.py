@@ -19,7 +19,7 @@ from skewanova import (
     auprec_score,
     iauprec_score,
 )
-from skewanova._case_bootstrap import bootstrap_estimates
+from skewanova._case_bootstrap import block_seeds, bootstrap_estimates
 from skewanova._influence_kernels import influence_kernel, jackknife_kernel, spread_of, target_prior
 from skewanova._interval_kernels import (
     acceleration_of,
@@ -152,7 +152,7 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     options = {"estimator": estimator, "n_resamples": 3, "rng": 7}
     found = bootstrap_estimates(positive, np.array(scores), weighting, **options)
     # the same draws, as rows: of each class, the cases from the best score down
-    (rng,), expected = np.random.default_rng(7).spawn(1), []
+    rng, expected = np.random.default_rng(block_seeds(7, 1)[0]), []
     by_class = [
         sorted((s for s, y in zip(scores, positive, strict=True) if y == c), reverse=True) for c in (1, 0)
     ]

@@ -1,0 +1,159 @@
+"""One curve: one prior, many priors, IAUPREC, and how the cost grows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.measuring import Row, interleaved, ratio, scored_cases, simd_level
+from skewanova import UniformSkew, auprec_score, iauprec_score
+
+PRIORS = np.linspace(0.005, 0.995, 101)
+#: Times faster than scikit-learn, by the vector instructions that the sort can use.
+OVER_SKLEARN = {"AVX-512": 15, "AVX2": 10, "none": 2}
+
+
+def rows(reduced: bool) -> list[Row]:
+    """List the rows of targets 1, 2, 3 and 8."""
+    rounds = 3 if reduced else 7
+    return [*one_curve(rounds), *by_prevalence(rounds), *small_curve(rounds), *growth(reduced)]
+
+
+def one_curve(rounds: int) -> list[Row]:
+    """A million cases, a tenth of them positive."""
+    label, score = scored_cases(1_000_000)
+    tied, single = np.round(score, 3), score.astype(np.float32)
+    at = {
+        "sort": lambda: np.sort(score),
+        "sort tied": lambda: np.sort(tied),
+        "one": lambda: auprec_score(label, score, prior=0.1),
+        "float32": lambda: auprec_score(label, single, prior=0.1),
+        "tied": lambda: auprec_score(label, tied, prior=0.1),
+        "many": lambda: auprec_score(label, score, prior=PRIORS),
+        "skew": lambda: iauprec_score(label, score, deployment_prior=UniformSkew(4, 19)),
+        "prior": lambda: iauprec_score(label, score, deployment_prior=(0.05, 0.20)),
+        "sklearn": lambda: peers.sklearn_areas(label, score, np.array([0.1])),
+    }
+    few = {
+        "loop": lambda: peers.sklearn_areas(label, score, PRIORS),
+        "weights": lambda: peers.weighted_precision(label, score, 0.1),
+        "quad": lambda: peers.quadrature(label, score, 0.05, 0.20),
+        "many": at["many"],
+        "prior": at["prior"],
+    }
+    t, u = interleaved(at, rounds), interleaved(few, max(1, rounds // 3))
+    n = "1e6 cases"
+    least = OVER_SKLEARN[simd_level()]
+    return [
+        Row(
+            "1",
+            f"one prior, {n}, untied",
+            "ours / np.sort(float64)",
+            *ratio(t["one"], t["sort"]),
+            at_most=1.8,
+        ),
+        Row(
+            "1",
+            f"one prior, {n}, float32",
+            "ours / np.sort(float64)",
+            *ratio(t["float32"], t["sort"]),
+            at_most=1.8,
+        ),
+        Row(
+            "1",
+            f"one prior, {n}, tied",
+            "ours / np.sort(float64)",
+            *ratio(t["tied"], t["sort tied"]),
+            at_most=2.9,
+        ),
+        Row("1", f"one prior, {n}", "scikit-learn / ours", *ratio(t["sklearn"], t["one"]), at_least=least),
+        Row("2", f"101 priors, {n}", "ours / np.sort(float64)", *ratio(t["many"], t["sort"]), at_most=3.2),
+        Row("2", f"101 priors, {n}", "roc_curve and loop / ours", *ratio(u["loop"], u["many"]), at_least=20),
+        Row(
+            "2",
+            f"101 priors, {n}",
+            "scikit-learn weights / ours",
+            *ratio(u["weights"], u["many"], 101),
+            at_least=1000,
+        ),
+        Row(
+            "3",
+            f"IAUPREC over skews, {n}",
+            "ours / ours at one prior",
+            *ratio(t["skew"], t["one"]),
+            at_most=1.4,
+        ),
+        Row(
+            "3",
+            f"IAUPREC over priors, {n}",
+            "ours / ours at one prior",
+            *ratio(t["prior"], t["one"]),
+            at_most=1.8,
+        ),
+        Row(
+            "3",
+            f"IAUPREC over priors, {n}",
+            "roc_curve and quad / ours",
+            *ratio(u["quad"], u["prior"]),
+            at_least=12,
+        ),
+    ]
+
+
+def by_prevalence(rounds: int) -> list[Row]:
+    """As many positives as negatives: five times the work behind the sort (shown, without a target)."""
+    label, score = scored_cases(1_000_000, 0.5)
+    t = interleaved(
+        {
+            "sort": lambda: np.sort(score),
+            "one": lambda: auprec_score(label, score, prior=0.1),
+            "many": lambda: auprec_score(label, score, prior=PRIORS),
+        },
+        rounds,
+    )
+    return [
+        Row(
+            "1", "one prior, 1e6 cases, half positive", "ours / np.sort(float64)", *ratio(t["one"], t["sort"])
+        ),
+        Row(
+            "2",
+            "101 priors, 1e6 cases, half positive",
+            "ours / np.sort(float64)",
+            *ratio(t["many"], t["sort"]),
+        ),
+    ]
+
+
+def small_curve(rounds: int) -> list[Row]:
+    """As many cases as one fold of the Satellite data."""
+    label, score = scored_cases(1300)
+    calls = {
+        "ours": lambda: [auprec_score(label, score, prior=PRIORS) for _ in range(20)],
+        "numpy": lambda: [peers.numpy_areas(label, score, PRIORS) for _ in range(20)],
+    }
+    t = interleaved(calls, 3 * rounds)
+    return [
+        Row("2", "101 priors, 1300 cases", "numpy loop / ours", *ratio(t["numpy"], t["ours"]), at_least=4)
+    ]
+
+
+def growth(reduced: bool) -> list[Row]:
+    """Cost a case at several sizes, the dearest over the cheapest."""
+    sizes = (10_000, 100_000, 1_000_000, *(() if reduced else (10_000_000,)))
+    cost = []
+    for n in sizes:
+        label, score = scored_cases(n)
+        repeats = max(1, 1_000_000 // n)
+        call = {"ours": lambda: [auprec_score(label, score, prior=0.1) for _ in range(repeats)]}  # noqa: B023
+        cost.append(min(interleaved(call, 3)["ours"]) / (n * repeats))
+    spread = max(cost) / min(cost)
+    return [
+        Row(
+            "8",
+            f"cost a case, 1e4 to {sizes[-1]:.0e} cases",
+            "dearest / cheapest",
+            spread,
+            spread,
+            at_most=1.2,
+        )
+    ]
