@@ -68,13 +68,28 @@ def influence_kernel(
     moving the negatives' moves F_k likewise.
     """
     rank, in_group = tie_groups(positive, score)
+    theta, of_positive, of_negative = _group_influence(in_group, weighting)
+    return theta, np.where(positive, of_positive[rank], of_negative[rank])
+
+
+def influence_along(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
+    """Influence value of every case on average precision at each prior, of shape (n_cases, n_priors)."""
+    rank, in_group = tie_groups(positive, score)
+    columns = []
+    for prior in priors:
+        _, of_positive, of_negative = _group_influence(in_group, UniformPrior(float(prior), float(prior)))
+        columns.append(np.where(positive, of_positive[rank], of_negative[rank]))
+    return np.stack(columns, axis=1)
+
+
+def _group_influence(in_group: NDArray[np.intp], weighting: DeploymentPrior) -> tuple[float, Floats, Floats]:
+    """Average precision, and the influence of a positive and of a negative case of every tie group."""
     tpr, fpr = (np.cumsum(count) / count.sum() for count in in_group)
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     share = in_group[0] / in_group[0].sum()
     theta = float(share @ precision)
     of_positive = precision - theta + _pull(share * by_tpr, tpr)
-    of_negative = _pull(share * by_fpr, fpr)
-    return theta, np.where(positive, of_positive[rank], of_negative[rank])
+    return theta, of_positive, _pull(share * by_fpr, fpr)
 
 
 def tie_groups(positive: Bools, score: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
