@@ -27,9 +27,13 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 if TYPE_CHECKING:
     from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
+    from skewanova._choices import decision_choices
+    from skewanova._crossings import crossings
     from skewanova._design import Resampling, find_resampling
     from skewanova._differences import difference_curves, differing_priors
     from skewanova._interval_table import interval_table
+    from skewanova._joint_bands import auprec_bands
+    from skewanova._leaders import leaders
     from skewanova._mixed import mixed_model_anova
     from skewanova._omnibus import (
         corrected_anova,
@@ -42,12 +46,13 @@ if TYPE_CHECKING:
     from skewanova._pairwise import bayesian_comparisons, pairwise_comparisons
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
+    from skewanova._support import support_by_prior
     from skewanova._true_curves import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
     from skewanova.comparison import Comparison, compare
     from skewanova.datasets import load_satellite_scores
-    from skewanova.decision import lead_regions, rank_models
+    from skewanova.decision import decision_table, lead_regions, rank_models
     from skewanova.evaluation import (
         Evaluation,
         auprec_by_prior,
@@ -96,6 +101,7 @@ _LAZY = {
     "Resampling": "_design",
     "ScoreTable": "_score_table",
     "assumption_checks": "_assumptions",
+    "auprec_bands": "_joint_bands",
     "auprec_by_prior": "evaluation",
     "auprec_covariance": "influence",
     "auprec_influence": "influence",
@@ -106,6 +112,9 @@ _LAZY = {
     "compare_on_one_set": "influence",
     "confidence_interval": "intervals",
     "corrected_anova": "_omnibus",
+    "crossings": "_crossings",
+    "decision_choices": "_choices",
+    "decision_table": "decision",
     "difference_curves": "_differences",
     "differing_priors": "_differences",
     "evaluate": "evaluation",
@@ -115,6 +124,7 @@ _LAZY = {
     "hotelling_anova": "_omnibus",
     "interval_table": "_interval_table",
     "lead_regions": "decision",
+    "leaders": "_leaders",
     "load_satellite_scores": "datasets",
     "mixed_model_anova": "_mixed",
     "operating_points": "evaluation",
@@ -139,6 +149,7 @@ _LAZY = {
     "scores_from_wide": "scores",
     "sphericity": "_split_plot",
     "split_plot_anova": "_split_plot",
+    "support_by_prior": "_support",
     "surface_points": "evaluation",
     "three_way_anova": "anova",
     "true_auc": "_true_curves",
@@ -175,6 +186,7 @@ __all__ = [
     "assumption_checks",
     "auc",
     "auprec",
+    "auprec_bands",
     "auprec_by_prior",
     "auprec_covariance",
     "auprec_influence",
@@ -187,6 +199,9 @@ __all__ = [
     "confidence_interval",
     "convex_hull",
     "corrected_anova",
+    "crossings",
+    "decision_choices",
+    "decision_table",
     "difference_curves",
     "differing_priors",
     "evaluate",
@@ -198,6 +213,7 @@ __all__ = [
     "iauprec_score",
     "interval_table",
     "lead_regions",
+    "leaders",
     "load_satellite_scores",
     "mixed_model_anova",
     "operating_points",
@@ -226,6 +242,7 @@ __all__ = [
     "skew_from_prior",
     "sphericity",
     "split_plot_anova",
+    "support_by_prior",
     "surface_points",
     "three_way_anova",
     "true_auc",

@@ -75,10 +75,10 @@ def crossings(
     -------
     DataFrame
         Columns of `CROSSING_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
-        together. ``model_below`` is the better of the two below the prior, ``model_above`` the better one above
-        it; ``lead`` tells whether the largest mean of all changes hands there. ``open_low`` and ``open_high``
-        mark intervals that reach a limit of the range and may go on beyond. ``std_error`` is the delta method's,
-        and ``df`` the degrees of freedom (infinite for one fold).
+        together. ``model_below`` is the better of the two below the prior, ``model_above`` the better one
+        above it; ``lead`` tells whether the largest mean of all changes hands there. ``open_low`` and
+        ``open_high`` mark intervals that reach a limit of the range and may go on beyond. ``std_error`` is
+        the delta method's, and ``df`` the degrees of freedom (infinite for one fold).
 
     Raises
     ------
@@ -88,8 +88,9 @@ def crossings(
     Notes
     -----
     The interval holds the priors around the crossing at which the paired t of the difference stays within its
-    two-sided critical value (Fieller 1954). From folds the variance is inflated by ``1 + J ratio`` (Nadeau and
-    Bengio 2003); from one fold it is that of the influence values. Limits are roots of polynomials, no grid's.
+    two-sided critical value (Fieller 1954). From folds the variance is inflated by ``1 + J ratio`` (Nadeau
+    and Bengio 2003); from one fold it is that of the influence values. Limits are roots of polynomials, no
+    grid's.
 
     Examples
     --------
@@ -116,7 +117,10 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
             c.conf_high,
             models[c.below],
             models[c.above],
-            any(a == c.below and b == c.above and np.isclose(p, c.prior, rtol=1e-6, atol=0) for a, b, p in leads),
+            any(
+                a == c.below and b == c.above and np.isclose(p, c.prior, rtol=1e-6, atol=0)
+                for a, b, p in leads
+            ),
             c.open_low,
             c.open_high,
             c.std_error,
@@ -124,7 +128,9 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
         )
         for c in found
     ]
-    return pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)).astype({"lead": bool, "open_low": bool, "open_high": bool})
+    return pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)).astype(
+        {"lead": bool, "open_low": bool, "open_high": bool}
+    )
 
 
 def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
@@ -133,7 +139,7 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
         return []
     difference, variance = panel.joint.pairs()
     series = panel_series(panel.edges, difference)
-    found = []
+    found, known = [], not np.isnan(critical)
     for k, (a, b) in enumerate(zip(*kernels.pair_indices(len(panel.joint.estimate)), strict=True)):
         pieces = [row[k] for row in series]
         stretches = [s for s in sign_stretches(panel.edges, pieces) if s[0]]
@@ -141,14 +147,19 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
             if before == after:
                 continue
             at = (end + start) / 2  # the same but where the curves coincide on a stretch
-            interval = _interval(panel.edges, difference[k], variance[k], at, critical)
+            limits: tuple[float, float, bool, bool] = (np.nan, np.nan, False, False)
+            if known:
+                around = undecided(panel.edges, difference[k], variance[k], critical)
+                limits = _limits(panel.edges, around, at)
             error = _delta_error(panel.edges, pieces, variance[k], at)
-            models = (int(a), int(b)) if before > 0 else (int(b), int(a))
-            found.append(Crossing(*models, float(expit(at)), *interval, error))
+            below, above = (int(a), int(b)) if before > 0 else (int(b), int(a))
+            found.append(Crossing(below, above, float(expit(at)), *limits, error))
     return found
 
 
-def undecided(edges: Floats, difference: Floats, variance: Floats, critical: float) -> list[tuple[float, float]]:
+def undecided(
+    edges: Floats, difference: Floats, variance: Floats, critical: float
+) -> list[tuple[float, float]]:
     """Stretches, in log-odds, on which a difference is within `critical` standard errors of zero."""
     excess = difference**2 - critical**2 * variance
     size = np.abs(excess).max()
@@ -158,20 +169,18 @@ def undecided(edges: Floats, difference: Floats, variance: Floats, critical: flo
     return [(low, high) for sign, low, high in sign_stretches(edges, pieces) if sign <= 0]
 
 
-def _interval(
-    edges: Floats, difference: Floats, variance: Floats, at: float, critical: float
+def _limits(
+    edges: Floats, stretches: list[tuple[float, float]], at: float
 ) -> tuple[float, float, bool, bool]:
     """Limits of the stretch around a crossing, and whether they are those of the range."""
-    if np.isnan(critical):
-        return np.nan, np.nan, False, False
-    around = [
-        (low, high)
-        for low, high in undecided(edges, difference, variance, critical)
-        if low - SAME_ROOT <= at <= high + SAME_ROOT
-    ]
+    around = [(low, high) for low, high in stretches if low - SAME_ROOT <= at <= high + SAME_ROOT]
     low, high = around[0] if around else (at, at)
-    ends = low <= edges[0] + SAME_ROOT, high >= edges[-1] - SAME_ROOT
-    return float(expit(low)), float(expit(high)), *ends
+    return (
+        float(expit(low)),
+        float(expit(high)),
+        low <= edges[0] + SAME_ROOT,
+        high >= edges[-1] - SAME_ROOT,
+    )
 
 
 def _delta_error(edges: Floats, pieces: list[np.polynomial.Chebyshev], variance: Floats, at: float) -> float:

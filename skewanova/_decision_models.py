@@ -1,8 +1,9 @@
 """Simulated models whose true mean curves are known, for the studies of decisions.
 
-Negatives score N(0, 1) in every model. A model's positives score N(distance, deviation^2), the distance varying
-normally over folds, as it does when a model is trained anew for each; models share half the variance of a case's score.
-A wide model gains at rare priors, where its best positives count, and loses at common ones: so curves cross.
+Negatives score N(0, 1) in every model. A model's positives score N(distance, deviation^2), the distance
+varying normally over folds, as it does when a model is trained anew for each; models share half the variance
+of a case's score. A wide model gains at rare priors, where its best positives count, and loses at common
+ones: so curves cross.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def mean_true_auprec(model: Model, prior: float, jitter: float) -> float:
     """True AUPREC at a prior, averaged over the distances of folds by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(N_DISTANCES if jitter else 1)
     values = [
-        true_auprec(stats.norm(0, 1), stats.norm(model.distance + jitter * x, model.deviation), prior) for x in nodes
+        true_auprec(stats.norm(0, 1), stats.norm(model.distance + jitter * x, model.deviation), prior)
+        for x in nodes
     ]
     return float(weights @ values / weights.sum())
 
@@ -76,7 +78,9 @@ def crossing_pair(prior: float, jitter: float, deviation: float = WIDE) -> tuple
     return narrow, Model(float(optimize.brentq(excess, 0.3, 3.0, xtol=1e-12)), deviation)
 
 
-def draw_scores(models: Sequence[Model], design: FoldDesign, rng: np.random.Generator) -> tuple[Bools, Floats]:
+def draw_scores(
+    models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
+) -> tuple[Bools, Floats]:
     """Labels, the positives first, and scores of shape (n_folds, n_models, n_cases)."""
     positive = np.arange(design.n_positive + design.n_negative) < design.n_positive
     shape = (design.n_folds, len(models), len(positive))

@@ -1,7 +1,7 @@
 """Replicates of a study in blocks, and the result of a study of decisions.
 
-Blocks have seeds of their own, so a result depends on the seed and the number of replicates, and never on how many
-processes shared the work, or on which other settings were asked for.
+Blocks have seeds of their own, so a result depends on the seed and the number of replicates, and never on how
+many processes shared the work, or on which other settings were asked for.
 """
 
 from __future__ import annotations
@@ -92,5 +92,5 @@ class DecisionStudy:
             for row in frame.itertuples(index=False)
         )
         note = f"{int(self._table['replicates'].max()):,} replicates of each setting, seed {self.rng}."
-        header = tuple(column.replace("_", " ") for column in frame)
+        header = tuple(str(column).replace("_", " ") for column in frame)
         return (Table(self.study, f"Study of decisions: {self.study}", header, rows, note=note),)

@@ -76,7 +76,9 @@ def auprec_bands(
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else np.atleast_1d(check_priors(priors))
     joint = joint_curves(evaluation, grid, ratio=ratio, scores=scores)
-    error = np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
+    error = (
+        np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
+    )
     reach = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng) * error
     return pd.DataFrame(
         {

@@ -1,7 +1,7 @@
 """Mean AUPREC of several models along the prior together with how their estimates vary, and vary together.
 
-Whether the spread was seen over folds or comes from the influence of single cases, it is held in the same way: as
-deviations whose products sum to the covariance of the estimates, at every prior and between priors.
+Whether the spread was seen over folds or comes from the influence of single cases, it is held in the same
+way: as deviations whose products sum to the covariance of the estimates, at every prior and between priors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy import stats
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Bools, Floats
-from skewanova._influence_kernels import influence_along
+from skewanova._influence_kernels import influence_along, influence_kernel, stratified_covariance
 from skewanova._mean_curves import MeanCurves, panel_priors, panel_series
 from skewanova._score_table import ScoreTable
 from skewanova.auprec import auprec
@@ -105,7 +105,9 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float = 0.0) -> JointC
     return JointCurves(priors, mean, scale * (values - mean), n_folds - 1)
 
 
-def case_curves(priors: Floats, estimate: Floats, cases: tuple[Bools, list[NDArray[np.float64]]]) -> JointCurves:
+def case_curves(
+    priors: Floats, estimate: Floats, cases: tuple[Bools, list[NDArray[np.float64]]]
+) -> JointCurves:
     """Curves of models on one set of cases, from the influence of every case (see `influence`)."""
     positive, scores = cases
     sizes = np.where(positive, positive.sum(), (~positive).sum())[:, None]
@@ -130,10 +132,15 @@ def joint_curves(
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     values = np.array(
-        [[auprec(roc, priors, estimator=evaluation.estimator) for roc in row if roc is not None] for row in cells]
+        [
+            [auprec(roc, priors, estimator=evaluation.estimator) for roc in row if roc is not None]
+            for row in cells
+        ]
     )
     cases = paired_cases(scores, evaluation.models) if len(cells) == 1 and scores is not None else None
-    return fold_curves(priors, values, ratio=ratio) if cases is None else case_curves(priors, values[0], cases)
+    return (
+        fold_curves(priors, values, ratio=ratio) if cases is None else case_curves(priors, values[0], cases)
+    )
 
 
 def panel_curves(
@@ -158,3 +165,22 @@ def paired_cases(
     if any(not np.array_equal(label[own], first) for own in rows):
         return None
     return first, [score[own] for own in rows]
+
+
+def iauprec_covariance(
+    evaluation: Evaluation, *, ratio: float = 0.0, scores: ScoreTable | None = None
+) -> tuple[Floats, Floats, float] | None:
+    """Mean IAUPREC of every model, the covariance of these means and its degrees of freedom, where known."""
+    table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
+    values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
+    n_folds = len(values)
+    if not np.isfinite(values).all():
+        return None
+    if n_folds > 1:
+        return values.mean(axis=0), kernels.fold_covariance(values) * (1 / n_folds + ratio), n_folds - 1.0
+    cases = None if scores is None else paired_cases(scores, evaluation.models)
+    if cases is None:
+        return None
+    positive, columns = cases
+    influence = [influence_kernel(positive, score, evaluation.deployment_prior)[1] for score in columns]
+    return values[0], stratified_covariance(np.stack(influence, axis=1), positive), np.inf

@@ -1,8 +1,9 @@
 """Which models may be the best at which prior: the leader and all that are not shown to be behind another.
 
-A model is out at a prior where the simultaneous band of its difference to some other model lies below zero. As the
-bands hold for all pairs at all priors at once, the truly best model stays in at every prior with at least their
-probability: a confidence set for the best (Gupta 1965; Hsu 1984), from the bands that `differences` shows.
+A model is out at a prior where the simultaneous band of its difference to some other model lies below zero.
+As the bands hold for all pairs at all priors at once, the truly best model stays in at every prior with at
+least their probability: a confidence set for the best (Gupta 1965; Hsu 1984), from the bands that
+`differences` shows.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def leaders(
     -------
     DataFrame
         Columns of `LEADER_COLUMNS`: one row for each stretch of priors and contender. ``leader`` has the
-        largest mean AUPREC on the stretch, and is a contender itself; ``shortfall`` is by how much the contender's
-        mean stays below the leader's, averaged over the stretch in the log-odds. The limits are exact.
+        largest mean AUPREC on the stretch, and is a contender itself; ``shortfall`` is by how much the
+        contender's mean stays below the leader's, averaged over the stretch in the log-odds. The limits are
+        exact.
 
     Raises
     ------
@@ -91,11 +93,10 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
     """Every stretch and contender as a row."""
     rows = []
     for leader, contenders, low, high in lead_stretches(panel, critical):
-        values = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
+        values: Floats = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
-        rows += [
-            (*limits, models[leader], models[i], float(values[leader] - values[i])) for i in contenders
-        ]
+        by_value = sorted(contenders, key=lambda i: (i != leader, -values[i]))
+        rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 
 

@@ -126,6 +126,22 @@ class MeanCurves:
         values = self.at(inside)
         return float((values[leader] - values[model]).max())
 
+    def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
+        """Smallest value of one curve between two priors, and the prior where it is reached."""
+        ends = [float(logit(low)), float(logit(high))]
+        turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
+        inside = [x for x in (*turns, *self.edges[1:-1]) if ends[0] < x < ends[1]]
+        priors = np.array([low, *expit(inside), high])
+        values = self.at(priors)[model]
+        least = int(np.argmin(values))
+        return float(values[least]), float(priors[least])
+
+    def slope(self, prior: float) -> Floats:
+        """Change of every curve with the log-odds of the prior."""
+        x = float(logit(prior))
+        panel = int(np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1))
+        return np.array([float(series.deriv()(x)) for series in self.panels[panel]])
+
     def _candidates(self) -> list[float]:
         """Priors at which two of the curves meet, or a panel ends: the lead changes at none but these."""
         met = [_roots(a - b) for panel in self.panels for a, b in combinations(panel, 2)]

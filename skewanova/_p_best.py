@@ -1,9 +1,9 @@
 """Probability that each of several models is the best, from their estimates and how these vary together.
 
 The models' true values are taken as draws from one normal distribution, whose spread is unknown: its prior is
-half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not stand out from the noise are
-thereby drawn together. Without that, with a flat prior, which is also what a bootstrap of folds amounts to, the
-probability is too near to 1 wherever the models are nearly equal (docs/studies/decisions.md).
+half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not stand out from the
+noise are thereby drawn together. Without that, with a flat prior, which is also what a bootstrap of folds
+amounts to, the probability is too near to 1 wherever the models are nearly equal (docs/studies/decisions.md).
 """
 
 from __future__ import annotations

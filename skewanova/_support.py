@@ -26,8 +26,8 @@ def support_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) ->
     Returns
     -------
     DataFrame
-        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of negatives of
-        the smallest fold over the skew, and ``supported`` whether it is 50 or more.
+        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of negatives
+        of the smallest fold over the skew, and ``supported`` whether it is 50 or more.
 
     Raises
     ------

@@ -15,19 +15,26 @@ import pandas as pd
 from skewanova import _sentences as sentences
 from skewanova import evaluation as frames
 from skewanova import tables
+from skewanova._advice import advice
 from skewanova._anova_result import AnovaResult
 from skewanova._assumptions import assumption_checks
 from skewanova._calibrated import headline_pairs, omnibus_tests
 from skewanova._checks import Seed, check_fraction, emit
+from skewanova._choices import decision_choices
+from skewanova._crossings import crossings_frame
 from skewanova._design import Resampling, find_resampling
 from skewanova._differences import difference_curves
+from skewanova._joint_bands import BAND_PRIORS, auprec_bands, pair_critical
+from skewanova._joint_curves import joint_curves, panel_curves
+from skewanova._leaders import leaders_frame
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
 from skewanova._rendering import short_names
 from skewanova._score_table import ScoreTable
+from skewanova._support import support_by_prior
 from skewanova.anova import three_way_anova, two_way_anova
-from skewanova.decision import lead_regions, rank_models, ranking_order
+from skewanova.decision import decision_table, lead_regions, rank_models, ranking_order
 from skewanova.evaluation import Evaluation, evaluate
 from skewanova.posthoc import compact_letters, prior_pair_columns, tukey_by_prior, tukey_hsd
 from skewanova.priors import DeploymentPrior
@@ -54,6 +61,16 @@ class Comparison:
         One row a model; columns of `decision.RANKING_COLUMNS`.
     regions : DataFrame
         Which model leads at which prior; columns of `decision.REGION_COLUMNS`.
+    crossings : DataFrame
+        Where the mean curves of two models cross, with intervals (see :func:`~skewanova.crossings`).
+    leaders : DataFrame
+        Which models may be the best at which prior (see :func:`~skewanova.leaders`).
+    decisions : DataFrame
+        What every model promises and risks (see :func:`~skewanova.decision_table`).
+    choices : DataFrame
+        Which model each criterion picks (see :func:`~skewanova.decision_choices`).
+    support : DataFrame
+        At which priors the test set can speak (see :func:`~skewanova.support_by_prior`).
     differences : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
     practical : DataFrame
@@ -77,6 +94,11 @@ class Comparison:
     prior_posthoc: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     regions: pd.DataFrame = field(repr=False)
+    crossings: pd.DataFrame = field(repr=False)
+    leaders: pd.DataFrame = field(repr=False)
+    decisions: pd.DataFrame = field(repr=False)
+    choices: pd.DataFrame = field(repr=False)
+    support: pd.DataFrame = field(repr=False)
     differences: pd.DataFrame = field(repr=False)
     practical: pd.DataFrame = field(repr=False)
     checks: pd.DataFrame = field(repr=False)
@@ -118,6 +140,13 @@ class Comparison:
         return frames.auprec_by_prior(self.evaluation)
 
     @cached_property
+    def auprec_bands(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, conf_low, conf_high (see :func:`~skewanova.auprec_bands`)."""
+        ratio, seed = self.resampling.ratio, self.settings["seed"]
+        rng = seed if isinstance(seed, int) else 0
+        return auprec_bands(self.evaluation, ratio=ratio, alpha=self.alpha, scores=self.scores, rng=rng)
+
+    @cached_property
     def surface_points(self) -> pd.DataFrame:
         """Columns model, prior, recall, precision (see :func:`~skewanova.surface_points`)."""
         return frames.surface_points(self.evaluation)
@@ -126,6 +155,11 @@ class Comparison:
     def operating_points(self) -> pd.DataFrame:
         """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
         return frames.operating_points(self.evaluation)
+
+    @cached_property
+    def advice(self) -> str:
+        """Which model to deploy, how sure that is, and where it would change: one paragraph."""
+        return advice(self)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -142,6 +176,7 @@ class Comparison:
         """Return the findings as text of at most 80 columns."""
         short = short_names(self.evaluation.models)
         parts = [
+            f"Advice\n{textwrap.fill(self.advice, 80)}",
             self._heading(),
             _section("Conclusions", self.conclusions),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(names=short),
@@ -299,13 +334,19 @@ def compare(
     tests: list[AnovaResult | OmnibusResult] = [calibrated[0], *published, *calibrated[1:]]
     notes += [*emit(told), *measures.warnings, *(note for test in tests for note in test.warnings)]
     return Comparison(
+        **_decisions(measures, table, design.ratio, alpha=alpha, rng=rng),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         anova=pd.concat([test.to_frame() for test in tests], ignore_index=True),
         posthoc=posthoc,
         prior_posthoc=_prior_posthoc(published[1], alpha),
         ranking=rank_models(
-            measures, letters=_letters(measures, posthoc), alpha=alpha, ratio=design.ratio, rng=rng
+            measures,
+            letters=_letters(measures, posthoc),
+            alpha=alpha,
+            ratio=design.ratio,
+            scores=table,
+            rng=rng,
         ),
         regions=lead_regions(measures),
         differences=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
@@ -320,6 +361,23 @@ def compare(
         evaluation=measures,
         scores=table,
     )
+
+
+def _decisions(
+    measures: Evaluation, scores: ScoreTable, ratio: float, *, alpha: float, rng: Seed
+) -> dict[str, pd.DataFrame]:
+    """Frames that the choice of a model rests on."""
+    panel = panel_curves(measures, ratio=ratio, scores=scores)
+    grid = frames.prior_grid(measures, BAND_PRIORS)
+    joint = joint_curves(measures, grid, ratio=ratio, scores=scores)
+    decisions = decision_table(measures, ratio=ratio, scores=scores, rng=rng)
+    return {
+        "crossings": crossings_frame(panel, measures.models, alpha),
+        "leaders": leaders_frame(panel, measures.models, pair_critical(joint, alpha, rng=rng)),
+        "decisions": decisions,
+        "choices": decision_choices(decisions),
+        "support": support_by_prior(measures),
+    }
 
 
 def _settings(measures: Evaluation, design: Resampling, *, rng: Seed, **options: object) -> dict[str, object]:

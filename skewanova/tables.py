@@ -89,7 +89,7 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         note=(
             "Interval: t over folds, allowing for the training data they share. Worst: mean AUPREC at prior "
             f"{worst:g}, the rarest of the deployment. Regret: shortfall from the best model over the "
-            "deployment prior. P(best): share of bootstrap samples of folds, widened likewise. Models that "
+            "deployment prior. P(best): probability of the largest true IAUPREC. Models that "
             "share a letter were not found to differ."
         ),
     )
