@@ -16,10 +16,8 @@ from skewanova._decision_models import FoldDesign, Model, draw_joint, draw_score
 from skewanova._decision_runner import Cell, DecisionStudy, chosen, simulated
 from skewanova._learners import lda
 from skewanova._p_best import probability_best
-from skewanova._scenarios import DEPLOYMENT, Splits, Task
-from skewanova.auprec import iauprec
+from skewanova._scenarios import DEPLOYMENT, Splits, Task, measures
 from skewanova.resampling import fold_bootstrap_means, share_best
-from skewanova.roc import curve_from_scores
 
 #: Replicates in a full study.
 FULL = 1000
@@ -120,10 +118,8 @@ def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
         models = [Model(d) for d in distance]
         if setting.design.n_folds == 1:
             return np.array([distance == distance.max(), *_one_set_shares(models, setting.design, rng)])
-        positive, scores = draw_scores(models, setting.design, rng)
-        values = np.array(
-            [[iauprec(curve_from_scores(positive, s), DEPLOYMENT) for s in fold] for fold in scores]
-        )
+        _, scores = draw_scores(models, setting.design, rng)
+        values = measures(scores, setting.design.n_positive).iauprec
         ratio = 0.0
     n_folds = len(values)
     covariance = np.cov(values.T) * (1 / n_folds + ratio)

@@ -35,8 +35,8 @@ CROSSING_DESIGNS: Mapping[str, FoldDesign] = MappingProxyType(
         "folds-10": FoldDesign(10, 100, 900, JITTER),
         "folds-20": FoldDesign(20, 100, 900, JITTER),
         "folds-10-small": FoldDesign(10, 50, 450, JITTER),
-        "one-set-small": FoldDesign(1, 200, 1800),
-        "one-set": FoldDesign(1, 600, 5400),
+        "one-set-small": FoldDesign(1, 100, 900),
+        "one-set": FoldDesign(1, 300, 2700),
     }
 )
 CROSSING_COLUMNS = (
@@ -174,7 +174,7 @@ LEADER_SETTINGS: Mapping[str, LeaderSetting] = MappingProxyType(
         "equal-2-one-set": LeaderSetting(FoldDesign(1, 300, 2700), 2),
         "swap-folds-10": LeaderSetting(FoldDesign(10, 100, 1900, JITTER)),
         "swap-folds-20": LeaderSetting(FoldDesign(20, 100, 1900, JITTER)),
-        "swap-one-set": LeaderSetting(FoldDesign(1, 600, 5400)),
+        "swap-one-set": LeaderSetting(FoldDesign(1, 300, 2700)),
     }
 )
 

@@ -422,8 +422,8 @@ def plot_regions(
 ) -> Axes:
     """Mean AUPREC against the prior, and along the bottom which model leads where.
 
-    Bands hold for all models and priors at once, changes of the lead have their intervals, and priors at which
-    the test set holds too few negatives to tell are hatched.
+    Bands hold for all models and priors at once, changes of the lead have their intervals, and priors
+    at which the test set holds too few negatives to tell are hatched.
 
     Parameters
     ----------
