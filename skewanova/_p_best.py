@@ -4,6 +4,8 @@ The models' true values are taken as draws from one normal distribution, whose s
 half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not stand out from the
 noise are thereby drawn together. Without that, with a flat prior, which is also what a bootstrap of folds
 amounts to, the probability is too near to 1 wherever the models are nearly equal (docs/studies/decisions.md).
+A covariance from few folds is drawn towards equal variances of all contrasts, with the weight of as many
+degrees of freedom as there are contrasts.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from scipy import stats
 
 from skewanova._checks import Floats, Seed
 from skewanova._fold_kernels import ROUNDING, helmert
-from skewanova.resampling import share_best
+from skewanova.resampling import MEAN_TOLERANCE, share_best
 
 #: Draws from the posterior.
 N_DRAWS = 9999
@@ -49,13 +51,11 @@ def probability_best(
     >>> probability_best(np.array([0.9, 0.5]), 0.001 * np.eye(2), df=19).round(2).tolist()
     [1.0, 0.0]
     """
-    contrasts = helmert(len(estimate))
-    variances, axes = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
-    variances = np.where(variances <= ROUNDING * np.trace(covariance), 0.0, variances)
+    variances, axes, seen = _contrasts(estimate, covariance)
     if not variances.any():
         return share_best(estimate[None])
-    axes = axes.T @ contrasts
-    seen = axes @ estimate
+    pooled = len(variances) / (len(variances) + df)
+    variances = (1 - pooled) * variances + pooled * variances.mean()
     spread, scale = _grid(float(np.sqrt(variances.mean())), df)
     error = scale[:, None] * variances  # (n_points, n_contrasts)
     total = error + spread[:, None] ** 2
@@ -66,6 +66,17 @@ def probability_best(
     kept = 1 - error[point] / total[point]
     noise = generator.standard_normal((n_draws, len(seen)))
     return share_best((kept * seen + np.sqrt(kept * error[point]) * noise) @ axes)
+
+
+def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Variances, directions (n_contrasts, n_models) and values of contrasts that are not always zero."""
+    contrasts = helmert(len(estimate))
+    variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
+    variances = np.where(variances <= ROUNDING * np.trace(covariance), 0.0, variances)
+    axes = vectors.T @ contrasts
+    seen = axes @ estimate
+    told = (variances > 0) | (np.abs(seen) > MEAN_TOLERANCE)
+    return variances[told], axes[told], seen[told]
 
 
 def _grid(size: float, df: float) -> tuple[Floats, Floats]:
