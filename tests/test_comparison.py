@@ -18,15 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::skewanova._checks.SkewanovaWarn
 
 QUICK = {"priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
 NAME_COLUMNS = (
-    "model",
-    "model_a",
-    "model_b",
-    "model_below",
-    "model_above",
-    "leader",
-    "contender",
-    "runner_up",
-)
+    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+)  # fmt: skip
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
