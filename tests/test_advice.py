@@ -201,6 +201,6 @@ def test_many_models_are_counted():
     frame = pd.DataFrame({"fold": [1, 1], "n_positive": [10, 10], "n_negative": [90, 90]})
     text = words.compared_sentence(frame, "prior 0.1", names)
     assert text == (
-        "M0, M1, M2, M3 and 5 more were compared by mean AUPREC over the deployment prior (prior 0.1), on one "
-        "test set of 100 cases, 10 of them positive."
+        "M0, M1, M2, M3 and 5 more were compared by mean AUPREC over the deployment prior (prior 0.1), on "
+        "one test set of 100 cases, 10 of them positive."
     )
