@@ -14,10 +14,12 @@ from skewanova import (
     auprec_by_prior,
     auprec_covariance,
     crossings,
+    decision_table,
     difference_curves,
     evaluate,
     lead_regions,
     leaders,
+    rank_models,
     read_scores,
     support_by_prior,
 )
@@ -26,6 +28,7 @@ from skewanova._crossings import CROSSING_COLUMNS
 from skewanova._decision_models import FoldDesign, Model, crossing_pair, draw_scores
 from skewanova._joint_bands import BAND_COLUMNS
 from skewanova._leaders import LEADER_COLUMNS
+from skewanova._p_best import probability_best
 from skewanova._support import SUPPORT_COLUMNS
 
 PRIORS = (0.6, 0.1, 0.004)
@@ -260,3 +263,20 @@ def test_the_default_grid_of_support_holds_the_limit(folds):
     assert found["prior"].is_monotonic_increasing
     with pytest.raises(InputError, match="`priors` must"):
         support_by_prior(folds[0], [1.5])
+
+
+# --- decisions from one fold --------------------------------------------------------------------------------
+
+
+def test_p_best_of_one_set_rests_on_the_cases(one_set):
+    measures, table = one_set
+    positive = table.frame["y_true"].to_numpy()[:3000]
+    columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
+    known = auprec_covariance(positive, columns, deployment_prior=(0.05, 0.2), estimator="trapezoid")
+    expected = probability_best(known.estimate, known.covariance, df=np.inf, n_draws=40_000)
+    found = decision_table(measures, scores=table).set_index("model")
+    assert found.loc[["M0", "M1"], "p_best"].tolist() == pytest.approx(expected.tolist(), abs=0.02)
+    assert found["p_best_over"].unique().tolist() == ["cases"]
+    ranking = rank_models(measures, scores=table)
+    assert ranking["p_best"].tolist() == found["p_best"].tolist()
+    assert rank_models(measures)["p_best"].isna().all()
