@@ -17,7 +17,7 @@ from skewanova._decision_models import FoldDesign, Model, crossing_pair, draw_pa
 from skewanova._decision_runner import Cell, DecisionStudy, chosen, simulated
 from skewanova._joint_bands import BAND_PRIORS, pair_critical
 from skewanova._joint_curves import JointCurves, PanelCurves
-from skewanova._leaders import lead_stretches
+from skewanova._leaders import ENOUGH_FOR_INFLUENCE, lead_stretches
 
 #: Replicates in a full study of crossings, and of the others.
 FULL_CROSSINGS, FULL = 2000, 1000
@@ -235,7 +235,9 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     panel = draw_panel(setting.models(), setting.design, LEADER_LIMITS, rng)
     priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
     critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
-    stretches = lead_stretches(panel, critical)
+    n_negative = setting.design.n_negative
+    rarest = 0.0 if setting.design.n_folds > 1 else ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + n_negative)
+    stretches = lead_stretches(panel, critical, rarest=rarest)
     everyone = set(range(len(panel.joint.estimate)))
     alike = all(set(inside) == everyone for _, inside, _, _ in stretches)
     sole = {inside[0] for _, inside, _, _ in stretches if len(inside) == 1}

@@ -27,6 +27,8 @@ LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
 #: Stretches shorter than this, in log-odds, are one root found twice.
 SHORTEST = 1e-9
 
+#: Effective negatives from which on the influence variance is large enough (docs/studies/decisions.md).
+ENOUGH_FOR_INFLUENCE = 100
 #: Gauss-Legendre nodes and weights on [-1, 1].
 NODES = np.polynomial.legendre.leggauss(24)
 
@@ -73,7 +75,8 @@ def leaders(
     Notes
     -----
     Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
-    simultaneous band of :func:`~skewanova.difference_curves` puts it behind another.
+    simultaneous band of :func:`~skewanova.difference_curves` puts it behind another. With one fold nobody is
+    left out at priors with fewer than 100 effective negatives: the influence variance is too small there.
 
     Examples
     --------
@@ -86,13 +89,24 @@ def leaders(
     check_ratio(ratio)
     panel = panel_curves(evaluation, ratio=ratio, scores=scores)
     joint = joint_curves(evaluation, prior_grid(evaluation, BAND_PRIORS), ratio=ratio, scores=scores)
-    return leaders_frame(panel, evaluation.models, pair_critical(joint, alpha, rng=rng))
+    critical = pair_critical(joint, alpha, rng=rng)
+    return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
 
 
-def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) -> pd.DataFrame:
+def rarest_decided(evaluation: Evaluation) -> float:
+    """Prior below which nobody is left out: 0 with several folds, whose spread shows itself."""
+    if len(evaluation.folds) > 1:
+        return 0.0
+    fewest = min(roc.n_negative for roc in evaluation.curves.values())
+    return float(ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + fewest))
+
+
+def leaders_frame(
+    panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
+) -> pd.DataFrame:
     """Every stretch and contender as a row."""
     rows = []
-    for leader, contenders, low, high in lead_stretches(panel, critical):
+    for leader, contenders, low, high in lead_stretches(panel, critical, rarest=rarest):
         values: Floats = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
         by_value = sorted(contenders, key=lambda i: (i != leader, -values[i]))
@@ -100,9 +114,10 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 
 
-def lead_stretches(panel: PanelCurves, critical: float) -> list[LeadStretch]:
-    """Stretches with one leader and one set of contenders, in ascending priors."""
-    behind = _behind(panel, critical)
+def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeadStretch]:
+    """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
+    floor = float(logit(rarest)) if rarest > 0 else -np.inf
+    behind = [(out, max(low, floor), high) for out, low, high in _behind(panel, critical) if high > floor]
     leads = panel.curves.regions()
     ends = {float(logit(panel.low)), float(logit(panel.high))}
     ends |= {float(logit(high)) for _, _, high in leads}

@@ -26,7 +26,7 @@ from skewanova._design import Resampling, find_resampling
 from skewanova._differences import difference_curves
 from skewanova._joint_bands import BAND_PRIORS, auprec_bands, pair_critical
 from skewanova._joint_curves import joint_curves, panel_curves
-from skewanova._leaders import leaders_frame
+from skewanova._leaders import leaders_frame, rarest_decided
 from skewanova._mixed import mixed_model_anova
 from skewanova._omnibus_result import OmnibusResult
 from skewanova._pairwise import PAIR_LABELS, bayesian_comparisons, pairwise_comparisons
@@ -370,10 +370,12 @@ def _decisions(
     panel = panel_curves(measures, ratio=ratio, scores=scores)
     grid = frames.prior_grid(measures, BAND_PRIORS)
     joint = joint_curves(measures, grid, ratio=ratio, scores=scores)
+    critical = pair_critical(joint, alpha, rng=rng)
+    rarest = rarest_decided(measures)
     decisions = decision_table(measures, ratio=ratio, scores=scores, rng=rng)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
-        "leaders": leaders_frame(panel, measures.models, pair_critical(joint, alpha, rng=rng)),
+        "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
         "decisions": decisions,
         "choices": decision_choices(decisions),
         "support": support_by_prior(measures),

@@ -220,6 +220,17 @@ def test_without_scores_one_fold_leaves_everyone_in(one_set):
     assert len(leaders(measures, scores=table).drop_duplicates(["prior_low"])) > len(regions)
 
 
+def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
+    measures, table = simulated(FoldDesign(1, 1000, 9000), seed=1)
+    found = leaders(measures, scores=table)
+    rarest = 100 / 9100
+    below = found[found["prior_low"] < rarest * (1 - 1e-9)]
+    assert set(below["contender"]) == {"M0", "M1"}
+    assert not below.duplicated(["prior_low", "contender"]).any()
+    assert len(below) == 2 * below["prior_low"].nunique()
+    assert (found["prior_low"].value_counts() == 1).any()  # and somewhere above somebody is
+
+
 # --- bands and support --------------------------------------------------------------------------------------
 
 
