@@ -28,6 +28,9 @@ from skewanova.roc import RocCurve, auc, convex_hull, roc_curve
 if TYPE_CHECKING:
     from skewanova._anova_result import AnovaResult
     from skewanova._assumptions import assumption_checks
+    from skewanova._choices import decision_choices
+    from skewanova._comparison_result import Comparison
+    from skewanova._crossings import crossings
     from skewanova._curve_plots import plot_precision_recall, plot_roc, plot_skew, plot_surface
     from skewanova._dataset_tables import read_datasets
     from skewanova._datasets_comparison import DatasetsComparison, compare_datasets
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from skewanova._display import AUPRECDisplay
     from skewanova._distributed import measure_group
     from skewanova._interval_table import interval_table
+    from skewanova._joint_bands import auprec_bands
+    from skewanova._leaders import leaders
     from skewanova._mixed import mixed_model_anova
     from skewanova._omnibus import (
         corrected_anova,
@@ -54,11 +59,12 @@ if TYPE_CHECKING:
     from skewanova._score_table import ScoreTable
     from skewanova._split_plot import sphericity, split_plot_anova
     from skewanova._streamed_scores import StreamedScores
+    from skewanova._support import support_by_prior
     from skewanova._test_plots import plot_critical_difference, plot_p_values
     from skewanova._true_curves import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
     from skewanova.anova import residual_checks, three_way_anova, two_way_anova
     from skewanova.binormal import BinormalFit, fit_binormal
-    from skewanova.comparison import Comparison, compare
+    from skewanova.comparison import compare
     from skewanova.crossval import (
         auprec_scorer,
         iauprec_scorer,
@@ -66,7 +72,7 @@ if TYPE_CHECKING:
         scores_from_estimators,
     )
     from skewanova.datasets import load_satellite_scores
-    from skewanova.decision import lead_regions, rank_models
+    from skewanova.decision import decision_table, lead_regions, rank_models
     from skewanova.evaluation import (
         Evaluation,
         auprec_by_prior,
@@ -105,7 +111,7 @@ _LAZY = {
     "AnovaResult": "_anova_result",
     "AuprecCovariance": "influence",
     "BinormalFit": "binormal",
-    "Comparison": "comparison",
+    "Comparison": "_comparison_result",
     "ComparisonPlan": "planning",
     "DatasetsComparison": "_datasets_comparison",
     "Evaluation": "evaluation",
@@ -118,6 +124,7 @@ _LAZY = {
     "ScoreTable": "_score_table",
     "StreamedScores": "_streamed_scores",
     "assumption_checks": "_assumptions",
+    "auprec_bands": "_joint_bands",
     "auprec_by_prior": "evaluation",
     "auprec_covariance": "influence",
     "auprec_influence": "influence",
@@ -131,6 +138,9 @@ _LAZY = {
     "compare_on_one_set": "influence",
     "confidence_interval": "intervals",
     "corrected_anova": "_omnibus",
+    "crossings": "_crossings",
+    "decision_choices": "_choices",
+    "decision_table": "decision",
     "difference_curves": "_differences",
     "differing_priors": "_differences",
     "evaluate": "evaluation",
@@ -141,6 +151,7 @@ _LAZY = {
     "iauprec_scorer": "crossval",
     "interval_table": "_interval_table",
     "lead_regions": "decision",
+    "leaders": "_leaders",
     "load_satellite_scores": "datasets",
     "measure_group": "_distributed",
     "mixed_model_anova": "_mixed",
@@ -180,6 +191,7 @@ _LAZY = {
     "sphericity": "_split_plot",
     "split_plot_anova": "_split_plot",
     "stream_scores": "scores",
+    "support_by_prior": "_support",
     "surface_points": "evaluation",
     "three_way_anova": "anova",
     "true_auc": "_true_curves",
@@ -221,6 +233,7 @@ __all__ = [
     "assumption_checks",
     "auc",
     "auprec",
+    "auprec_bands",
     "auprec_by_prior",
     "auprec_covariance",
     "auprec_influence",
@@ -237,6 +250,9 @@ __all__ = [
     "convex_hull",
     "correct_class_prior",
     "corrected_anova",
+    "crossings",
+    "decision_choices",
+    "decision_table",
     "difference_curves",
     "differing_priors",
     "evaluate",
@@ -249,6 +265,7 @@ __all__ = [
     "iauprec_scorer",
     "interval_table",
     "lead_regions",
+    "leaders",
     "load_satellite_scores",
     "measure_group",
     "mixed_model_anova",
@@ -292,6 +309,7 @@ __all__ = [
     "sphericity",
     "split_plot_anova",
     "stream_scores",
+    "support_by_prior",
     "surface_points",
     "three_way_anova",
     "true_auc",

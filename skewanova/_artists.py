@@ -50,6 +50,57 @@ def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tu
     return ax, [*line_entries(looks), *band_entries(band)]
 
 
+def unsupported(ax: Axes, support: pd.DataFrame | None) -> list[Entry]:
+    """Hatch the priors that the test set cannot speak for."""
+    if support is None or support["supported"].all():
+        return []
+    found = support.sort_values("prior")
+    limits = ax.get_xlim()
+    known = found.loc[found["supported"], "prior"]
+    end = known.min() if len(known) else found["prior"].max()
+    look: dict[str, Any] = {"facecolor": "none", "edgecolor": NEUTRAL, "hatch": "///", "alpha": 0.35}
+    ax.axvspan(max(found["prior"].min(), limits[0]), min(end, limits[1]), linewidth=0, zorder=0, **look)
+    ax.set_xlim(limits)
+    return [("too few negatives\nto tell", Patch(linewidth=0, **look))]
+
+
+def bands(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+    """Band around each model's mean, in its colour."""
+    palette = model_palette(models)
+    for model in models:
+        rows = frame[frame["model"] == model]
+        ax.fill_between(
+            rows["prior"],
+            rows["conf_low"],
+            rows["conf_high"],
+            color=palette[model],
+            alpha=opacity(len(models)),
+            linewidth=0,
+        )
+    return [("simultaneous band", Patch(facecolor=NEUTRAL, alpha=0.25))]
+
+
+def crossing_marks(ax: Axes, frame: pd.DataFrame, heights: pd.DataFrame) -> list[Entry]:
+    """Point at every prior at which the lead changes hands, its interval beside it; arrows run on beyond."""
+    rows = frame[frame["lead"]]
+    if rows.empty:
+        return []
+    look: dict[str, Any] = {"color": "black", "linewidth": 1.6}
+    mean = heights.groupby(["model", "prior"], sort=False, observed=True)["auprec"].mean()
+    columns = ("prior", "conf_low", "conf_high", "model_above", "open_low", "open_high")
+    for prior, low, high, model, open_low, open_high in records(rows, *columns):
+        curve = mean.loc[model]
+        y = np.interp(np.log(prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
+        ax.plot([low, high], [y, y], zorder=4, **look)
+        for end, is_open, arrow in ((low, open_low, "<"), (high, open_high, ">")):
+            ax.plot(
+                [end], [y], marker=arrow if is_open else "|", markersize=7, zorder=4, clip_on=False, **look
+            )
+        ax.plot([prior], [y], "o", color="white", markeredgecolor="black", markersize=6, zorder=5)
+    key = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor="black", **look)
+    return [("change of the lead,\nwith interval", key)]
+
+
 def leading_strip(ax: Axes, regions: pd.DataFrame, models: Sequence[str]) -> None:
     """One coloured bar a region along the bottom, below all curves."""
     palette = model_palette(models)

@@ -12,6 +12,7 @@ from skewanova._cli_options import out_file_option, told, with_options
 
 if TYPE_CHECKING:
     from skewanova._curve_result import CurveStudy
+    from skewanova._decision_runner import DecisionStudy
     from skewanova.simulation import StudyResult
 
 
@@ -125,8 +126,38 @@ def paired_size(**options: Any) -> None:
     _run_curve_study(paired_study, **options)
 
 
+@study.command("crossings")
+@_curve_study_options
+@told
+def crossing_coverage(**options: Any) -> None:
+    """How often intervals of crossings hold the prior at which true curves cross."""
+    from skewanova._decision_studies import crossings_study
+
+    _run_curve_study(crossings_study, **options)
+
+
+@study.command("leaders")
+@_curve_study_options
+@told
+def leader_sets(**options: Any) -> None:
+    """What the sets of leaders say of models that are equal, or swap the lead."""
+    from skewanova._decision_studies import leaders_study
+
+    _run_curve_study(leaders_study, **options)
+
+
+@study.command("p-best")
+@_curve_study_options
+@told
+def p_best_reliability(**options: Any) -> None:
+    """How often a model is the best, against its probability of being best."""
+    from skewanova._best_study import p_best_study
+
+    _run_curve_study(p_best_study, **options)
+
+
 def _run_curve_study(
-    run: Callable[..., CurveStudy], *, seed: int, jobs: int, out: Path | None, **options: Any
+    run: Callable[..., CurveStudy | DecisionStudy], *, seed: int, jobs: int, out: Path | None, **options: Any
 ) -> None:
     from skewanova._study_folder import check_study_folder, write_study
 

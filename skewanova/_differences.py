@@ -94,10 +94,10 @@ def difference_curves(
     difference = kernels.pair_differences(values).transpose(1, 2, 0).reshape(values.shape[1], -1)
     residual = difference - difference.mean(axis=0)
     residual[:, std_error == 0] = 0.0
-    largest = np.sort(_largest_of_all(residual, len(grid), n_draws, rng))
+    largest = np.sort(largest_of_all(residual, len(grid), n_draws, rng))
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
-    margin = _critical(largest, alpha) * std_error
+    margin = critical_value(largest, alpha) * std_error
     a, b = kernels.pair_indices(len(evaluation.models))
     return pd.DataFrame(
         {
@@ -165,13 +165,13 @@ def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
     return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(2, 1, 0)
 
 
-def _critical(largest: Floats, alpha: float) -> float:
+def critical_value(largest: Floats, alpha: float) -> float:
     """Draw above which p is below alpha; nan where the draws are too few for that."""
     allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
-def _largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
+def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
     """Draws of the largest |t| over all pairs and priors.
 
     Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs

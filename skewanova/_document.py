@@ -269,9 +269,13 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
     performance = publication_table(source, "performance")
     prior_pairs = source.prior_posthoc
     return {
-        "ranking": _view(tables.ranking_table(source.ranking, level), "ranking.csv"),
+        "ranking": _view(
+            tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv", "choices.csv"
+        ),
         "performance": _view(performance, "auprec.csv", "iauprec.csv"),
-        "regions": _view(tables.regions_table(source.regions), "regions.csv"),
+        "regions": _view(
+            tables.regions_table(source.regions), "regions.csv", "crossings.csv", "leaders.csv", "support.csv"
+        ),
         "anova": _view(tables.anova_table(source.anova), "anova.csv"),
         "practical": _view(tables.practical_table(source.practical), "practical.csv"),
         "checks": _view(tables.checks_table(source.checks), "checks.csv"),

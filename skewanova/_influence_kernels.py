@@ -71,7 +71,18 @@ def influence_kernel(
     own p; moving the negatives' moves F_k likewise. Groups without a positive have no weight, so that the
     negatives need no sorting, but only their place among the positives.
     """
-    group, at_or_below, count, tpr, fpr = _among_positives(positive, score)
+    return _influence(positive, _among_positives(positive, score), weighting)
+
+
+def influence_along(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
+    """Influence value of every case on average precision at each prior, of shape (n_cases, n_priors)."""
+    places = _among_positives(positive, score)
+    values = [_influence(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()]
+    return np.stack(values, axis=1)
+
+
+def _influence(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
+    group, at_or_below, count, tpr, fpr = places
     share = count / count.sum()
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     theta = float(share @ precision)

@@ -6,7 +6,7 @@ dozen terms hold every digit, so crossings and extremes are roots of polynomials
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -24,6 +24,45 @@ DEGREE = 32
 LEAD_TOLERANCE = 1e-12
 
 Region = tuple[int, float, float]
+Stretch = tuple[float, float]
+
+
+def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
+    """Ends of the panels between two priors, in log-odds, and the priors to sample a function at."""
+    first, last = float(logit(low)), float(logit(high))
+    count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
+    edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    return edges, np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(DEGREE + 1)).ravel())
+
+
+def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
+    """For each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
+    parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
+    nodes = chebpts1(DEGREE + 1)
+    return tuple(
+        tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T)
+        for domain, part in zip(pairwise(edges.tolist()), parts, strict=True)
+    )
+
+
+def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
+    """Sign (-1, 0, 1) of a function between its changes of sign, in log-odds; pieces join at the edges.
+
+    What is smaller than `LEAD_TOLERANCE` counts as zero.
+    """
+    ends = [edges[0], *sorted({*edges[1:-1], *(r for piece in pieces for r in _roots(piece))}), edges[-1]]
+    found: list[tuple[int, float, float]] = []
+    for low, high in pairwise(map(float, ends)):
+        middle = (low + high) / 2
+        piece = pieces[min(int(np.searchsorted(edges, middle, side="right")) - 1, len(pieces) - 1)]
+        value = float(piece(middle))
+        sign = 0 if abs(value) <= LEAD_TOLERANCE else int(np.sign(value))
+        if found and found[-1][0] == sign:
+            found[-1] = (sign, found[-1][1], high)
+        else:
+            found.append((sign, low, high))
+    return found
 
 
 @dataclass(frozen=True)
@@ -48,17 +87,8 @@ class MeanCurves:
     @classmethod
     def sampled(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
         """Fit the series to a function from priors to values of shape (n_models, n_priors)."""
-        first, last = float(logit(low)), float(logit(high))
-        count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
-        edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
-        nodes = chebpts1(DEGREE + 1)
-        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-        values = mean_auprec(expit(middle[:, None] + half[:, None] * nodes).ravel())
-        panels = []
-        for k, domain in enumerate(pairwise(edges.tolist())):
-            part = values[:, k * len(nodes) : (k + 1) * len(nodes)]
-            panels.append(tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T))
-        return cls(low, high, edges, tuple(panels))
+        edges, priors = panel_priors(low, high)
+        return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
     def at(self, priors: Floats | float) -> Floats:
         """Mean AUPREC at priors, of shape (n_models, n_priors)."""
@@ -96,6 +126,22 @@ class MeanCurves:
         values = self.at(inside)
         return float((values[leader] - values[model]).max())
 
+    def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
+        """Smallest value of one curve between two priors, and the prior where it is reached."""
+        ends = [float(logit(low)), float(logit(high))]
+        turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
+        inside = [x for x in (*turns, *self.edges[1:-1]) if ends[0] < x < ends[1]]
+        priors = np.array([low, *expit(inside), high])
+        values = self.at(priors)[model]
+        least = int(np.argmin(values))
+        return float(values[least]), float(priors[least])
+
+    def slope(self, prior: float) -> Floats:
+        """Change of every curve with the log-odds of the prior."""
+        x = float(logit(prior))
+        panel = int(np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1))
+        return np.array([float(series.deriv()(x)) for series in self.panels[panel]])
+
     def _candidates(self) -> list[float]:
         """Priors at which two of the curves meet, or a panel ends: the lead changes at none but these."""
         met = [_roots(a - b) for panel in self.panels for a, b in combinations(panel, 2)]
@@ -111,7 +157,8 @@ class MeanCurves:
 
 def _roots(curve: Chebyshev) -> Floats:
     """Real roots within the domain; none where the curve is rounding throughout."""
-    if np.abs(curve.coef).max() <= LEAD_TOLERANCE:
+    size = np.abs(curve.coef)
+    if size.max() <= LEAD_TOLERANCE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
         return np.empty(0)
     roots = np.asarray(curve.trim(1e-17).roots())
     real = roots[np.abs(roots.imag) < 1e-9].real

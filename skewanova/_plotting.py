@@ -80,6 +80,14 @@ def find_regions(source: object, models: Sequence[str]) -> pd.DataFrame:
     return _known_models(find_frame(source, "regions", columns, "plot_regions"), models, "regions")
 
 
+def find_optional(source: object, attribute: str, columns: Sequence[str]) -> pd.DataFrame | None:
+    """That frame of a result, or the one given, or None where there is none or it has no rows."""
+    given = source if isinstance(source, pd.DataFrame) else _as_frame(getattr(source, attribute, None))
+    if given is None or given.empty:
+        return None
+    return find_frame(given, attribute, columns, attribute)
+
+
 def _known_models(frame: pd.DataFrame, models: Sequence[str], name: str) -> pd.DataFrame:
     unknown = [model for model in in_order(frame["model"]) if model not in models]
     if unknown:

@@ -30,7 +30,6 @@ from skewanova.evaluation import Evaluation, prior_grid
 from skewanova.influence import OneSetComparison, Target, compare_on_one_set
 from skewanova.intervals import ENOUGH_SUPPORT
 from skewanova.posthoc import POSTHOC_COLUMNS
-from skewanova.resampling import share_best
 
 #: Fewer positives than this leave the normal approximation too little.
 ENOUGH_POSITIVES = 50
@@ -89,7 +88,8 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     posthoc = _posthoc(cases, found, options.alpha)
     stage("ranking, differences")
     intervals = _intervals(table, measures, options)
-    ranking = _ranking(measures, found, posthoc, options)
+    letters = headline_letters(measures, posthoc)
+    ranking = rank_models(measures, letters=letters, alpha=options.alpha, scores=table, rng=options.rng)
     analysis = Analysis(
         tests=(_omnibus(found),),
         posthoc=posthoc,
@@ -169,14 +169,6 @@ def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.Data
         rng=options.rng,
     )
     return frame.set_index("model").loc[list(measures.models)]
-
-
-def _ranking(
-    measures: Evaluation, found: OneSetComparison, posthoc: pd.DataFrame, options: Options
-) -> pd.DataFrame:
-    """Ranking whose chances of being best are those over samples of cases."""
-    ranking = rank_models(measures, letters=headline_letters(measures, posthoc), alpha=options.alpha)
-    return ranking.assign(p_best=share_best(found.estimate + _normal_draws(found.covariance, options)))
 
 
 def _difference_curves(cases: _Set, options: Options) -> pd.DataFrame:

@@ -75,6 +75,13 @@ def plot_size(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "positives", "share of samples rejected")
 
 
+def plot_reliability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw how often a model was the best against its probability of being best, a line a way to find it."""
+    ax = _lines(frame, "method", "mean_p", "truly_best", ax=ax, logarithmic=False)
+    ax.plot([0, 1], [0, 1], **_REFERENCE)
+    return _labelled(ax, "P(best)", "share truly the best")
+
+
 def plot_sample(seed: int = 0, alpha: float = 0.4, *, ax: Axes | None = None) -> Axes:
     """Draw the true, the empirical and the fitted curve of one sample (Brodersen et al. 2010, figure 1)."""
     ax = _axes(ax)
@@ -162,16 +169,41 @@ def _of_paired(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
             )
 
 
+def _of_p_best(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """All settings together, by range of probabilities, weighted by how many models are in each."""
+    weighted = frame.assign(p=frame["mean_p"] * frame["n_models"], t=frame["truly_best"] * frame["n_models"])
+    sums = weighted.groupby(["method", "p_low"], as_index=False)[["p", "t", "n_models"]].sum()
+    share = sums["t"] / sums["n_models"]
+    shown = sums.assign(
+        setting="all settings",
+        mean_p=sums["p"] / sums["n_models"],
+        truly_best=share,
+        std_error=np.sqrt(share * (1 - share) / sums["n_models"]),
+    )
+    yield "reliability", draw_panels(shown, plot_reliability)
+
+
+def _none(_frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """No figure: the table says it all."""
+    yield from ()
+
+
 _FIGURES: Mapping[str, Callable[[pd.DataFrame, int], Iterator[tuple[str, Figure]]]] = {
     "estimators": _of_estimators,
     "intervals": _of_intervals,
     "binormal": _of_binormal,
     "paired": _of_paired,
+    "crossings": _none,
+    "leaders": _none,
+    "p_best": _of_p_best,
 }
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "estimators": ("bias",),
     "intervals": tuple(f"{n}{end}" for n in ("coverage", "width", "location") for end in ("", "_by_prior")),
     "binormal": ("curves", "auprec", "auc"),
+    "crossings": (),
+    "leaders": (),
+    "p_best": ("reliability",),
     "paired": tuple(
         f"{name}_{setting}"
         for name in ("size", "size_thin")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from skewanova._checks import InputError
 from skewanova._curve_result import STUDIES, CurveStudy
+from skewanova._decision_runner import DECISION_STUDIES, DecisionStudy
 from skewanova._folder import whole_folder
 from skewanova._study_figures import FORMATS, figure_names, picture, study_figures
 
@@ -34,12 +35,12 @@ def check_study_folder(out: Path) -> None:
         raise InputError(f"`--out` must name a file in a folder that is there, but got {str(out)!r}")
 
 
-def write_study(result: CurveStudy, out: Path) -> None:
+def write_study(result: CurveStudy | DecisionStudy, out: Path) -> None:
     """Write a study.
 
     Parameters
     ----------
-    result : CurveStudy
+    result : CurveStudy or DecisionStudy
         A finished study.
     out : Path
         A file whose name ends in .csv, or else a folder, written whole or not at all: the frame as
@@ -74,18 +75,18 @@ def write_study(result: CurveStudy, out: Path) -> None:
                 (folder / f"{name}.{kind}").write_bytes(picture(figure, kind))
 
 
-def _write_frame(result: CurveStudy, path: Path) -> None:
+def _write_frame(result: CurveStudy | DecisionStudy, path: Path) -> None:
     result.to_frame().to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def _files() -> Iterator[str]:
     """All names that a study may have written."""
-    for study in STUDIES:
+    for study in (*STUDIES, *DECISION_STUDIES):
         yield from (f"{study}.csv", f"{study}.md")
         yield from (f"{name}.{kind}" for name in figure_names(study) for kind in FORMATS)
 
 
 def _is_ours(folder: Path) -> bool:
     """Whether the folder holds tables that a study wrote."""
-    found = [folder / f"{study}.md" for study in STUDIES]
+    found = [folder / f"{study}.md" for study in (*STUDIES, *DECISION_STUDIES)]
     return any(path.read_bytes().startswith(MARK.encode()) for path in found if path.is_file())

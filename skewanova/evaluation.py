@@ -70,6 +70,15 @@ class Evaluation(Framed):
         """Return the long-form frame of AUPREC."""
         return self.auprec
 
+    def cell_auprec(self, priors: ArrayLike) -> Floats:
+        """AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
+        pi = np.atleast_1d(check_priors(priors))
+        values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
+        model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
+        cells = [(model[m], fold[f]) for m, f in self.curves]
+        values[tuple(np.transpose(cells))] = _areas(self.curves, pi, self.estimator)
+        return values
+
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Mean AUPREC over folds, of shape (n_models, n_priors)."""
         pi = np.atleast_1d(check_priors(priors))

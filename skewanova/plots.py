@@ -46,10 +46,13 @@ def plot_auprec(
     result: object,
     *,
     deployment_prior: tuple[float, float] | None = None,
+    support: pd.DataFrame | None = None,
     errorbar: ErrorBar = ("sd", 1),
     ax: Axes | None = None,
 ) -> Axes:
     """AUPREC of each model against the prior, averaged over folds.
+
+    Priors at which the test set holds too few negatives to tell are hatched.
 
     Parameters
     ----------
@@ -57,6 +60,8 @@ def plot_auprec(
         A result with `auprec_by_prior`, or that frame: model, fold, prior, auprec on one grid of priors.
     deployment_prior : tuple of float, optional
         Range of priors to shade.
+    support : DataFrame, optional
+        Columns prior, supported; by default that of the result, if it has one.
     errorbar, ax
         As for :func:`plot_roc`.
 
@@ -83,6 +88,7 @@ def plot_auprec(
     limits = draw.check_limits(deployment_prior)
     ax, entries = artists.auprec_lines(frame, errorbar, ax)
     entries += draw.shade_priors(ax, limits)
+    entries += artists.unsupported(ax, _or_own(result, support, "support", ["prior", "supported"]))
     draw.style(ax, title="AUPREC by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
     draw.legend(ax, entries, draw.legend_title(frame))
     return ax
@@ -196,8 +202,19 @@ def plot_differences(
     return ax
 
 
-def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_regions(
+    result: object,
+    regions: pd.DataFrame | None = None,
+    *,
+    bands: pd.DataFrame | None = None,
+    crossings: pd.DataFrame | None = None,
+    support: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Mean AUPREC against the prior, and along the bottom which model leads where.
+
+    Bands hold for all models and priors at once, changes of the lead have their intervals, and priors
+    at which the test set holds too few negatives to tell are hatched.
 
     Parameters
     ----------
@@ -205,6 +222,9 @@ def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axe
         A result with `auprec_by_prior` and `regions`, or the former frame: model, fold, prior, auprec.
     regions : DataFrame, optional
         Columns model, prior_low, prior_high; needed where `result` is a frame.
+    bands, crossings, support : DataFrame, optional
+        As :func:`~skewanova.auprec_bands`, :func:`~skewanova.crossings` and
+        :func:`~skewanova.support_by_prior` return them; by default those of the result, if it has them.
     ax : Axes, optional
         As for :func:`plot_roc`.
 
@@ -235,7 +255,14 @@ def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axe
     models = draw.in_order(frame["model"])
     leads = draw.find_regions(source, models)
     ax, entries = artists.auprec_lines(frame, None, ax)
+    shown = _or_own(result, bands, "auprec_bands", ["model", "prior", "conf_low", "conf_high"])
+    if shown is not None and shown["conf_low"].notna().any() and len(models) <= draw.MOST_BANDS:
+        entries += artists.bands(ax, shown, models)
+    entries += artists.unsupported(ax, _or_own(result, support, "support", ["prior", "supported"]))
+    marks = ["prior", "conf_low", "conf_high", "model_above", "lead", "open_low", "open_high"]
+    changes = _or_own(result, crossings, "crossings", marks)
     artists.leading_strip(ax, leads, models)
+    entries += artists.crossing_marks(ax, changes, frame) if changes is not None else []
     entries.append(("strip: leading model", Patch(facecolor=draw.NEUTRAL)))
     draw.style(ax, title="Leading model by prior", xlabel=draw.PRIOR_LABEL, ylabel="AUPREC")
     draw.legend(ax, entries, draw.legend_title(frame))
@@ -243,9 +270,15 @@ def plot_regions(result: object, regions: pd.DataFrame | None = None, *, ax: Axe
 
 
 def plot_difference_curves(
-    result: object, *, pair: tuple[str, str] | None = None, ax: Axes | None = None
+    result: object,
+    *,
+    pair: tuple[str, str] | None = None,
+    support: pd.DataFrame | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Difference of AUPREC of two models along the prior, with a band that holds at all priors at once.
+
+    Priors at which the test set holds too few negatives to tell are hatched.
 
     Parameters
     ----------
@@ -254,6 +287,8 @@ def plot_difference_curves(
         reject.
     pair : (str, str), optional
         The two models, as the frame orders them; by default its first pair.
+    support : DataFrame, optional
+        Columns prior, supported; by default that of the result, if it has one.
     ax : Axes, optional
         Where to draw.
 
@@ -288,7 +323,16 @@ def plot_difference_curves(
     ax = draw.new_axes(ax, (7.2, 4.0))
     entries = artists.difference_band(ax, rows, model_palette(models)[first])
     draw.log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
+    entries += artists.unsupported(ax, _or_own(result, support, "support", ["prior", "supported"]))
     title = f"{labels[first]} minus {labels[second]}"
     draw.style(ax, title=title, xlabel=draw.PRIOR_LABEL, ylabel="Difference in AUPREC")
     draw.legend(ax, entries)
     return ax
+
+
+def _or_own(
+    result: object, given: pd.DataFrame | None, attribute: str, columns: list[str]
+) -> pd.DataFrame | None:
+    """The frame given, or that of the result."""
+    source = result if given is None and not isinstance(result, pd.DataFrame) else given
+    return draw.find_optional(source, attribute, columns)

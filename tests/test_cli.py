@@ -84,7 +84,7 @@ def assert_refused(arguments, message, folder):
 def test_demo_as_a_process(tmp_path):
     done = run_process("demo", "--alpha", "0.005", "--priors", "0.5,0.1")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("3 models, 20 folds, level 0.005\n")
+    assert done.stdout.startswith("Advice\nA, C and B were compared")
     assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))
     assert list(tmp_path.iterdir()) == []
 
@@ -354,7 +354,7 @@ def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     assert_refused(["compare", "scores.csv", *QUICK], "--missing drop_fold$", folder)
     done = run("compare", "scores.csv", *QUICK, "--missing", "drop_fold")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.output.startswith("2 models, 2 folds, level 0.05\n")
+    assert done.output.startswith("Advice\nm0 and m1 were compared")
     assert "dropped 1 of 3 folds for all models" in " ".join(done.output.split())
 
 

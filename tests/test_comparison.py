@@ -6,13 +6,20 @@ import pytest
 
 from skewanova import Comparison, compare, evaluate, read_scores
 from skewanova._checks import InputError, InputTypeError
+from skewanova._choices import CHOICE_COLUMNS
+from skewanova._crossings import CROSSING_COLUMNS
+from skewanova._leaders import LEADER_COLUMNS
+from skewanova._support import SUPPORT_COLUMNS
 from skewanova.anova import ANOVA_COLUMNS
-from skewanova.decision import RANKING_COLUMNS, REGION_COLUMNS
+from skewanova.decision import DECISION_COLUMNS, RANKING_COLUMNS, REGION_COLUMNS
 from skewanova.posthoc import POSTHOC_COLUMNS, prior_pair_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova._checks.SkewanovaWarning")
 
 QUICK = {"priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
+NAME_COLUMNS = (
+    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+)  # fmt: skip
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
@@ -21,6 +28,11 @@ COLUMNS = {
     "prior_posthoc": prior_pair_columns(),
     "ranking": list(RANKING_COLUMNS),
     "regions": list(REGION_COLUMNS),
+    "crossings": list(CROSSING_COLUMNS),
+    "leaders": list(LEADER_COLUMNS),
+    "decisions": list(DECISION_COLUMNS),
+    "choices": list(CHOICE_COLUMNS),
+    "support": list(SUPPORT_COLUMNS),
 }
 
 
@@ -53,7 +65,7 @@ def same_numbers(a, b, names=None):
     """All frames equal once the models of `a` are called as in `b`."""
     for name, frame in frames(a).items():
         if names is not None:
-            frame = frame.replace(dict.fromkeys(("model", "model_a", "model_b", "runner_up"), names))
+            frame = frame.replace(dict.fromkeys(NAME_COLUMNS, names))
         pd.testing.assert_frame_equal(frame, getattr(b, name), check_exact=True)
 
 
@@ -132,9 +144,11 @@ def test_conclusions_and_letters_follow_the_headline(result):
 def test_summary_fits_the_screen_and_names_what_was_done(result):
     text = result.summary()
     assert all(len(line) <= 80 and line.isprintable() and line == line.rstrip() for line in text.split("\n"))
-    assert text.startswith("3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator")
+    assert text.startswith("Advice\nhigh, mid and low were compared by mean AUPREC")
+    assert "\n\n3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator" in text
     words = " ".join(text.split())
     for part in (
+        result.advice,
         "uniform over priors 0.3 to 0.5",
         *result.conclusions,
         *result.warnings,

@@ -20,12 +20,16 @@ from skewanova import (
     UniformSkew,
     auc,
     auprec,
+    decision_choices,
+    decision_table,
     evaluate,
     iauprec,
     lead_regions,
     rank_models,
 )
-from skewanova.decision import RANKING_COLUMNS, REGION_COLUMNS, _mean_curves, ranking_order
+from skewanova._choices import CHOICE_COLUMNS, CRITERIA
+from skewanova._p_best import probability_best
+from skewanova.decision import DECISION_COLUMNS, RANKING_COLUMNS, REGION_COLUMNS, _mean_curves, ranking_order
 from skewanova.priors import as_deployment_prior
 
 GRID = 100_000
@@ -248,30 +252,52 @@ def test_p_best_sums_to_one_and_follows_the_seed():
     pd.testing.assert_series_equal(rank_models(measures)["p_best"], rank_models(measures, rng=0)["p_best"])
 
 
-def test_p_best_of_the_only_winner_is_one():
+def test_p_best_of_a_clear_winner_is_nearly_one():
     ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": LATE}))
+    assert ranking["p_best"].tolist() == pytest.approx([1.0, 0.0], abs=0.01)
+
+
+def test_p_best_where_nothing_varies_is_certain():
+    ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": [LATE[0]] * 3}))
     assert ranking["p_best"].tolist() == [1.0, 0.0]
 
 
 def test_ties_share_p_best():
     ranking = rank_models(measure({"a": LATE, "b": LATE, "bad": [through((0.5, 0.5))] * 3}))
-    assert ranking["p_best"].tolist() == pytest.approx([0.5, 0.5, 0.0])
+    assert ranking["p_best"].tolist() == pytest.approx([0.5, 0.5, 0.0], abs=0.01)
+    assert ranking["p_best"].iloc[0] == ranking["p_best"].iloc[1]
 
 
-def test_p_best_by_enumeration_of_two_folds():
-    # a wins the first fold by much, b the second by little: of the samples 11, 12, 21, 22 a wins 3
-    ranking = rank_models(measure({"a": [LATE[2], LATE[1]], "b": [LATE[1], LATE[0]]}))
-    expected = pytest.approx([0.75, 0.25], abs=4 * 0.5 / np.sqrt(9999))
-    assert ranking["model"].tolist() == ["a", "b"]
-    assert ranking["p_best"].tolist() == expected
+def posterior_best_of_two(difference, error, df):
+    """P(first is best): the posterior of a difference, by quadrature over its spread and its error."""
+    spread = error * np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)[:, None]
+    variance = error**2 * (df / stats.chi2.isf((np.arange(400) + 0.5) / 400, df))[None]
+    likelihood = stats.norm.pdf(difference, scale=np.sqrt(spread**2 + variance))
+    kept = spread**2 / (spread**2 + variance)
+    ahead = stats.norm.cdf(kept * difference / np.sqrt(kept * variance))
+    return (likelihood * ahead).sum() / likelihood.sum()
+
+
+@pytest.mark.parametrize(("difference", "df"), [(0.0, 9), (0.5, 9), (-1.5, 4), (2.5, 19), (4.0, 19)])
+def test_p_best_of_two_models_by_quadrature(difference, df):
+    # the contrast of probability_best is the difference over the root of 2, and its error likewise
+    found = probability_best(np.array([difference, 0.0]), 0.5 * np.eye(2), df=df, n_draws=40_000)
+    expected = posterior_best_of_two(difference / np.sqrt(2), np.sqrt(0.5), df)
+    assert found[0] == pytest.approx(expected, abs=0.012)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_p_best_widens_where_folds_share_training_data():
-    # a wins both folds, the second barely: only with the widened spread does it lose the sample 22
-    measures = measure({"a": [LATE[2], through((0.1, 0.93))], "b": [LATE[1], through((0.101, 0.93))]})
-    assert rank_models(measures)["p_best"].tolist() == [1.0, 0.0]
-    wide = rank_models(measures, ratio=0.25)["p_best"].tolist()
-    assert wide == pytest.approx([0.75, 0.25], abs=4 * 0.5 / np.sqrt(9999))
+    measures = random_models(2, n_folds=12)
+    plain, wide = rank_models(measures)["p_best"], rank_models(measures, ratio=0.25)["p_best"]
+    assert wide.max() < plain.max() - 0.02
+    table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
+    covariance = np.cov(table.to_numpy().T) * (1 / 12 + 0.25)
+    expected = dict(
+        zip(measures.models, probability_best(table.mean().to_numpy(), covariance, df=11), strict=True)
+    )
+    found = rank_models(measures, ratio=0.25).set_index("model")["p_best"].to_dict()
+    assert found == pytest.approx(expected, abs=0.03)
 
 
 def test_p_best_with_hostile_names_and_mixed_folds():
@@ -542,3 +568,81 @@ def test_order_of_the_models_does_not_matter():
         pd.testing.assert_frame_equal(
             function(measure(CROSSING, priors=WIDE)), function(measure(turned, priors=WIDE)), rtol=1e-9
         )
+
+
+# --- decisions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(WEIGHTINGS))
+def test_decisions_equal_brute_force(name):
+    weighting = WEIGHTINGS[name]
+    measures = measure(CROSSING, deployment=weighting)
+    found = decision_table(measures)
+    assert tuple(found) == DECISION_COLUMNS
+    ranking = rank_models(measures)
+    assert found["model"].tolist() == ranking["model"].tolist()
+    for column in ("expected_regret", "max_regret", "p_best"):
+        np.testing.assert_array_equal(found[column], ranking[column])
+    np.testing.assert_allclose(found["expected_auprec"], ranking["iauprec"], rtol=1e-14)
+    found = found.set_index("model").loc[list(CROSSING)]
+    if isinstance(weighting, DiscretePrior):
+        priors, weights = weighting.quadrature()
+        priors = priors[weights > 0]
+    else:
+        priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 2001))
+    means = means_at(measures, priors)
+    np.testing.assert_allclose(found["worst_auprec"], means.min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(found["worst_prior"], priors[means.argmin(axis=1)], rtol=1e-9)
+    low, high = (means_at(measures, [end])[:, 0] for end in (weighting.low, weighting.high))
+    np.testing.assert_allclose(found["auprec_rarest"], low, rtol=1e-12)
+    np.testing.assert_allclose(found["auprec_commonest"], high, rtol=1e-12)
+    np.testing.assert_allclose(found["sensitivity"], high - low, rtol=1e-9, atol=1e-15)
+    assert (found["p_best_over"] == "folds").all()
+
+
+def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
+    measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
+    found = decision_table(measures).set_index("model").loc[list(CROSSING)]
+    ends = means_at(measures, [0.25, 1 / 3001])
+    np.testing.assert_allclose(found["loss_per_tenfold"], (ends[:, 0] - ends[:, 1]) / 3, rtol=1e-9)
+    at_one = decision_table(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
+    step = 1e-4
+    near = means_at(measures, [1 / (1 + 3 * 10**-step), 1 / (1 + 3 * 10**step)])
+    expected = (near[:, 0] - near[:, 1]) / (2 * step)
+    np.testing.assert_allclose(at_one["loss_per_tenfold"], expected, rtol=1e-6)
+    assert (at_one["sensitivity"] == 0).all()
+
+
+def test_criteria_disagree_where_curves_cross():
+    table = decision_table(measure(CROSSING, deployment=UniformPrior(0.0005, 0.5)))
+    choices = decision_choices(table).set_index("criterion")
+    assert tuple(choices.reset_index()) == CHOICE_COLUMNS
+    by_model = table.set_index("model")
+    assert choices.loc["highest_expected_auprec", "model"] == by_model["expected_auprec"].idxmax()
+    assert choices.loc["maximin_auprec", "model"] == by_model["worst_auprec"].idxmax() == "early"
+    assert choices.loc["minimax_regret", "model"] == by_model["max_regret"].idxmin()
+    assert choices.loc["minimum_expected_regret", "model"] == by_model["expected_regret"].idxmin()
+    assert choices.loc["maximin_auprec", "model"] != choices.loc["highest_expected_auprec", "model"]
+    for row in choices.itertuples():
+        column, more = CRITERIA[row.Index]
+        assert row.value == by_model.loc[row.model, column]
+        assert row.margin == pytest.approx(abs(row.value - by_model.loc[row.runner_up, column]))
+        assert row.value == (by_model[column].max() if more else by_model[column].min())
+        others = by_model[column].drop([row.model, row.runner_up])
+        assert (abs(others - row.value) >= row.margin - 1e-12).all()
+
+
+def test_choices_of_one_fold_without_scores_and_of_one_model():
+    one_fold = decision_table(random_models(3, n_folds=1))
+    assert one_fold["p_best"].isna().all()
+    assert (one_fold["p_best_over"] == "").all()
+    assert "highest_p_best" not in decision_choices(one_fold)["criterion"].tolist()
+    alone = decision_choices(decision_table(measure({"only": LATE})))
+    assert alone["model"].unique().tolist() == ["only"]
+    assert alone["margin"].isna().all()
+    assert (alone["runner_up"] == "").all()
+
+
+def test_a_negative_ratio_is_refused():
+    with pytest.raises(InputError, match="`ratio` must be"):
+        decision_table(random_models(0), ratio=-1.0)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from skewanova import _fold_kernels as kernels
 from skewanova import auprec_by_prior, difference_curves, differing_priors, evaluate, load_satellite_scores
-from skewanova._differences import DIFFERENCE_COLUMNS, _critical, _largest_of_all
+from skewanova._differences import DIFFERENCE_COLUMNS, critical_value, largest_of_all
 from skewanova.evaluation import prior_grid
 
 RATIO = 0.25
@@ -81,7 +81,7 @@ def test_decision_p_value_and_band_say_the_same(satellite, alpha, n_draws):
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.1])
 def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
     largest = np.arange(1.0, n_draws + 1)
-    critical = _critical(largest, alpha)
+    critical = critical_value(largest, alpha)
     p_at = lambda t: (1 + (largest >= t).sum()) / (1 + n_draws)  # noqa: E731
     assert np.isnan(critical) or p_at(critical) >= alpha - 1e-12 > p_at(critical + 0.5) - 2e-12
     assert np.isnan(critical) == (1 / (1 + n_draws) >= alpha - 1e-12)
@@ -153,8 +153,8 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
         values = curves.transpose(2, 0, 1)
         t = np.abs(kernels.paired_t(values).statistic).max()
         difference = kernels.pair_differences(values).transpose(1, 2, 0).reshape(n_folds, -1)
-        largest = _largest_of_all(difference - difference.mean(axis=0), 7, 199, seed)
-        errors += t > _critical(np.sort(largest), 0.05)
+        largest = largest_of_all(difference - difference.mean(axis=0), 7, 199, seed)
+        errors += t > critical_value(np.sort(largest), 0.05)
     assert errors / replicates < 0.05 + 3 * np.sqrt(0.05 * 0.95 / replicates)
     if n_folds > 2:
         assert errors / replicates > 0.05 - 4 * np.sqrt(0.05 * 0.95 / replicates)
@@ -162,7 +162,7 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
 
 def test_draws_are_students_t_for_one_column():
     residual = correlated_folds(1, 12, 1, rho=0, rng=np.random.default_rng(0))[0]
-    draws = _largest_of_all(residual - residual.mean(), 1, 20_000, 1)
+    draws = largest_of_all(residual - residual.mean(), 1, 20_000, 1)
     assert stats.kstest(draws, lambda t: 1 - 2 * stats.t.sf(t, 11)).pvalue > 0.001
 
 

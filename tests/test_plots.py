@@ -738,3 +738,77 @@ def test_legend_stands_beside_where_the_layout_makes_room(result):
     edge = beside.get_window_extent().x1
     assert beside.get_legend().get_window_extent().x0 > edge
     assert within.get_legend().get_window_extent().x1 < within.get_window_extent().x1
+
+
+# ---------------------------------------------------------------- bands, crossings, support
+
+
+def decided(result):
+    """The result with what decisions add to it."""
+    support = pd.DataFrame({"prior": PRIORS, "supported": PRIORS > 0.01})
+    means = result.auprec_by_prior.groupby(["model", "prior"], sort=False)["auprec"].mean().reset_index()
+    bands = means.assign(conf_low=means["auprec"] - 0.05, conf_high=means["auprec"] + 0.05)
+    change = {"prior": 0.05, "conf_low": 0.03, "conf_high": 0.5, "model_below": "C", "model_above": "A"}
+    flags = {"lead": True, "open_low": False, "open_high": True}
+    crossings = pd.DataFrame([change | flags, change | flags | {"lead": False, "prior": 0.2}])
+    band = {"estimate": 0.0, "conf_low": -0.1, "conf_high": 0.1, "reject": False}
+    curves = pd.DataFrame({"model_a": "C", "model_b": "A", "prior": PRIORS, **band})
+    added = {"support": support, "auprec_bands": bands, "crossings": crossings, "differences": curves}
+    return SimpleNamespace(**{**vars(result), **added})
+
+
+def hatched(ax):
+    return [patch for patch in ax.patches if patch.get_hatch()]
+
+
+@pytest.mark.parametrize("plot", [sp.plot_auprec, sp.plot_regions, sp.plot_difference_curves])
+def test_unsupported_priors_are_hatched(result, plot):
+    full = decided(result)
+    ax = plot(full)
+    (patch,) = hatched(ax)
+    limit = PRIORS[PRIORS > 0.01].min()
+    drawn = patch.get_extents().transformed(ax.transData.inverted())
+    assert drawn.x0 == pytest.approx(max(PRIORS.min(), ax.get_xlim()[0]))
+    assert drawn.x1 == pytest.approx(limit)
+    assert "too few negatives\nto tell" in legend_texts(ax)
+    full.support = full.support.assign(supported=True)
+    assert not hatched(plot(full))
+    full.support = full.support.assign(supported=False)
+    everything = hatched(plot(full))[0].get_extents().transformed(plt.gca().transData.inverted())
+    assert everything.x1 == pytest.approx(PRIORS.max())
+
+
+def test_support_may_be_given_beside_a_frame(result):
+    full = decided(result)
+    assert not hatched(sp.plot_auprec(full.auprec_by_prior))
+    assert len(hatched(sp.plot_auprec(full.auprec_by_prior, support=full.support))) == 1
+    with pytest.raises(InputError, match="`support` draws the columns prior, supported, but the frame lacks"):
+        sp.plot_auprec(full.auprec_by_prior, support=full.support.drop(columns="supported"))
+
+
+def test_regions_show_bands_and_changes_of_the_lead(result):
+    full = decided(result)
+    ax = sp.plot_regions(full)
+    collections = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    for model, band in zip(NAMES, collections, strict=True):
+        rows = full.auprec_bands[full.auprec_bands["model"] == model]
+        path = band.get_paths()[0].vertices
+        assert path[:, 1].min() == pytest.approx(rows["conf_low"].min())
+        assert path[:, 1].max() == pytest.approx(rows["conf_high"].max())
+    interval, low, high, point = ax.lines[len(NAMES) :]  # one change of the lead, and not the other crossing
+    assert list(interval.get_xdata()) == [0.03, 0.5]
+    assert (low.get_marker(), high.get_marker()) == ("|", ">")
+    assert list(point.get_xdata()) == [0.05]
+    curve = full.auprec_by_prior.query("model == 'A'").groupby("prior")["auprec"].mean()
+    expected = np.interp(np.log(0.05), np.log(curve.index), curve)
+    assert point.get_ydata()[0] == pytest.approx(expected)
+    assert {"simultaneous band", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
+
+
+def test_regions_without_intervals_have_no_bands(result):
+    full = decided(result)
+    full.auprec_bands = full.auprec_bands.assign(conf_low=np.nan, conf_high=np.nan)
+    full.crossings = full.crossings.iloc[:0]
+    ax = sp.plot_regions(full)
+    assert not ax.collections
+    assert len(ax.lines) == len(NAMES)

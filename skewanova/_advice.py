@@ -1,0 +1,269 @@
+"""A paragraph of advice: which model to deploy, how sure that is, and where it would change.
+
+Every sentence has a function of its own and says numbers that stand in the frames it takes. No model is
+called the better one unless the headline test, or the simultaneous bands, tell it from the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from skewanova._rendering import format_number, format_p, short_names
+from skewanova._sentences import TEST_NAMES
+
+#: Longer lists of models are counted instead.
+MOST_NAMED = 5
+#: Largest regret that is only rounding.
+NO_REGRET = 1e-9
+
+
+class AdviceSource(Protocol):
+    """The frames that advice is made of; columns as in the output folder."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """IAUPREC of every model and fold."""
+
+    @property
+    def anova(self) -> pd.DataFrame:
+        """Tests of all models."""
+
+    @property
+    def posthoc(self) -> pd.DataFrame:
+        """Tests of pairs of models."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
+
+    @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def support(self) -> pd.DataFrame:
+        """At which priors the test set can speak."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What was asked for: `alpha` and `deployment_prior`, in words."""
+
+
+def advice(source: AdviceSource) -> str:
+    """Advise on the choice, in one paragraph.
+
+    Parameters
+    ----------
+    source : Comparison
+        What was found.
+
+    Returns
+    -------
+    str
+        Sentences; names are shortened to fit a line, and nothing is escaped.
+    """
+    names = short_names(str(model) for model in source.decisions["model"])
+    alpha = float(str(source.settings["alpha"]))
+    headline = source.posthoc[source.posthoc["role"] == "headline"]
+    compared = compared_sentence(source.iauprec, str(source.settings["deployment_prior"]), names)
+    if len(names) == 1:
+        return f"{compared} {support_sentence(source.support)}".strip()
+    sentences = [
+        compared,
+        tested_sentence(source.anova, alpha),
+        choice_sentence(source.decisions, headline, alpha, names),
+        probability_sentence(source.decisions, names),
+        regret_sentence(source.decisions, names),
+        criteria_sentence(source.choices, names),
+        depends_sentence(source.leaders, names),
+        *crossing_sentences(source.crossings, source.leaders, alpha, names),
+        support_sentence(source.support),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def compared_sentence(iauprec: pd.DataFrame, weighting: str, names: Mapping[str, str]) -> str:
+    """Say what was compared, and on what."""
+    cases = iauprec["n_positive"] + iauprec["n_negative"]
+    n_folds = iauprec["fold"].nunique()
+    folds, each = ("one test set", "") if n_folds == 1 else (f"{n_folds} folds", " each")
+    positive = _range(iauprec["n_positive"])
+    verb = "was measured" if len(names) == 1 else "were compared"
+    return (
+        f"{_listed(names.values())} {verb} by mean AUPREC over the deployment prior ({weighting}), "
+        f"on {folds} of {_range(cases)} cases{each}, {positive} of them positive."
+    )
+
+
+def tested_sentence(anova: pd.DataFrame, alpha: float) -> str:
+    """Say what the headline test of all models found."""
+    rows = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
+    if rows.empty:
+        return ""
+    row = next(_records(rows))
+    told = "did not find them" if not row.p_value < alpha else "found them"
+    name = TEST_NAMES.get(row.test, row.test)
+    return f"The calibrated test ({name}) {told} to differ at {alpha:g} ({_p_words(row.p_value)})."
+
+
+def choice_sentence(
+    decisions: pd.DataFrame, headline: pd.DataFrame, alpha: float, names: Mapping[str, str]
+) -> str:
+    """Name the model to choose, or those that the headline test does not tell from the highest mean."""
+    best, mean = str(decisions["model"].iloc[0]), float(decisions["expected_auprec"].iloc[0])
+    alike, behind = _told_apart(headline, best, [str(model) for model in decisions["model"].iloc[1:]])
+    has = f"{names[best]} has the highest mean ({format_number(mean)})"
+    if not alike:
+        return f"Choose {names[best]}: it has the highest mean ({format_number(mean)}) and is ahead of " + (
+            f"{_listed(names[model] for model in behind)} at {alpha:g}."
+        )
+    ahead = f"; it is ahead of {_listed(names[model] for model in behind)}" if behind else ""
+    rest = _listed((names[model] for model in alike), "or")
+    return f"{has} but is not distinguishable from {rest} at {alpha:g}{ahead}."
+
+
+def regret_sentence(decisions: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say what the model with the highest mean may cost over the deployment prior."""
+    row = next(_records(decisions))
+    model = names[str(row.model)]
+    if row.max_regret <= NO_REGRET:
+        return f"At no deployment prior does another model have a higher mean than {model}."
+    expected, largest = format_number(row.expected_regret), format_number(row.max_regret)
+    return (
+        f"Over the deployment prior {model} falls short of the best mean by {expected} on average and "
+        f"by {largest} at most."
+    )
+
+
+def probability_sentence(decisions: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say how probable it is that the model with the highest mean is the best."""
+    row = next(_records(decisions))
+    if np.isnan(row.p_best):
+        return ""
+    return f"The probability that {names[str(row.model)]} is the best is {format_number(row.p_best, 2)}."
+
+
+def criteria_sentence(choices: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say where caution would pick another model than the mean does."""
+    picked = dict(zip(choices["criterion"], choices["model"], strict=True))
+    first = picked["highest_expected_auprec"]
+    others = [
+        f"{words} picks {names[str(picked[criterion])]}"
+        for criterion, words in (
+            ("maximin_auprec", "the best worst case (maximin)"),
+            ("minimax_regret", "the smallest largest regret (minimax)"),
+        )
+        if picked[criterion] != first
+    ]
+    return _sentence(" and ".join(others))
+
+
+def depends_sentence(leaders: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say that different models are shown to be the best at different priors, where they are."""
+    stretches = list(_sole_leaders(leaders))
+    if len({model for model, _, _ in stretches}) < 2:
+        return ""
+    told = _listed(f"{names[model]} at priors {low:.3g} to {high:.3g}" for model, low, high in stretches)
+    return f"No model is the best at every prior; ahead of all others are {told} (simultaneous bands)."
+
+
+def crossing_sentences(
+    crossings: pd.DataFrame, leaders: pd.DataFrame, alpha: float, names: Mapping[str, str]
+) -> Iterator[str]:
+    """Say where the highest mean passes from one model to another, with the interval of that prior."""
+    low, high = leaders["prior_low"].min(), leaders["prior_high"].max()
+    changes = crossings[crossings["lead"]]
+    if changes.empty and low < high:
+        leader = names[str(leaders["leader"].iloc[0])]
+        yield f"{leader} has the highest mean at every prior from {low:.3g} to {high:.3g}."
+    for row in _records(changes):
+        below, above = names[str(row.model_below)], names[str(row.model_above)]
+        yield (
+            f"The highest mean is {below}'s below prior {row.prior:.3g} and {above}'s above it"
+            f"{_interval_words(row, 1 - alpha)}."
+        )
+
+
+def support_sentence(support: pd.DataFrame) -> str:
+    """Say at which priors the test set cannot speak."""
+    thin = support[~support["supported"]]
+    low, high = support["prior"].min(), support["prior"].max()
+    if thin.empty:
+        return ""
+    if len(thin) == len(support):
+        return (
+            f"The smallest fold holds too few negatives to speak for any prior from {low:.3g} to {high:.3g} "
+            f"(at most {thin['effective_negatives'].max():.3g} effective negatives)."
+        )
+    limit = support.loc[support["supported"], "prior"].min()
+    return (
+        f"Below prior {limit:.3g} the smallest fold holds too few negatives to tell: as much as "
+        f"{thin['effective_negatives'].min():.3g} at prior {low:.3g}."
+    )
+
+
+def _told_apart(headline: pd.DataFrame, best: str, others: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Models that the headline pairs do not tell from the best one, and those they put behind it."""
+    behind = set()
+    for row in _records(headline[headline["reject"].astype(bool)]):
+        ahead, after = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
+        if ahead == best:
+            behind.add(after)
+    return [m for m in others if m not in behind], [m for m in others if m in behind]
+
+
+def _sole_leaders(leaders: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
+    """Model and limits of every stretch with one contender alone."""
+    alone = ~leaders.duplicated(["prior_low", "prior_high"], keep=False)
+    for row in _records(leaders[alone]):
+        yield str(row.contender), row.prior_low, row.prior_high
+
+
+def _interval_words(row: Any, level: float) -> str:
+    """The interval of a crossing, and whether it may go on beyond what was looked at."""
+    if np.isnan(row.conf_low):
+        return ""
+    if row.open_low and row.open_high:
+        return f" ({100 * level:g} % interval: all priors looked at, so the data do not tell where)"
+    low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
+    high = f"{row.conf_high:.3g}" + (" or above" if row.open_high else "")
+    return f" ({100 * level:g} % interval {low} to {high})"
+
+
+def _p_words(p_value: float) -> str:
+    shown = format_p(p_value)
+    return "p undefined" if not shown else f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def _range(values: pd.Series) -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _listed(parts: Iterable[str], word: str = "and") -> str:
+    """Names in a row; of many, the first and how many more."""
+    texts = list(parts)
+    if len(texts) > MOST_NAMED:
+        texts = [*texts[: MOST_NAMED - 1], f"{len(texts) - MOST_NAMED + 1} more"]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _records(frame: pd.DataFrame) -> Iterator[Any]:
+    """Rows as named tuples, of whatever types the columns have."""
+    yield from frame.itertuples(index=False)

@@ -1,0 +1,206 @@
+"""Advice in words: every number stands in a frame, and no winner is named that was not found."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import _advice as words
+from skewanova import compare, load_satellite_scores
+from skewanova._choices import CHOICE_COLUMNS
+from skewanova._crossings import CROSSING_COLUMNS
+from skewanova._rendering import format_number
+from skewanova.decision import DECISION_COLUMNS
+
+NAMES = {"A": "A", "B": "B", "C": "C"}
+
+
+def decided(**columns):
+    """Decisions of A, B and C, best first."""
+    plain = {
+        "model": ["A", "B", "C"], "expected_auprec": [0.8, 0.7, 0.6], "worst_auprec": 0.5, "worst_prior": 0.1,
+        "expected_regret": [0.01, 0.11, 0.21], "max_regret": [0.05, 0.2, 0.3], "p_best": [0.9, 0.1, 0.0],
+        "p_best_over": "folds", "auprec_rarest": 0.5, "auprec_commonest": 0.9, "sensitivity": 0.4,
+        "loss_per_tenfold": 0.3,
+    }  # fmt: skip
+    return pd.DataFrame(plain | columns)[list(DECISION_COLUMNS)]
+
+
+def pairs(*rejected):
+    rows = [("A", "B", 0.1), ("A", "C", 0.2), ("B", "C", 0.1)]
+    return pd.DataFrame(
+        [(a, b, d, (a, b) in rejected) for a, b, d in rows],
+        columns=["model_a", "model_b", "estimate", "reject"],
+    )
+
+
+def stretches(*rows):
+    return pd.DataFrame(rows, columns=["prior_low", "prior_high", "leader", "contender", "shortfall"])
+
+
+def crossing(**columns):
+    plain = {
+        "prior": 0.08, "conf_low": 0.05, "conf_high": 0.12, "model_below": "B", "model_above": "A",
+        "lead": True, "open_low": False, "open_high": False, "std_error": 0.01, "df": 9.0,
+    }  # fmt: skip
+    return pd.DataFrame([plain | columns])[list(CROSSING_COLUMNS)]
+
+
+ONE_STRETCH = stretches((0.01, 0.5, "A", "A", 0.0))
+
+
+# --- the choice ---------------------------------------------------------------------------------------------
+
+
+def test_a_winner_over_all_is_chosen():
+    text = words.choice_sentence(decided(), pairs(("A", "B"), ("A", "C")), 0.05, NAMES)
+    assert text == "Choose A: it has the highest mean (0.800) and is ahead of B and C at 0.05."
+
+
+def test_without_a_finding_no_winner_is_named():
+    text = words.choice_sentence(decided(), pairs(), 0.05, NAMES)
+    assert text == "A has the highest mean (0.800) but is not distinguishable from B or C at 0.05."
+    some = words.choice_sentence(decided(), pairs(("A", "C"), ("B", "C")), 0.05, NAMES)
+    assert (
+        some == "A has the highest mean (0.800) but is not distinguishable from B at 0.05; it is ahead of C."
+    )
+
+
+def test_being_behind_in_a_pair_is_not_being_ahead():
+    reverse = pairs(("A", "B")).assign(estimate=[-0.1, 0.2, 0.1])  # a rank test that turns the order round
+    assert "not distinguishable from B or C" in words.choice_sentence(decided(), reverse, 0.05, NAMES)
+
+
+def test_no_pairs_mean_no_winner():
+    assert "not distinguishable from B or C" in words.choice_sentence(
+        decided(), pairs().iloc[:0], 0.05, NAMES
+    )
+
+
+def test_regret_and_probability():
+    assert words.regret_sentence(decided(), NAMES) == (
+        "Over the deployment prior A falls short of the best mean by 0.010 on average and by 0.050 at most."
+    )
+    none = decided(expected_regret=0.0, max_regret=0.0)
+    assert words.regret_sentence(none, NAMES) == (
+        "At no deployment prior does another model have a higher mean than A."
+    )
+    assert words.probability_sentence(decided(), NAMES) == "The probability that A is the best is 0.90."
+    assert words.probability_sentence(decided(p_best=np.nan), NAMES) == ""
+
+
+def test_cautious_criteria_are_told_where_they_differ():
+    rows = [("highest_expected_auprec", "A"), ("maximin_auprec", "B"), ("minimax_regret", "A")]
+    choices = pd.DataFrame([(c, m, 0.5, "C", 0.1) for c, m in rows], columns=list(CHOICE_COLUMNS))
+    assert words.criteria_sentence(choices, NAMES) == "The best worst case (maximin) picks B."
+    assert words.criteria_sentence(choices.assign(model="A"), NAMES) == ""
+
+
+# --- where it changes ---------------------------------------------------------------------------------------
+
+
+def test_a_swap_is_told_as_such():
+    swap = stretches(
+        (0.01, 0.05, "B", "B", 0.0), (0.05, 0.1, "B", "B", 0.0), (0.05, 0.1, "B", "A", 0.1),
+        (0.1, 0.5, "A", "A", 0.0),
+    )  # fmt: skip
+    assert words.depends_sentence(swap, NAMES) == (
+        "No model is the best at every prior; ahead of all others are B at priors 0.01 to 0.05 and A at "
+        "priors 0.1 to 0.5 (simultaneous bands)."
+    )
+    assert words.depends_sentence(ONE_STRETCH, NAMES) == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "interval"),
+    [
+        ({}, " (95 % interval 0.05 to 0.12)"),
+        ({"open_low": True}, " (95 % interval 0.05 or below to 0.12)"),
+        ({"open_high": True}, " (95 % interval 0.05 to 0.12 or above)"),
+        (
+            {"open_low": True, "open_high": True},
+            " (95 % interval: all priors looked at, so the data do not tell where)",
+        ),
+        ({"conf_low": np.nan, "conf_high": np.nan}, ""),
+    ],
+)
+def test_crossings_of_the_lead_have_their_interval(columns, interval):
+    (text,) = words.crossing_sentences(crossing(**columns), ONE_STRETCH, 0.05, NAMES)
+    assert text == f"The highest mean is B's below prior 0.08 and A's above it{interval}."
+
+
+def test_other_crossings_do_not_change_the_lead():
+    (text,) = words.crossing_sentences(crossing(lead=False), ONE_STRETCH, 0.05, NAMES)
+    assert text == "A has the highest mean at every prior from 0.01 to 0.5."
+
+
+def test_support_names_the_prior_below_which_nothing_can_be_told():
+    support = pd.DataFrame({"prior": [0.01, 0.05, 0.1], "effective_negatives": [9.0, 50.0, 100.0]})
+    told = words.support_sentence(support.assign(supported=[False, True, True]))
+    assert (
+        told
+        == "Below prior 0.05 the smallest fold holds too few negatives to tell: as much as 9 at prior 0.01."
+    )
+    assert words.support_sentence(support.assign(supported=True)) == ""
+    assert "for any prior from 0.01 to 0.1 (at most 100 effective" in words.support_sentence(
+        support.assign(supported=False)
+    )
+
+
+# --- as a whole ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(load_satellite_scores(), priors=(0.5, 0.2), alpha=0.005)
+
+
+def test_advice_on_the_satellite_scores(result):
+    best = result.ranking.iloc[0]
+    text = result.advice
+    assert text.startswith("A, C and B were compared by mean AUPREC over the deployment prior (uniform over")
+    assert "on 20 folds of 1,287 cases each, 241 to 284 of them positive." in text
+    assert f"A has the highest mean ({format_number(best['iauprec'])}) but is not distinguishable" in text
+    assert f"The probability that A is the best is {format_number(best['p_best'], 2)}." in text
+    assert "Choose" not in text
+    assert result.summary().startswith("Advice\nA, C and B were compared")
+
+
+def test_every_number_stands_in_a_frame(result):
+    frames = [
+        result.anova,
+        result.decisions,
+        result.leaders,
+        result.support,
+        result.iauprec,
+        result.crossings,
+    ]
+    values = np.concatenate([f.select_dtypes("number").to_numpy().ravel() for f in frames]).astype(float)
+    counts = result.iauprec["n_positive"] + result.iauprec["n_negative"]
+    known = [*values[np.isfinite(values)], *counts, 20, 0.005, 0.05, 0.2]
+    for number in re.findall(r"\d[\d,]*\.?\d*", result.advice.replace("T2", "")):
+        shown = float(number.replace(",", "").rstrip("."))
+        digits = len(number.rstrip(".").partition(".")[2])
+        assert any(abs(value - shown) <= 0.5000001 * 10.0**-digits for value in known), number
+
+
+def test_one_model_is_only_measured(result):
+    alone = SimpleNamespace(
+        iauprec=result.iauprec.query("model == 'A'"), anova=result.anova.iloc[:0],
+        posthoc=result.posthoc.iloc[:0],
+        decisions=result.decisions.iloc[:1], choices=result.choices, crossings=result.crossings,
+        leaders=result.leaders.iloc[:1], support=result.support, settings=result.settings,
+    )  # fmt: skip
+    assert words.advice(alone).startswith("A was measured by mean AUPREC")
+
+
+def test_many_models_are_counted():
+    names = {f"M{i}": f"M{i}" for i in range(9)}
+    frame = pd.DataFrame({"fold": [1, 1], "n_positive": [10, 10], "n_negative": [90, 90]})
+    text = words.compared_sentence(frame, "prior 0.1", names)
+    assert text == (
+        "M0, M1, M2, M3 and 5 more were compared by mean AUPREC over the deployment prior (prior 0.1), on "
+        "one test set of 100 cases, 10 of them positive."
+    )
