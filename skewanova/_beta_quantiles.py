@@ -56,16 +56,23 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def fitted_quantiles(a: float, b: float, shares: Floats) -> Floats:
-    """Quantiles of the beta distribution with shapes a and b.
+    """Quantiles of the beta distribution with shapes a and b."""
+    return np.array([beta_quantile(a, b, float(share)) for share in shares])
+
+
+def beta_quantile(a: float, b: float, share: float) -> float:
+    """Quantile of the beta distribution with shapes a and b, or the limit of the search beyond it.
 
     By bisection in the log-odds: :func:`scipy.special.betaincinv` fails next to shapes of 1.
     """
 
-    def excess(log_odds: float, share: float) -> float:
+    def excess(log_odds: float) -> float:
         return float(betainc(a, b, expit(log_odds)) - share)
 
-    found = [brentq(excess, *QUANTILE_LIMITS, args=(share,), xtol=1e-14, rtol=TIGHT) for share in shares]
-    return np.asarray(expit(found))
+    low, high = QUANTILE_LIMITS
+    if excess(low) >= 0 or excess(high) <= 0:
+        return float(expit(low if excess(low) >= 0 else high))
+    return float(expit(brentq(excess, low, high, xtol=1e-14, rtol=TIGHT)))
 
 
 def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
