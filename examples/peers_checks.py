@@ -1,7 +1,7 @@
 """What the tables of peers.py ask, and how a cell is filled: by a small function that runs the tool.
 
-The functions are in peers_areas and peers_comparisons. A "no" is found too: no public name or parameter of the
-package holds any of the words that a function for the purpose would.
+The functions are in peers_areas and peers_comparisons. A "no" is found too: no public name or parameter of
+the package holds any of the words that a function for the purpose would.
 """
 
 from __future__ import annotations
