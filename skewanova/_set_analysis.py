@@ -33,6 +33,8 @@ from skewanova.posthoc import POSTHOC_COLUMNS
 
 #: Fewer positives than this leave the normal approximation too little.
 ENOUGH_POSITIVES = 50
+#: Positives times area below which the test may be liberal (docs/studies/paired.md).
+ENOUGH_HITS = 10
 #: Most numbers held at once for the difference curves: beyond, the grid of priors is coarser.
 MOST_VALUES = 100_000_000
 N_DRAWS = 9999
@@ -290,6 +292,12 @@ def _checks(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
     distance = float(1 - found.estimate[0]) / error if error > 0 else 0.0
     rows = [
         ("positives", positives, ENOUGH_POSITIVES, "few positives: standard errors are rough"),
+        (
+            "positives_times_area",
+            positives * float(found.estimate.min()),
+            ENOUGH_HITS,
+            "positives times the smallest area are few: tests may reject too often",
+        ),
         (
             "effective_negatives",
             support,

@@ -212,6 +212,16 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_few_positives_at_a_small_area_are_told():
+    labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, priors=(0.5, 0.02))
+    row = result.checks.set_index("check").loc["positives_times_area"]
+    assert row["statistic"] == pytest.approx(60 * result.iauprec["iauprec"].min())
+    assert row["statistic"] < 10
+    assert row["advice"].endswith("tests may reject too often")
+
+
 def test_what_needs_folds_is_said_not_to_be_used():
     labels, scores = cases(n=60, m=300)
     with warnings.catch_warnings(record=True) as caught:
