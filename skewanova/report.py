@@ -37,6 +37,7 @@ CSV_FILES = {
     "decisions.csv": "decisions",
     "choices.csv": "choices",
     "support.csv": "support",
+    "plans.csv": "plans",
     "differences.csv": "differences",
     "practical.csv": "practical",
     "checks.csv": "checks",
