@@ -31,6 +31,7 @@ AREAS = {
 COMPARISONS = {
     "two_overlap": "shared training data, two models",
     "several_overlap": "shared training data, several models",
+    "same": "p-values that skewanova also has",
     "names": "odd names in results",
     "latex": "LaTeX table, odd names",
     "html": "HTML report",
