@@ -68,7 +68,7 @@ def lacks(tool: str, *words: str) -> Check:
 
     def search() -> str:
         package = import_module(MODULES[tool])
-        public = {name: thing for name, thing in vars(package).items() if not name.startswith("_")}
+        public = {name: getattr(package, name) for name in dir(package) if not name.startswith("_")}
         names = set(public)
         for thing in public.values():
             try:

@@ -347,4 +347,4 @@ def _() -> str:
 
 
 for _tool in ("skewanova", "autorank", "scikit-posthocs", "baycomp"):
-    CHECKS["factors", _tool] = lacks(_tool, "covar", "between")
+    CHECKS["factors", _tool] = lacks(_tool, "covariate", "ancova", "between")
