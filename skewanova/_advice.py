@@ -17,6 +17,8 @@ from skewanova._sentences import TEST_NAMES
 
 #: Longer lists of models are counted instead.
 MOST_NAMED = 5
+#: More than this many times the data is out of reach, and nothing to advise.
+MOST_DATA = 1000.0
 #: Largest regret that is only rounding.
 NO_REGRET = 1e-9
 
@@ -51,6 +53,10 @@ class AdviceSource(Protocol):
     @property
     def leaders(self) -> pd.DataFrame:
         """Which models may be the best at which prior."""
+
+    @property
+    def plans(self) -> pd.DataFrame:
+        """How much more data would tell each pair apart."""
 
     @property
     def support(self) -> pd.DataFrame:
@@ -90,6 +96,7 @@ def advice(source: AdviceSource) -> str:
         depends_sentence(source.leaders, names),
         *crossing_sentences(source.crossings, source.leaders, alpha, names),
         support_sentence(source.support),
+        more_data_sentence(source.plans, headline, source.decisions, names),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -211,6 +218,25 @@ def support_sentence(support: pd.DataFrame) -> str:
     return (
         f"Below prior {limit:.3g} the smallest fold holds too few negatives to tell: as much as "
         f"{thin['effective_negatives'].min():.3g} at prior {low:.3g}."
+    )
+
+
+def more_data_sentence(
+    plans: pd.DataFrame, headline: pd.DataFrame, decisions: pd.DataFrame, names: Mapping[str, str]
+) -> str:
+    """Say what it would take to tell the highest mean from the next that the headline leaves beside it."""
+    best, *others = (str(model) for model in decisions["model"])
+    alike, _ = _told_apart(headline, best, others)
+    rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(alike[:1])]
+    if rows.empty or not 1 < float(rows["case_factor"].iloc[0]) < MOST_DATA:
+        return ""
+    row = next(_records(rows))
+    what = "test cases" if row.design == "one_set" else "cases"
+    folds = f", or {row.n_folds:g} folds" if np.isfinite(row.n_folds) and row.design != "one_set" else ""
+    return (
+        f"If the true difference is the {format_number(abs(row.difference))} observed, telling "
+        f"{names[best]} from {names[str(row.model_b)]} with power {row.power:g} would take about "
+        f"{row.case_factor:.2g} times as many {what}{folds}."
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.optimize import brentq, least_squares
 from scipy.special import betainc, expit, logit
 
 from skewanova._checks import Floats, InputError, InputTypeError, check_priors
@@ -42,6 +41,8 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     should be, and the distance to the second then falls as a + b grows. So two nested bisections find it
     wherever it is, and more quantiles start from what the outermost two give.
     """
+    from scipy.optimize import least_squares  # heavy, and seldom needed
+
     start = _through_two(shares[[0, -1]], quantiles[[0, -1]])
     if len(shares) == 2:
         return start
@@ -56,16 +57,23 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def fitted_quantiles(a: float, b: float, shares: Floats) -> Floats:
-    """Quantiles of the beta distribution with shapes a and b.
+    """Quantiles of the beta distribution with shapes a and b."""
+    return np.array([beta_quantile(a, b, float(share)) for share in shares])
+
+
+def beta_quantile(a: float, b: float, share: float) -> float:
+    """Quantile of the beta distribution with shapes a and b, or the limit of the search beyond it.
 
     By bisection in the log-odds: :func:`scipy.special.betaincinv` fails next to shapes of 1.
     """
 
-    def excess(log_odds: float, share: float) -> float:
+    def excess(log_odds: float) -> float:
         return float(betainc(a, b, expit(log_odds)) - share)
 
-    found = [brentq(excess, *QUANTILE_LIMITS, args=(share,), xtol=1e-14, rtol=TIGHT) for share in shares]
-    return np.asarray(expit(found))
+    low, high = QUANTILE_LIMITS
+    if excess(low) >= 0 or excess(high) <= 0:
+        return float(expit(low if excess(low) >= 0 else high))
+    return float(expit(_root(excess, QUANTILE_LIMITS)))
 
 
 def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
@@ -76,13 +84,20 @@ def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
         def excess(log_odds: float) -> float:
             return float(betainc(size * expit(log_odds), size * expit(-log_odds), quantiles[0]) - shares[0])
 
-        log_odds = brentq(excess, *MEAN_LIMITS, xtol=1e-14, rtol=TIGHT)
+        log_odds = _root(excess, MEAN_LIMITS)
         return float(size * expit(log_odds)), float(size * expit(-log_odds))
 
     def excess(log_size: float) -> float:
         return float(betainc(*shapes(log_size), quantiles[1]) - shares[1])
 
-    return shapes(float(brentq(excess, *SIZE_LIMITS, xtol=1e-14, rtol=TIGHT)))
+    return shapes(_root(excess, SIZE_LIMITS))
+
+
+def _root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
+    """Where a rising function passes 0."""
+    from scipy.optimize import brentq  # heavy, and seldom needed
+
+    return float(brentq(function, *limits, xtol=1e-14, rtol=TIGHT))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:

@@ -54,6 +54,9 @@ class Comparison:
         Which model each criterion picks (see :func:`~skewanova.decision_choices`).
     support : DataFrame
         At which priors the test set can speak (see :func:`~skewanova.support_by_prior`).
+    plans : DataFrame
+        How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
+        level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
     differences : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
     practical : DataFrame
@@ -84,6 +87,7 @@ class Comparison:
     decisions: pd.DataFrame = field(repr=False)
     choices: pd.DataFrame = field(repr=False)
     support: pd.DataFrame = field(repr=False)
+    plans: pd.DataFrame = field(repr=False)
     differences: pd.DataFrame = field(repr=False)
     practical: pd.DataFrame = field(repr=False)
     checks: pd.DataFrame = field(repr=False)

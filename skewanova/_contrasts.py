@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from skewanova._checks import Bools, Floats
-from skewanova._fold_kernels import holm
+from skewanova._fold_kernels import helmert, holm
 from skewanova._influence_kernels import spread_of, stratified_covariance
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
@@ -80,11 +80,12 @@ def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
 
     The standard error is that of the difference of the angles times the chord, so that the test is that of
-    the angles, and the interval agrees with it.
+    the angles, and the interval agrees with it. A difference without spread has neither test nor limits,
+    however large: a perfect model and a constant one keep their areas whatever case is left out.
     """
     a, b = np.triu_indices(len(angles.area), 1)
     pairs = list(zip(a.tolist(), b.tolist(), strict=True))
-    spread = [spread_of(angles.values[:, i] - angles.values[:, j], angles.positive) for i, j in pairs]
+    spread = [_spread(angles.values[:, i] - angles.values[:, j], angles.positive) for i, j in pairs]
     error, df_error = (np.array(column) for column in zip(*spread, strict=True))
     contrasts, covariance = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b], angles.covariance
     error[contrast_errors(contrasts, covariance) == 0] = 0.0
@@ -93,7 +94,7 @@ def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
     statistic, p_value = t_test(difference, std_error, df_error)
     normal = _critical_value(contrasts, covariance, level, simultaneous)
     critical = -special.stdtrit(df_error, special.ndtr(-normal))
-    reach = np.where(std_error > 0, critical * std_error, 0.0)
+    reach = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
     low, high = difference - reach, difference + reach
     return PairTests(difference, std_error, statistic, df_error, p_value, holm(p_value), low, high, critical)
 
@@ -106,29 +107,36 @@ def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
 
 
 def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, Floats]:
-    """Return t and two-sided p; both nan where neither a difference nor an error is left."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = difference / std_error
+    """Return t and two-sided p; both nan where no error is left."""
+    statistic = difference / np.where(std_error == 0, np.nan, std_error)
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
 def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
-    The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated.
+    The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
+    come from orthonormal contrasts, so that the order of the models does not matter.
     """
-    steps, covariance = -np.diff(np.eye(len(angles.area)), axis=0), angles.covariance
+    steps, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
     kept = values > RANK_TOLERANCE * np.trace(covariance)
     df = int(np.count_nonzero(kept))
     if df == 0:
         return np.nan, 0, np.nan, np.nan
     along = vectors[:, kept].T @ steps
-    spread = [spread_of(angles.values @ contrast, angles.positive) for contrast in along]
+    spread = [_spread(angles.values @ contrast, angles.positive) for contrast in along]
     error, df_error = (np.array(column) for column in zip(*spread, strict=True))
     statistic = float((((along @ angles.angle) / error) ** 2).mean())
     shared = float(1 / (1 / df_error).mean())
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
+
+
+def _spread(values: Floats, positive: Bools) -> tuple[float, float]:
+    """As :func:`spread_of`, but nan where a class has one case, which shows no spread."""
+    error, df = spread_of(values, positive)
+    alone = min(np.count_nonzero(positive), np.count_nonzero(~positive)) == 1
+    return (np.nan if alone else error), df
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:
@@ -139,7 +147,8 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
     """Quantile of the largest |z| over contrasts whose estimates are jointly normal.
 
-    Sobol points in the space that varies, without scrambling, so the value repeats.
+    Sobol points in the space that varies, without scrambling, so the value repeats; the signs of its axes do
+    not depend on the order of the models.
     """
     from scipy.stats import qmc
 
@@ -149,6 +158,7 @@ def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
         return bonferroni_value(1, level)
     values, vectors = np.linalg.eigh(covariance)
     kept = values > RANK_TOLERANCE * values[-1]
+    vectors = vectors * np.where((vectors**3).sum(axis=0) < 0, -1.0, 1.0)
     loading = (contrasts[varying] / std_error[varying, None]) @ vectors[:, kept] * np.sqrt(values[kept])
     points = qmc.Sobol(int(kept.sum()), scramble=False).random_base2(LOG_DRAWS)
     normal = special.ndtri(points + 0.5**LOG_DRAWS / 2)  # multiples of 2^-LOG_DRAWS, moved off 0

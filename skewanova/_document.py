@@ -84,18 +84,18 @@ CAPTIONS = {
 FIGURE_NUMBERS = {
     "iauprec": ("iauprec.csv", "ranking.csv"),
     "auprec": ("auprec_by_prior.csv",),
-    "interaction": ("auprec.csv",),
-    "regions": ("regions.csv", "auprec_by_prior.csv"),
-    "regret": ("auprec_by_prior.csv",),
+    "interaction": ("auprec_intervals.csv",),
+    "regions": ("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
+    "regret": ("regret.csv",),
     "differences": ("posthoc.csv",),
     "p_values": ("posthoc.csv",),
-    "critical_difference": ("iauprec.csv",),
+    "critical_difference": ("iauprec.csv", "posthoc.csv"),
     "difference_curves": ("differences.csv",),
     "roc": ("roc.csv",),
     "precision_recall": ("precision_recall.csv",),
     "surface": ("surface.csv",),
     "skew": ("skew.csv",),
-    "residuals": ("iauprec.csv",),
+    "residuals": ("residuals.csv",),
 }
 _SCRIPT = (resources.files("skewanova") / "_templates" / "report.js").read_text(encoding="utf-8")
 

@@ -146,10 +146,15 @@ def panel_curves(evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores |
 
 
 def matched_cases(scores: Scores, models: tuple[str, ...]) -> tuple[Bools, list[NDArray[np.float64]]] | None:
-    """Labels of the only fold's cases and the scores of every model on them, or None if they do not match."""
+    """Labels of the only fold's cases and the scores of every model on them.
+
+    None if they do not match, or if a class has one case, which shows no spread.
+    """
     try:
         cases = paired_cases(scores)
     except InputError:
+        return None
+    if min(np.count_nonzero(cases.positive), np.count_nonzero(~cases.positive)) < 2:
         return None
     return cases.positive, [cases.scores[scores.models.index(name)] for name in models]
 

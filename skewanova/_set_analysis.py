@@ -18,7 +18,7 @@ from skewanova._analysis import Analysis, Options, headline_letters, no_prior_pa
 from skewanova._anova_result import ANOVA_COLUMNS
 from skewanova._checks import Bools, Floats, emit
 from skewanova._contrasts import RANK_TOLERANCE, Angles, contrast_errors, pair_tests
-from skewanova._differences import DIFFERENCE_COLUMNS
+from skewanova._differences import DIFFERENCE_COLUMNS, critical_value
 from skewanova._influence_kernels import jackknife_by_prior, stratified_covariance
 from skewanova._interval_table import interval_table
 from skewanova._omnibus_result import OMNIBUS_LABELS, OmnibusResult
@@ -28,7 +28,7 @@ from skewanova._streamed_scores import Scores
 from skewanova.decision import rank_models
 from skewanova.evaluation import Evaluation, prior_grid
 from skewanova.influence import OneSetComparison, Target, compare_on_one_set
-from skewanova.intervals import ENOUGH_SUPPORT
+from skewanova.intervals import ENOUGH_SUPPORT, SLACK
 from skewanova.posthoc import POSTHOC_COLUMNS
 
 #: Fewer positives than this leave the normal approximation too little.
@@ -130,7 +130,7 @@ def _posthoc(cases: _Set, found: OneSetComparison, alpha: float) -> pd.DataFrame
     parts = [_pairs(found, alpha, role="headline", response="iauprec", prior=np.nan)]
     for prior in cases.measures.priors:
         at = _pairs(cases.compare(prior, alpha), alpha, role="check", response="auprec", prior=prior)
-        if _support(cases.positive, prior) < ENOUGH_SUPPORT:  # the formula would promise too much
+        if not _supported(cases.positive, prior):  # the formula would promise too much
             at[list(POSTHOC_COLUMNS[7:14])] = np.nan
             at["reject"] = False
         parts.append(at)
@@ -177,7 +177,7 @@ def _difference_curves(cases: _Set, options: Options) -> pd.DataFrame:
     grid = prior_grid(measures, int(np.clip(MOST_VALUES // cases.scores.size, 9, 41)))
     pairs = list(combinations(measures.models, 2))
     mean = measures.mean_auprec(grid)
-    tested = _support(cases.positive, grid) >= ENOUGH_SUPPORT
+    tested = _supported(cases.positive, grid)
     columns = {name: np.full((len(pairs), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
     if tested.any():
         for name, values in _band(cases, grid[tested], mean[:, tested], options).items():
@@ -208,7 +208,7 @@ def _band(cases: _Set, grid: Floats, mean: Floats, options: Options) -> dict[str
         for name in ("std_error", "statistic", "df_error", "p_value")
     )
     reached = N_DRAWS - np.searchsorted(largest, -special.ndtri(p_value / 2))
-    critical = np.quantile(largest, 1 - options.alpha, method="higher")
+    critical = critical_value(largest, options.alpha)
     margin = -special.stdtrit(df_error, special.ndtr(-critical)) * std_error
     estimate = np.stack([at.difference for at in tests], axis=1)
     return {
@@ -243,6 +243,11 @@ def _support(positive: Bools, prior: Floats | float) -> Floats:
     return np.asarray(np.count_nonzero(~positive) * at / (1 - at))
 
 
+def _supported(positive: Bools, prior: Floats | float) -> Bools:
+    """Whether effective negatives are enough, but for rounding."""
+    return np.asarray(_support(positive, prior) >= ENOUGH_SUPPORT * (1 - SLACK))
+
+
 def _normal_draws(covariance: Floats, options: Options) -> Floats:
     """Draws of the estimates' errors, of shape (N_DRAWS, n_estimates)."""
     values, vectors = np.linalg.eigh(covariance)
@@ -253,14 +258,16 @@ def _normal_draws(covariance: Floats, options: Options) -> Floats:
 
 
 def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:
-    """Posterior of each difference under a flat prior: t about the estimate."""
-    certain = found.std_error == 0
-    scale = np.where(certain, 1.0, found.std_error)
-    above, below = (
-        special.stdtr(found.df_error, (side * found.difference - rope) / scale) for side in (1, -1)
+    """Posterior of each difference under a flat prior: t about the estimate.
+
+    Without spread, models that are the same are equal; of others nothing is known.
+    """
+    spread = np.where(found.std_error == 0, np.nan, found.std_error)
+    alike = (found.std_error == 0) & (found.difference == 0)
+    ahead, behind = (
+        np.where(alike, 0.0, special.stdtr(found.df_error, (side * found.difference - rope) / spread))
+        for side in (1, -1)
     )
-    ahead = np.where(certain, found.difference > rope, above)
-    behind = np.where(certain, found.difference < -rope, below)
     return pd.DataFrame(
         {
             "model_a": found.model_a,

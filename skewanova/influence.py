@@ -42,6 +42,8 @@ SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 #: Said of models whose difference has no spread.
 SAMENESS = "models {} and {} have the same influence values: their difference has no standard error or test"
+#: Said of a set in which a class has one case.
+ALONE = "the only {} case cannot show how cases differ: there is no standard error, test or interval"
 
 Target = DeploymentPrior | tuple[float, float] | float
 
@@ -305,7 +307,8 @@ def compare_on_one_set(
     Warns
     -----
     SkewanovaWarning
-        If models do not differ on any case that matters: their statistic and p are then nan.
+        If models do not differ on any case that matters, or a class has one case: statistic and p are then
+        nan.
 
     Notes
     -----
@@ -342,6 +345,8 @@ def compare_on_one_set(
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
     emit(SAMENESS.format(a, b) for a, b, same in alike if same)
+    counts = {"positive": np.count_nonzero(positive), "negative": np.count_nonzero(~positive)}
+    emit(ALONE.format(word) for word, count in counts.items() if count == 1)
     return result
 
 

@@ -13,9 +13,8 @@ from typing import Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
-from skewanova._beta_quantiles import elicited_shapes
+from skewanova._beta_quantiles import beta_quantile, elicited_shapes
 from skewanova._checks import (
     Floats,
     InputError,
@@ -304,7 +303,7 @@ class BetaPrior:
         return self._quantile(1 - 1e-3)
 
     def _quantile(self, share: float) -> float:
-        return float(np.clip(betaincinv(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
+        return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""

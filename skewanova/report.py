@@ -37,6 +37,7 @@ CSV_FILES = {
     "decisions.csv": "decisions",
     "choices.csv": "choices",
     "support.csv": "support",
+    "plans.csv": "plans",
     "differences.csv": "differences",
     "practical.csv": "practical",
     "checks.csv": "checks",
@@ -46,8 +47,11 @@ CURVE_FILES = {
     "roc.csv": "roc_points",
     "precision_recall.csv": "precision_recall_points",
     "auprec_by_prior.csv": "auprec_by_prior",
+    "auprec_intervals.csv": "auprec_intervals",
+    "regret.csv": "regret_by_prior",
     "surface.csv": "surface_points",
     "skew.csv": "operating_points",
+    "residuals.csv": "residuals",
 }
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
 TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", "provenance.json")

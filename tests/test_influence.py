@@ -266,6 +266,43 @@ def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order
     assert there.p_omnibus == pytest.approx(stats.f.sf(there.f_omnibus, 3, there.df_omnibus))
 
 
+def test_the_order_of_models_and_cases_and_the_scale_of_scores_do_not_matter():
+    labels, scores = simulated(60, 140, [1.5, 0.8, 1.0, 1.2, 1.1])
+    there = compare_on_one_set(labels, scores, prior=0.3, models=list("ABCDE"))
+    rows, columns = np.random.default_rng(1).permutation(200), [3, 0, 4, 2, 1]
+    moved = np.exp(scores[rows][:, columns])
+    back = compare_on_one_set(labels[rows], moved, prior=0.3, models=["ABCDE"[i] for i in columns])
+    names = ("statistic", "df_error", "std_error", "critical_value", "p_value", "p_adjusted")
+
+    def by_pair(result):
+        pairs = zip(result.model_a, result.model_b, *(getattr(result, name) for name in names), strict=True)
+        return {"".join(sorted((a, b))): (abs(t), *rest) for a, b, t, *rest in pairs}
+
+    first, second = by_pair(there), by_pair(back)
+    assert first.keys() == second.keys()
+    for pair, numbers in first.items():
+        assert second[pair] == pytest.approx(numbers, rel=1e-9)
+    assert (back.f_omnibus, back.df_omnibus) == pytest.approx((there.f_omnibus, there.df_omnibus), rel=1e-9)
+
+
+def test_a_difference_without_spread_is_no_certainty():
+    labels = np.repeat([0, 1], 3)
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 have the same influence values"):
+        found = compare_on_one_set(labels, np.column_stack([labels, np.ones(6)]), prior=0.3)
+    assert found.difference == pytest.approx([0.7])
+    assert np.isnan([found.statistic, found.p_value, found.p_adjusted, found.conf_low, found.conf_high]).all()
+
+
+@pytest.mark.parametrize(("n", "m", "word"), [(1, 50, "positive"), (50, 1, "negative")])
+def test_a_class_of_one_case_allows_no_test(n, m, word):
+    labels, scores = simulated(n, m, [1.5, 0.2, 0.8])
+    with pytest.warns(SkewanovaWarning, match=f"^the only {word} case cannot show how cases differ"):
+        found = compare_on_one_set(labels, scores, prior=0.3)
+    tests = [found.std_error, found.statistic, found.p_value, found.p_adjusted, found.conf_low]
+    assert np.isnan(tests).all()
+    assert np.isnan([found.f_omnibus, found.p_omnibus]).all()
+
+
 def test_simultaneous_intervals_nest():
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0])
     found = [

@@ -130,8 +130,8 @@ def long_frame(labels, scores):
 def test_plan_of_one_test_set():
     labels, scores = one_set(np.random.default_rng(3), 1)
     plan = sa.plan_comparison(long_frame(labels, scores), 0.2, difference=0.1).to_frame().iloc[0]
-    known = sa.compare_on_one_set(labels, scores, prior=0.2)
-    assert plan["std_error"] == pytest.approx(known.std_error[0])
+    covariance = sa.auprec_covariance(labels, scores, prior=0.2).covariance
+    assert plan["std_error"] == pytest.approx(np.sqrt([1, -1] @ covariance @ [1, -1]))
     shift = stats.norm.isf(0.025) + stats.norm.isf(0.2)  # the other tail adds less than 1e-6
     assert plan["case_factor"] == pytest.approx((shift * plan["std_error"] / 0.1) ** 2, rel=1e-4)
     assert (plan["design"], plan["n_folds_now"]) == ("one_set", 1)

@@ -239,6 +239,24 @@ def test_beta_integrates_a_kink_at_a_break(a, b, kink):
     assert mean(BetaPrior(a, b), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(1, 1), (1 + 1e-9, 1), (1, 1 - 1e-9), (0.999999, 2), (1.0000001, 30), (0.1, 10), (3, 1 + 1e-12)],
+)
+def test_beta_limits_against_mpmath(a, b):
+    """Also next to shapes of 1, where scipy's inverse fails."""
+    weighting = BetaPrior(a, b)
+    with mp.workdps(40):
+        for limit, share in ((weighting.low, "0.001"), (weighting.high, "0.999")):
+            below = mp.betainc(mp.mpf(a), mp.mpf(b), 0, mp.mpf(limit), regularized=True)
+            density = mp.mpf(limit) ** (a - 1) * (1 - mp.mpf(limit)) ** (b - 1) / mp.beta(a, b)
+            assert abs((below - mp.mpf(share)) / density) < 1e-13 * limit
+
+
+def test_beta_limit_next_to_one_is_the_largest_prior():
+    assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1
+
+
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 def test_beta_limits_leave_out_one_in_a_thousand(a, b):
     weighting = BetaPrior(a, b)
