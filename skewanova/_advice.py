@@ -90,6 +90,7 @@ def advice(source: AdviceSource) -> str:
         compared,
         tested_sentence(source.anova, alpha),
         choice_sentence(source.decisions, headline, alpha, names),
+        disagreement_sentence(source.anova, headline, alpha),
         probability_sentence(source.decisions, names),
         regret_sentence(source.decisions, names),
         criteria_sentence(source.choices, names),
@@ -139,6 +140,14 @@ def choice_sentence(
     ahead = f"; it is ahead of {_listed(names[model] for model in behind)}" if behind else ""
     rest = _listed((names[model] for model in alike), "or")
     return f"{has} but is not distinguishable from {rest} at {alpha:g}{ahead}."
+
+
+def disagreement_sentence(anova: pd.DataFrame, headline: pd.DataFrame, alpha: float) -> str:
+    """Say why pairs may differ where the test of all models found nothing."""
+    overall = anova[(anova["role"] == "headline") & (anova["term"] == "model")]["p_value"]
+    if overall.empty or overall.iloc[0] < alpha or not headline["reject"].astype(bool).any():
+        return ""
+    return "The tests of pairs hold their level without the test of all models, and found what that did not."
 
 
 def regret_sentence(decisions: pd.DataFrame, names: Mapping[str, str]) -> str:
@@ -192,15 +201,18 @@ def crossing_sentences(
     """Say where the highest mean passes from one model to another, with the interval of that prior."""
     low, high = leaders["prior_low"].min(), leaders["prior_high"].max()
     changes = crossings[crossings["lead"]]
-    if changes.empty and low < high:
+    if changes.empty and leaders["leader"].nunique() == 1 and low < high:
         leader = names[str(leaders["leader"].iloc[0])]
         yield f"{leader} has the highest mean at every prior from {low:.3g} to {high:.3g}."
+    once = len(changes) == 1  # with several changes, nothing holds at all priors on one side
     for row in _records(changes):
         below, above = names[str(row.model_below)], names[str(row.model_above)]
-        yield (
-            f"The highest mean is {below}'s below prior {row.prior:.3g} and {above}'s above it"
-            f"{_interval_words(row, 1 - alpha)}."
+        told = (
+            f"is {below}'s below prior {row.prior:.3g} and {above}'s above it"
+            if once
+            else f"passes from {below} to {above} at prior {row.prior:.3g}"
         )
+        yield f"The highest mean {told}{_interval_words(row, 1 - alpha)}."
 
 
 def support_sentence(support: pd.DataFrame) -> str:
