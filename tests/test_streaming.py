@@ -474,7 +474,7 @@ cli.main(sys.argv[1:])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
     "step",
-    [("_streaming", "curve_from_scores", 6), ("report", "draw_figures", 0)],
+    [("_packed_curves", "sort_cases", 6), ("report", "draw_figures", 0)],
     ids=["reading", "writing"],
 )
 def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
