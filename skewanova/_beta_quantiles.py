@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.optimize import brentq, least_squares
 from scipy.special import betainc, expit, logit
 
 from skewanova._checks import Floats, InputError, InputTypeError, check_priors
@@ -46,6 +45,8 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     if len(shares) == 2:
         return start
 
+    from scipy.optimize import least_squares
+
     def misfit(log_shapes: Floats) -> Floats:
         a, b = np.exp(log_shapes)
         return np.asarray(logit(fitted_quantiles(a, b, shares)) - logit(quantiles))
@@ -72,7 +73,7 @@ def beta_quantile(a: float, b: float, share: float) -> float:
     low, high = QUANTILE_LIMITS
     if excess(low) >= 0 or excess(high) <= 0:
         return float(expit(low if excess(low) >= 0 else high))
-    return float(expit(brentq(excess, low, high, xtol=1e-14, rtol=TIGHT)))
+    return float(expit(_root(excess, low, high)))
 
 
 def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
@@ -83,13 +84,19 @@ def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
         def excess(log_odds: float) -> float:
             return float(betainc(size * expit(log_odds), size * expit(-log_odds), quantiles[0]) - shares[0])
 
-        log_odds = brentq(excess, *MEAN_LIMITS, xtol=1e-14, rtol=TIGHT)
+        log_odds = _root(excess, *MEAN_LIMITS)
         return float(size * expit(log_odds)), float(size * expit(-log_odds))
 
     def excess(log_size: float) -> float:
         return float(betainc(*shapes(log_size), quantiles[1]) - shares[1])
 
-    return shapes(float(brentq(excess, *SIZE_LIMITS, xtol=1e-14, rtol=TIGHT)))
+    return shapes(_root(excess, *SIZE_LIMITS))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # slow to load, and most priors need none
+
+    return float(brentq(function, low, high, xtol=1e-14, rtol=TIGHT))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
