@@ -69,7 +69,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    options = [
+    options: list[Callable[..., Any]] = [
         click.option(
             "--deployment-prior",
             type=Parsed("RANGE", parse_deployment_prior),

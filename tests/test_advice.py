@@ -171,7 +171,7 @@ def test_a_swap_is_told_as_such():
 )
 def test_crossings_of_the_lead_have_their_interval(columns, interval):
     (text,) = words.crossing_sentences(crossing(**columns), ONE_STRETCH, 0.05, NAMES)
-    assert text == f"The highest mean is B's below prior 0.08 and A's above it{interval}."
+    assert text == f"The highest mean AUPREC is B's below prior 0.08 and A's above it{interval}."
 
 
 def test_several_changes_of_the_lead_do_not_claim_one_side_for_a_model():
@@ -190,7 +190,7 @@ def test_nobody_leads_everywhere_where_the_leaders_change_without_a_crossing():
 
 def test_other_crossings_do_not_change_the_lead():
     (text,) = words.crossing_sentences(crossing(lead=False), ONE_STRETCH, 0.05, NAMES)
-    assert text == "A has the highest mean at every prior from 0.01 to 0.5."
+    assert text == "A has the highest mean AUPREC at every prior from 0.01 to 0.5."
 
 
 def test_support_names_the_prior_below_which_nothing_can_be_told():
@@ -198,7 +198,8 @@ def test_support_names_the_prior_below_which_nothing_can_be_told():
     told = words.support_sentence(support.assign(supported=[False, True, True]))
     assert (
         told
-        == "Below prior 0.05 the smallest fold holds too few negatives to tell: as much as 9 at prior 0.01."
+        == "Below prior 0.05 there are too few negatives to tell: at prior 0.01 those of the smallest fold "
+        "weigh as much as 9."
     )
     assert words.support_sentence(support.assign(supported=True)) == ""
     assert "for any prior from 0.01 to 0.1 (at most 100 effective" in words.support_sentence(

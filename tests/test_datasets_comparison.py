@@ -213,7 +213,8 @@ def test_summary(result):
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
 
 
-def quick_folder(_result, folder):
+def quick_folder(_result, folder, *, formats):
+    assert formats == ("svg",)  # a picture for the report, and none beside it
     folder.mkdir()
     (folder / "report.html").write_text("one", encoding="utf-8")
 
