@@ -1,9 +1,14 @@
 """Sphinx configuration: `make docs` builds the site to docs/_build/html, warnings being errors."""
 
+from typing import Any
+
+from sphinx.application import Sphinx
+
 import skewanova
 
 project = "skewanova"
 author = "The skewanova developers"
+project_copyright = f"2026, {author}"
 version = release = skewanova.__version__
 extensions = [
     "myst_parser",
@@ -14,6 +19,7 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"skewanova {version}"
 html_show_sphinx = False
@@ -24,3 +30,28 @@ autodoc_typehints = "none"  # types stand in the numpydoc sections
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 nitpicky = False
+
+#: Constants have no docstring of their own: without one, that of `tuple` would be shown.
+CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area, for every argument `estimator`."}
+
+
+def describe_constant(
+    _app: Sphinx, _kind: str, name: str, _object: Any, _options: Any, lines: list[str]
+) -> None:
+    """Put the text of `CONSTANTS` in the place of the docstring."""
+    if name in CONSTANTS:
+        lines[:] = [CONSTANTS[name]]
+
+
+def drop_signature(
+    _app: Sphinx, kind: str, _name: str, found: Any, _options: Any, signature: str, returned: str
+) -> tuple[str, str]:
+    """Show no signature of classes whose docstring has no parameters: functions make them, not users."""
+    made_by_users = kind != "class" or "Parameters\n" in (found.__doc__ or "")
+    return (signature, returned) if made_by_users else ("", "")
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the functions above."""
+    app.connect("autodoc-process-docstring", describe_constant, priority=400)
+    app.connect("autodoc-process-signature", drop_signature)

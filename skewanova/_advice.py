@@ -17,6 +17,8 @@ from skewanova._sentences import TEST_NAMES
 
 #: Longer lists of models are counted instead.
 MOST_NAMED = 5
+#: More than this many times the data is out of reach, and nothing to advise.
+MOST_DATA = 1000.0
 #: Largest regret that is only rounding.
 NO_REGRET = 1e-9
 
@@ -53,6 +55,10 @@ class AdviceSource(Protocol):
         """Which models may be the best at which prior."""
 
     @property
+    def plans(self) -> pd.DataFrame:
+        """How much more data would tell each pair apart."""
+
+    @property
     def support(self) -> pd.DataFrame:
         """At which priors the test set can speak."""
 
@@ -78,6 +84,7 @@ def advice(source: AdviceSource) -> str:
     alpha = float(str(source.settings["alpha"]))
     headline = source.posthoc[source.posthoc["role"] == "headline"]
     compared = compared_sentence(source.iauprec, str(source.settings["deployment_prior"]), names)
+    what = "AUPREC" if source.iauprec["fold"].nunique() == 1 else "mean AUPREC"
     if len(names) == 1:
         return f"{compared} {support_sentence(source.support)}".strip()
     sentences = [
@@ -86,11 +93,12 @@ def advice(source: AdviceSource) -> str:
         choice_sentence(source.decisions, headline, alpha, names),
         disagreement_sentence(source.anova, headline, alpha),
         probability_sentence(source.decisions, names),
-        regret_sentence(source.decisions, names),
+        regret_sentence(source.decisions, names) if source.crossings["lead"].any() else "",
         criteria_sentence(source.choices, names),
         depends_sentence(source.leaders, names),
-        *crossing_sentences(source.crossings, source.leaders, alpha, names),
+        *crossing_sentences(source.crossings, source.leaders, alpha, names, what=what),
         support_sentence(source.support),
+        more_data_sentence(source.plans, headline, source.decisions, names),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -189,14 +197,19 @@ def depends_sentence(leaders: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 
 def crossing_sentences(
-    crossings: pd.DataFrame, leaders: pd.DataFrame, alpha: float, names: Mapping[str, str]
+    crossings: pd.DataFrame,
+    leaders: pd.DataFrame,
+    alpha: float,
+    names: Mapping[str, str],
+    *,
+    what: str = "mean AUPREC",
 ) -> Iterator[str]:
     """Say where the highest mean passes from one model to another, with the interval of that prior."""
     low, high = leaders["prior_low"].min(), leaders["prior_high"].max()
     changes = crossings[crossings["lead"]]
     if changes.empty and leaders["leader"].nunique() == 1 and low < high:
         leader = names[str(leaders["leader"].iloc[0])]
-        yield f"{leader} has the highest mean at every prior from {low:.3g} to {high:.3g}."
+        yield f"{leader} has the highest {what} at every prior from {low:.3g} to {high:.3g}."
     once = len(changes) == 1  # with several changes, nothing holds at all priors on one side
     for row in _records(changes):
         below, above = names[str(row.model_below)], names[str(row.model_above)]
@@ -205,7 +218,7 @@ def crossing_sentences(
             if once
             else f"passes from {below} to {above} at prior {row.prior:.3g}"
         )
-        yield f"The highest mean {told}{_interval_words(row, 1 - alpha)}."
+        yield f"The highest {what} {told}{_interval_words(row, 1 - alpha)}."
 
 
 def support_sentence(support: pd.DataFrame) -> str:
@@ -216,13 +229,32 @@ def support_sentence(support: pd.DataFrame) -> str:
         return ""
     if len(thin) == len(support):
         return (
-            f"The smallest fold holds too few negatives to speak for any prior from {low:.3g} to {high:.3g} "
-            f"(at most {thin['effective_negatives'].max():.3g} effective negatives)."
+            f"There are too few negatives to speak for any prior from {low:.3g} to {high:.3g} "
+            f"(at most {thin['effective_negatives'].max():.3g} effective negatives in the smallest fold)."
         )
     limit = support.loc[support["supported"], "prior"].min()
     return (
-        f"Below prior {limit:.3g} the smallest fold holds too few negatives to tell: as much as "
-        f"{thin['effective_negatives'].min():.3g} at prior {low:.3g}."
+        f"Below prior {limit:.3g} there are too few negatives to tell: at prior {low:.3g} those of the "
+        f"smallest fold weigh as much as {thin['effective_negatives'].min():.3g}."
+    )
+
+
+def more_data_sentence(
+    plans: pd.DataFrame, headline: pd.DataFrame, decisions: pd.DataFrame, names: Mapping[str, str]
+) -> str:
+    """Say what it would take to tell the highest mean from the next that the headline leaves beside it."""
+    best, *others = (str(model) for model in decisions["model"])
+    alike, _ = _told_apart(headline, best, others)
+    rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(alike[:1])]
+    if rows.empty or not 1 < float(rows["case_factor"].iloc[0]) < MOST_DATA:
+        return ""
+    row = next(_records(rows))
+    what = "test cases" if row.design == "one_set" else "cases"
+    folds = f", or {row.n_folds:g} folds" if np.isfinite(row.n_folds) and row.design != "one_set" else ""
+    return (
+        f"If the true difference is the {format_number(abs(row.difference))} observed, telling "
+        f"{names[best]} from {names[str(row.model_b)]} with power {row.power:g} would take about "
+        f"{row.case_factor:.2g} times as many {what}{folds}."
     )
 
 

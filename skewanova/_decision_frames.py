@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import pandas as pd
 
 from skewanova._checks import Seed
 from skewanova._choices import decision_choices
 from skewanova._crossings import crossings_frame
+from skewanova._design import Resampling
 from skewanova._joint_bands import BAND_PRIORS, pair_critical
 from skewanova._joint_curves import joint_curves, panel_curves
 from skewanova._leaders import leaders_frame, rarest_decided
+from skewanova._plans import plan_frame
 from skewanova._streamed_scores import Scores
 from skewanova._support import support_by_prior
 from skewanova.decision import decision_table
@@ -17,7 +21,7 @@ from skewanova.evaluation import Evaluation, prior_grid
 
 
 def decision_frames(
-    measures: Evaluation, scores: Scores, ratio: float, *, alpha: float, rng: Seed
+    measures: Evaluation, scores: Scores, design: Resampling, *, alpha: float, rng: Seed
 ) -> dict[str, pd.DataFrame]:
     """Measure everything about the choice at once: the curves are sampled a single time.
 
@@ -27,8 +31,8 @@ def decision_frames(
         Models in ranking order.
     scores : ScoreTable or StreamedScores
         What was evaluated; with one fold the spread rests on it.
-    ratio : float
-        Test cases for each training case.
+    design : Resampling
+        How the folds came about.
     alpha : float
         Intervals and sets are at level ``1 - alpha``.
     rng : int, Generator, SeedSequence or None
@@ -37,8 +41,9 @@ def decision_frames(
     Returns
     -------
     dict
-        crossings, leaders, decisions, choices and support, as a comparison has them.
+        crossings, leaders, decisions, choices, support and plans, as a comparison has them.
     """
+    ratio, n_models = design.ratio, len(measures.models)
     panel = panel_curves(measures, ratio=ratio, scores=scores)
     joint = joint_curves(measures, prior_grid(measures, BAND_PRIORS), ratio=ratio, scores=scores)
     critical = pair_critical(joint, alpha, rng=rng)
@@ -50,4 +55,5 @@ def decision_frames(
         "decisions": decisions,
         "choices": decision_choices(decisions),
         "support": support_by_prior(measures),
+        "plans": plan_frame(scores, measures, design, alpha=alpha / comb(n_models, 2)),
     }

@@ -118,7 +118,7 @@ def compare(
         found, more = analyse_folds(measures, design, options, more=mixed), []
     notes += [*emit(told), *more, *measures.warnings, *found.notes]
     return Comparison(
-        **decision_frames(measures, table, design.ratio, alpha=alpha, rng=rng),
+        **decision_frames(measures, table, design, alpha=alpha, rng=rng),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         anova=found.anova,

@@ -194,12 +194,10 @@ def decision_table(
         * ``worst_auprec``: its minimum over the deployment prior, reached at ``worst_prior``;
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: probability that the model has the largest expected AUPREC in truth, from the spread
-        over
-          ``p_best_over``: folds, or cases where there is one fold;
+          over ``p_best_over``: folds, or cases where there is one fold;
         * ``auprec_rarest``, ``auprec_commonest``: AUPREC at either end of the deployment prior,
-        ``sensitivity``
-          their difference, and ``loss_per_tenfold`` that for each ten-fold of the skew (at a single prior, by
-          the slope there).
+          ``sensitivity`` their difference, and ``loss_per_tenfold`` that for each ten-fold of the skew (at a
+          single prior, by the slope there).
 
     Raises
     ------

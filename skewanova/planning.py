@@ -5,45 +5,24 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova import _fold_kernels as fold_kernels
-from skewanova import _planning_kernels as kernels
 from skewanova._checks import InputError, check_choice, check_fraction, emit
-from skewanova._design import Resampling, find_resampling
+from skewanova._design import find_resampling
 from skewanova._estimators import ESTIMATORS
-from skewanova._influence_kernels import influence_kernel
-from skewanova._omnibus_result import fold_table
-from skewanova._paired_cases import paired_cases
+from skewanova._plans import PLAN_COLUMNS, plan_frame
 from skewanova._rendering import format_number, short_names
 from skewanova._score_table import ScoreTable
-from skewanova._streamed_scores import Scores
 from skewanova.decision import ranking_order
-from skewanova.evaluation import Evaluation, evaluate
+from skewanova.evaluation import evaluate
 from skewanova.priors import DeploymentPrior, as_deployment_prior
 from skewanova.scores import check_paired, complete_table, read_scores
 
-PLAN_COLUMNS = (
-    "model_a",
-    "model_b",
-    "design",
-    "observed",
-    "difference",
-    "std_error",
-    "alpha",
-    "power",
-    "power_now",
-    "limit_power",
-    "n_folds_now",
-    "n_folds",
-    "case_factor",
-    "positive_factor",
-    "negative_factor",
-)
+__all__ = ["PLAN_COLUMNS", "ComparisonPlan", "plan_comparison"]
+
 OPTIMISTIC = (
     "Planned for the differences observed. These are uncertain, and a pair is looked at because its "
     "difference seems worth it: the power promised is optimistic. Better state the smallest difference that "
@@ -93,15 +72,6 @@ class ComparisonPlan:
         """Return the plan as text of at most 80 columns."""
         lines = [f"Design: {self.design}", *(f"- {s}" for s in self.sentences), *self.warnings]
         return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
-
-
-class _Pair(NamedTuple):
-    """What a plan needs of one pair."""
-
-    observed: float
-    deviation: float  # over folds; with one test set, nan
-    positive: float  # variance that the positives add; with folds, nan
-    negative: float
 
 
 def plan_comparison(
@@ -185,100 +155,18 @@ def plan_comparison(
     notes = list(check_paired(table))
     weighting = as_deployment_prior(deployment_prior)
     level = alpha / (len(table.models) * (len(table.models) - 1) // 2) if bonferroni else alpha
-    design = None
-    if len(table.folds) > 1:
-        design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
-        notes += emit(told)
+    design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    notes += emit(told)
     measures = evaluate(table, priors=(weighting.low,), deployment_prior=weighting, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))
-    pairs = _one_set(table, measures) if design is None else _folds(measures)
-    rows = [
-        (a, b, *_plan(pair, design, difference, power=power, alpha=level))
-        for (a, b), pair in zip(combinations(measures.models, 2), pairs, strict=True)
-    ]
     return ComparisonPlan(
-        design="one test set" if design is None else design.describe(),
+        design=design.describe(),
         power=power,
         alpha=level,
-        overlapping=design is not None and design.overlapping,
+        overlapping=design.overlapping,
         given=difference is not None,
         warnings=(*notes, *measures.warnings, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=pd.DataFrame(rows, columns=list(PLAN_COLUMNS)),
-    )
-
-
-def _folds(measures: Evaluation) -> list[_Pair]:
-    """Mean and deviation of every pair's difference over folds."""
-    values, _ = fold_table(measures.iauprec)
-    found = fold_kernels.paired_t(values)
-    deviation = found.std_error * np.sqrt(len(values))
-    pairs = zip(found.estimate.tolist(), deviation.tolist(), strict=True)
-    return [_Pair(d, s, np.nan, np.nan) for d, s in pairs]
-
-
-def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
-    """Difference of every pair, and the variance that each class adds to it."""
-    positive, scores = paired_cases(table)
-    columns = [scores[table.models.index(model)] for model in measures.models]
-    influence = [influence_kernel(positive, score, measures.deployment_prior)[1] for score in columns]
-    area = measures.iauprec["iauprec"].to_numpy()
-    pairs = []
-    for i, j in combinations(range(len(area)), 2):
-        moved = influence[i] - influence[j]
-        parts = [float((moved[r] ** 2).sum() / np.count_nonzero(r) ** 2) for r in (positive, ~positive)]
-        pairs.append(_Pair(float(area[i] - area[j]), np.nan, *parts))
-    return pairs
-
-
-def _plan(
-    pair: _Pair, design: Resampling | None, difference: float | None, *, power: float, alpha: float
-) -> tuple[object, ...]:
-    """Everything from the column design on."""
-    wanted = pair.observed if difference is None else difference
-    if design is None:
-        kind, std_error = "one_set", float(np.sqrt(pair.positive + pair.negative))
-        numbers = _cases(pair, wanted, power=power, alpha=alpha)
-    else:
-        kind, std_error = design.kind, pair.deviation * float(np.sqrt(1 / design.n_folds + design.ratio))
-        numbers = _fold_numbers(pair, design, wanted, power=power, alpha=alpha)
-    if std_error == 0:  # the models agree on every case or fold: nothing to plan with
-        numbers = (np.nan, np.nan, *numbers[2:3], *[np.nan] * 4)
-    return (kind, pair.observed, wanted, std_error, alpha, power, *numbers)
-
-
-def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[float, ...]:
-    """Power now and without limit, folds (one), and the factors of all cases and of either class."""
-
-    def power_of(positive: float, negative: float) -> float:
-        variance = pair.positive / positive + pair.negative / negative
-        return kernels.z_power(wanted, np.sqrt(variance), alpha) if variance > 0 else np.nan
-
-    factors = (
-        kernels.factor_needed(lambda f: power_of(f, f), power),
-        kernels.factor_needed(lambda f: power_of(f, 1), power),
-        kernels.factor_needed(lambda f: power_of(1, f), power),
-    )
-    return (power_of(1, 1), np.nan, 1.0, np.nan, *factors)
-
-
-def _fold_numbers(
-    pair: _Pair, design: Resampling, wanted: float, *, power: float, alpha: float
-) -> tuple[float, ...]:
-    if pair.deviation == 0:
-        return (np.nan, np.nan, float(design.n_folds), *[np.nan] * 4)
-    options: dict[str, float] = {"ratio": design.ratio, "alpha": alpha}
-
-    def power_of(factor: float) -> float:
-        return kernels.t_power(wanted, pair.deviation / np.sqrt(factor), design.n_folds, **options)
-
-    return (
-        power_of(1.0),
-        kernels.limit_power(wanted, pair.deviation, **options),
-        float(design.n_folds),
-        kernels.folds_needed(wanted, pair.deviation, power=power, **options),
-        kernels.factor_needed(power_of, power),
-        np.nan,
-        np.nan,
+        _table=plan_frame(table, measures, design, difference=difference, power=power, alpha=level),
     )
 
 

@@ -11,6 +11,7 @@ from skewanova import _advice as words
 from skewanova import compare, load_satellite_scores
 from skewanova._choices import CHOICE_COLUMNS
 from skewanova._crossings import CROSSING_COLUMNS
+from skewanova._plans import PLAN_COLUMNS
 from skewanova._rendering import format_number
 from skewanova.decision import DECISION_COLUMNS
 
@@ -49,6 +50,40 @@ def crossing(**columns):
 
 
 ONE_STRETCH = stretches((0.01, 0.5, "A", "A", 0.0))
+
+
+# --- how much more ------------------------------------------------------------------------------------------
+
+
+def plan(**columns):
+    plain = dict.fromkeys(PLAN_COLUMNS, 0.0) | {
+        "model_a": "A", "model_b": "B", "design": "independent", "difference": -0.02, "power": 0.8,
+        "n_folds": 31.0, "case_factor": 3.24,
+    }  # fmt: skip
+    return pd.DataFrame([plain | columns, plain | {"model_b": "C", "case_factor": 2.0}])
+
+
+def test_more_data_are_asked_for_the_next_model_that_may_be_as_good():
+    told = words.more_data_sentence(plan(), pairs(), decided(), NAMES)
+    assert told == (
+        "If the true difference is the 0.020 observed, telling A from B with power 0.8 would take about "
+        "3.2 times as many cases, or 31 folds."
+    )
+    told = words.more_data_sentence(plan(design="one_set"), pairs(), decided(), NAMES)
+    assert told.endswith("3.2 times as many test cases.")
+    told = words.more_data_sentence(plan(n_folds=np.inf), pairs(), decided(), NAMES)
+    assert told.endswith("3.2 times as many cases.")
+    told = words.more_data_sentence(plan(), pairs(("A", "B")), decided(), NAMES)
+    assert "telling A from C" in told
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.0, 2000.0, np.inf, np.nan])
+def test_no_more_data_are_asked_for_where_none_or_too_many_are_needed(factor):
+    assert words.more_data_sentence(plan(case_factor=factor), pairs(), decided(), NAMES) == ""
+
+
+def test_a_chosen_model_needs_no_more_data():
+    assert words.more_data_sentence(plan(), pairs(("A", "B"), ("A", "C")), decided(), NAMES) == ""
 
 
 # --- the choice ---------------------------------------------------------------------------------------------
@@ -136,7 +171,7 @@ def test_a_swap_is_told_as_such():
 )
 def test_crossings_of_the_lead_have_their_interval(columns, interval):
     (text,) = words.crossing_sentences(crossing(**columns), ONE_STRETCH, 0.05, NAMES)
-    assert text == f"The highest mean is B's below prior 0.08 and A's above it{interval}."
+    assert text == f"The highest mean AUPREC is B's below prior 0.08 and A's above it{interval}."
 
 
 def test_several_changes_of_the_lead_do_not_claim_one_side_for_a_model():
@@ -155,7 +190,7 @@ def test_nobody_leads_everywhere_where_the_leaders_change_without_a_crossing():
 
 def test_other_crossings_do_not_change_the_lead():
     (text,) = words.crossing_sentences(crossing(lead=False), ONE_STRETCH, 0.05, NAMES)
-    assert text == "A has the highest mean at every prior from 0.01 to 0.5."
+    assert text == "A has the highest mean AUPREC at every prior from 0.01 to 0.5."
 
 
 def test_support_names_the_prior_below_which_nothing_can_be_told():
@@ -163,7 +198,8 @@ def test_support_names_the_prior_below_which_nothing_can_be_told():
     told = words.support_sentence(support.assign(supported=[False, True, True]))
     assert (
         told
-        == "Below prior 0.05 the smallest fold holds too few negatives to tell: as much as 9 at prior 0.01."
+        == "Below prior 0.05 there are too few negatives to tell: at prior 0.01 those of the smallest fold "
+        "weigh as much as 9."
     )
     assert words.support_sentence(support.assign(supported=True)) == ""
     assert "for any prior from 0.01 to 0.1 (at most 100 effective" in words.support_sentence(
@@ -198,6 +234,7 @@ def test_every_number_stands_in_a_frame(result):
         result.support,
         result.iauprec,
         result.crossings,
+        result.plans,
     ]
     values = np.concatenate([f.select_dtypes("number").to_numpy().ravel() for f in frames]).astype(float)
     counts = result.iauprec["n_positive"] + result.iauprec["n_negative"]
@@ -214,6 +251,7 @@ def test_one_model_is_only_measured(result):
         posthoc=result.posthoc.iloc[:0],
         decisions=result.decisions.iloc[:1], choices=result.choices, crossings=result.crossings,
         leaders=result.leaders.iloc[:1], support=result.support, settings=result.settings,
+        plans=result.plans.iloc[:0],
     )  # fmt: skip
     assert words.advice(alone).startswith("A was measured by mean AUPREC")
 

@@ -247,7 +247,7 @@ def test_the_same_seed_gives_the_same_numbers(found):
 def test_summary_and_folder_of_one_set(found, tmp_path):
     _, _, result = found
     text = result.summary()
-    assert "\n3 models, 1 fold, level 0.05\n" in text
+    assert "\n\n3 models, one test set, level 0.05\n" in text
     assert "Data: one test set (120 positives, 600 negatives)" in text
     assert "standard deviation over folds" not in text
     assert max(map(len, text.splitlines())) <= 80
