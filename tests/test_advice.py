@@ -178,8 +178,8 @@ def test_several_changes_of_the_lead_do_not_claim_one_side_for_a_model():
     back = crossing(prior=0.3, model_below="A", model_above="B", conf_low=np.nan)
     told = list(words.crossing_sentences(pd.concat([crossing(), back]), ONE_STRETCH, 0.05, NAMES))
     assert told == [
-        "The highest mean passes from B to A at prior 0.08 (95 % interval 0.05 to 0.12).",
-        "The highest mean passes from A to B at prior 0.3.",
+        "The highest mean AUPREC passes from B to A at prior 0.08 (95 % interval 0.05 to 0.12).",
+        "The highest mean AUPREC passes from A to B at prior 0.3.",
     ]
 
 

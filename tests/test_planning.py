@@ -226,3 +226,16 @@ def test_command(tmp_path):
     bad = CliRunner().invoke(cli.main, ["plan", str(tmp_path / "scores.csv"), "--power", "2"])
     assert bad.exit_code == 2
     assert "`power` must lie strictly between 0 and 1" in bad.stderr
+
+
+def test_no_factor_is_known_where_no_power_is():
+    assert np.isnan(kernels.factor_needed(lambda f: np.nan, 0.8))
+
+
+def test_models_that_are_the_same_on_one_set_have_no_plan():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [30, 90])
+    frame = pd.DataFrame({"fold": 1, "y_true": labels, "y_score": rng.normal(labels)})
+    both = pd.concat([frame.assign(model="a"), frame.assign(model="b")])
+    plan = sa.plan_comparison(both, difference=0.05).to_frame()
+    assert plan[["power_now", "case_factor", "positive_factor", "negative_factor"]].isna().all(axis=None)
