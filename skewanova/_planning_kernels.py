@@ -60,7 +60,7 @@ def folds_needed(difference: float, deviation: float, *, ratio: float, alpha: fl
 
 
 def factor_needed(power_of: Callable[[float], float], power: float) -> float:
-    """How many times as many cases have that power; infinite where no number has it, nan where none is known."""
+    """How many times as many cases have that power; infinite where no number has it, nan where unknown."""
     if np.isnan(power_of(1.0)):
         return np.nan
     if power_of(LARGEST_FACTOR) < power:

@@ -232,6 +232,7 @@ def test_no_factor_is_known_where_no_power_is():
     assert np.isnan(kernels.factor_needed(lambda f: np.nan, 0.8))
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_models_that_are_the_same_on_one_set_have_no_plan():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [30, 90])
