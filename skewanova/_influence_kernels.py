@@ -74,22 +74,13 @@ def influence_kernel(
     return _influence(positive, _among_positives(positive, score), weighting)
 
 
-def influence_along(positive: Bools, score: NDArray[Any], priors: Floats) -> Floats:
-    """Influence value of every case on average precision at each prior, of shape (n_cases, n_priors)."""
-    places = _among_positives(positive, score)
-    values = [_influence(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()]
-    return np.stack(values, axis=1)
-
-
 def _influence(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
-    group, at_or_below, count, tpr, fpr = places
+    _, _, count, tpr, fpr = places
     share = count / count.sum()
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     theta = float(share @ precision)
-    values = np.empty(len(positive))
-    values[positive] = (precision - theta + _pull(share * by_tpr, tpr)[1:])[group]
-    values[~positive] = _pull(share * by_fpr, fpr)[at_or_below]
-    return theta, values
+    of_positives = precision - theta + _pull(share * by_tpr, tpr)[1:]
+    return theta, _at_cases(positive, places, of_positives, _pull(share * by_fpr, fpr))
 
 
 def jackknife_kernel(
@@ -110,20 +101,58 @@ def jackknife_by_prior(positive: Bools, score: NDArray[Any], priors: Floats) -> 
     return np.array([_jackknife(positive, places, UniformPrior(at, at))[1] for at in priors.tolist()])
 
 
+class JackknifeLookup:
+    """Jackknife values along priors, of any cases at a time: all that are alike share one entry.
+
+    Parameters
+    ----------
+    positive, score : ndarray of shape (n_cases,)
+        Clean cases of both classes.
+    priors : ndarray of shape (n_priors,)
+        Where average precision is looked at.
+    """
+
+    def __init__(self, positive: Bools, score: NDArray[Any], priors: Floats) -> None:
+        places = _among_positives(positive, score)
+        found = (_jackknife_by_place(places, UniformPrior(at, at)) for at in priors.tolist())
+        _, of_positives, of_negatives = zip(*found, strict=True)
+        self._values = np.concatenate([np.stack(of_positives, axis=1), np.stack(of_negatives, axis=1)])
+        self._entry = np.empty(len(positive), dtype=np.intp)
+        self._entry[positive] = places.group
+        self._entry[~positive] = len(of_positives[0]) + places.at_or_below
+
+    def rows(self, rows: slice) -> Floats:
+        """Values of some cases, of shape (n_rows, n_priors)."""
+        return np.asarray(self._values[self._entry[rows]])
+
+
 def _jackknife(positive: Bools, places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats]:
-    group, at_or_below, count, tpr, fpr = places
+    theta, of_positives, of_negatives = _jackknife_by_place(places, weighting)
+    return theta, _at_cases(positive, places, of_positives, of_negatives)
+
+
+def _jackknife_by_place(places: _Places, weighting: DeploymentPrior) -> tuple[float, Floats, Floats]:
+    """Theta, and the values of positives in every group and of negatives above 0, 1, ... groups."""
+    _, at_or_below, count, tpr, fpr = places
     n, m = int(count.sum()), len(at_or_below)
     theta = float(count @ mean_precision(tpr, fpr, weighting)) / n
-    values = np.zeros(len(positive))
+    of_positives, of_negatives = np.zeros(len(count)), np.zeros(len(count) + 1)
     if m > 1:  # without a negative, the groups at or below it have one alarm fewer
         kept, fewer = (mean_precision(tpr, (m * fpr - less) / (m - 1), weighting) for less in (0, 1))
-        without = count @ kept + np.append(0.0, np.cumsum(count * (fewer - kept)))[at_or_below]
-        values[~positive] = (m - 1) * (theta - without / n)
+        without = count @ kept + np.append(0.0, np.cumsum(count * (fewer - kept)))
+        of_negatives = (m - 1) * (theta - without / n)
     if n > 1:  # without a positive, they have one hit fewer, and its own precision is not counted
         kept, fewer = (mean_precision((n * tpr - less) / (n - 1), fpr, weighting) for less in (0, 1))
-        without = count @ kept + (np.cumsum(count * (fewer - kept)) - fewer)[group]
-        values[positive] = (n - 1) * theta - without
-    return theta, values
+        of_positives = (n - 1) * theta - (count @ kept + (np.cumsum(count * (fewer - kept)) - fewer))
+    return theta, of_positives, of_negatives
+
+
+def _at_cases(positive: Bools, places: _Places, of_positives: Floats, of_negatives: Floats) -> Floats:
+    """Value of every case from those of the places."""
+    values = np.empty(len(positive))
+    values[positive] = of_positives[places.group]
+    values[~positive] = of_negatives[places.at_or_below]
+    return values
 
 
 class _Places(NamedTuple):

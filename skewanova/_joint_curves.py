@@ -15,15 +15,14 @@ from scipy import stats
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Bools, Floats, InputError
-from skewanova._influence_kernels import (
-    influence_kernel,
-    jackknife_by_prior,
-    stratified_covariance,
-)
+from skewanova._influence_kernels import JackknifeLookup, influence_kernel, stratified_covariance
 from skewanova._mean_curves import MeanCurves, panel_priors, panel_series
 from skewanova._paired_cases import paired_cases
 from skewanova._streamed_scores import Scores
 from skewanova.evaluation import Evaluation, prior_grid
+
+#: Cases whose deviations are held at once.
+CASES_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +113,20 @@ def case_curves(
 ) -> JointCurves:
     """Curves of models on one set of cases, from what leaving out every case changes (jackknife)."""
     positive, scores = cases
-    sizes = np.where(positive, positive.sum(), (~positive).sum())[:, None]
-    parts = [jackknife_by_prior(positive, score, priors).T / sizes for score in scores]
-    stacked = np.stack(parts, axis=1).reshape(len(positive), -1)
-    if len(stacked) > stacked.shape[1]:  # as many directions as columns say the same
-        values, vectors = np.linalg.eigh(stacked.T @ stacked)
-        stacked = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
-    return JointCurves(priors, estimate, stacked.reshape(-1, *estimate.shape), np.inf)
+    size = np.where(positive, positive.sum(), (~positive).sum())[:, None]
+    lookups = [JackknifeLookup(positive, score, priors) for score in scores]
+
+    def deviations(rows: slice) -> Floats:
+        return np.hstack([lookup.rows(rows) / size[rows] for lookup in lookups])
+
+    if len(positive) <= estimate.size:
+        units = deviations(slice(None))
+    else:  # as many directions as columns say the same
+        starts = range(0, len(positive), CASES_AT_ONCE)
+        blocks = (deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
+        values, vectors = np.linalg.eigh(sum(block.T @ block for block in blocks))
+        units = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+    return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf)
 
 
 def joint_curves(

@@ -36,13 +36,16 @@ class Distinct:
         known = encoded.dictionary.to_pylist()
         index = encoded.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
         count = np.bincount(index, minlength=len(known) + 1)
-        where = np.empty(len(known) + 1, dtype=np.int64)
-        where[index[::-1]] = np.arange(len(index))[::-1]  # of several rows, the first is written last
-        code = np.zeros(len(known) + 1, dtype=np.int64)
+        values = [None if value != value else value for value in (*known, None)]
         present = np.flatnonzero(count)
-        for i in present[np.argsort(where[present])]:
-            value = known[i] if i < len(known) else None
-            code[i] = self._code(None if value != value else value, int(count[i]), start + int(where[i]))
+        where = np.zeros(len(values), dtype=np.int64)
+        if not all(
+            values[i] in self.values for i in present.tolist()
+        ):  # else neither place nor order matters
+            where[index[::-1]] = np.arange(len(index))[::-1]  # of several rows, the first is written last
+        code = np.zeros(len(values), dtype=np.int64)
+        for i in present[np.argsort(where[present])].tolist():
+            code[i] = self._code(values[i], int(count[i]), start + int(where[i]))
         return np.asarray(code[index])
 
     def series(self) -> pd.Series[Any]:
