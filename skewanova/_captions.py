@@ -15,7 +15,8 @@ CAPTIONS = {
     "model is better depends on the prior.",
     "regions": "Mean AUPREC over folds by prior, with {level} bands that hold for all models and priors at "
     "once (left out where there are many models); the strip along the bottom has the colour of the model "
-    "with the highest mean there, and a ring with a bar is the prior at which the lead changes, with its {level} interval. The lead itself is not tested here: the tables say which models may be the best.",
+    "with the highest mean there, and a ring with a bar is the prior at which the lead changes, with its "
+    "{level} interval. The lead itself is not tested here: the tables say which models may be the best.",
     "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
     "model at the same prior. The range of the deployment prior is shaded.",
     "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
@@ -44,7 +45,9 @@ ONE_SET_CAPTIONS = {
     "auprec": "AUPREC on the test set by prior; the range of the deployment prior is shaded.",
     "regions": "AUPREC on the test set by prior, with {level} bands over cases that hold for all models and "
     "priors at once (left out where there are many models); the strip along the bottom has the colour of "
-    "the model with the highest AUPREC there, and a ring with a bar is the prior at which the lead changes, with its {level} interval. The lead itself is not tested here: the tables say which models may be the best.",
+    "the model with the highest AUPREC there, and a ring with a bar is the prior at which the lead "
+    "changes, with its {level} interval. The lead itself is not tested here: the tables say which models "
+    "may be the best.",
     "regret": "Regret by prior: by how much the AUPREC of each model falls short of that of the best model "
     "at the same prior. The range of the deployment prior is shaded.",
     "roc": "ROC curves on the test set.",

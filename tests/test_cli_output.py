@@ -169,7 +169,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):  # noqa: F811
     assert "measures" in shown
     assert shown.endswith("\r")
     assert b"measures  " not in done.stdout
-    assert done.stdout.startswith(b"2 models, 3 folds")
+    assert done.stdout.startswith(b"Advice\n")
 
 
 # --- report, completion -----------------------------------------------------------------------------------
