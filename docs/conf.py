@@ -35,7 +35,9 @@ nitpicky = False
 CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area, for every argument `estimator`."}
 
 
-def describe_constant(_app: Sphinx, _kind: str, name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+def describe_constant(
+    _app: Sphinx, _kind: str, name: str, _object: Any, _options: Any, lines: list[str]
+) -> None:
     """Put the text of `CONSTANTS` in the place of the docstring."""
     if name in CONSTANTS:
         lines[:] = [CONSTANTS[name]]
