@@ -58,7 +58,7 @@ def rows(reduced: bool) -> list[Row]:
             "groupby, roc_curve, numpy / ours",
             *ratio(t["pandas"], t["frame"]),
             at_least=14,
-            known=6,
+            known=10,
         ),
         Row(
             "4",

@@ -30,8 +30,19 @@ import numpy as np
 import pandas as pd
 import peers_areas  # noqa: F401  registers its checks
 import peers_comparisons  # noqa: F401  registers its checks
-from peers_checks import AREAS, CHECKS, COMPARISONS
-from peers_rates import BY_DESIGN, DESIGNS, LEVEL, SPEED, Floats, draw, rejection_rate, seconds, timed_task
+from peers_checks import AREAS, CHECKS, COMPARISONS, verdict
+from peers_rates import (
+    BY_DESIGN,
+    DESIGNS,
+    LEVEL,
+    SPEED,
+    Floats,
+    draw,
+    rejection_rate,
+    seconds,
+    timed_task,
+    two_way_p,
+)
 from tqdm import tqdm
 
 PYTHON_TOOLS = ("skewanova", "scikit-learn", "autorank", "scikit-posthocs", "pingouin", "baycomp")
@@ -144,7 +155,24 @@ def emmeans_cells(tables: Mapping[str, Floats], values: Floats) -> list[Cell]:
         pd.concat([_long(name, table) for name, table in named.items()]).to_csv(file, index=False)
         command = ["Rscript", "--vanilla", str(R_SCRIPT), str(file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return _read_r([line.split("\t") for line in done.stdout.splitlines()]) if done.returncode == 0 else []
+    if done.returncode != 0:
+        return []
+    cells, p_values = _read_r([line.split("\t") for line in done.stdout.splitlines()])
+    return [*cells, _same_p(p_values, tables)]
+
+
+def _same_p(p_values: pd.DataFrame, tables: Mapping[str, Floats]) -> Cell:
+    """Whether p-values of emmeans are those of skewanova's two-way ANOVA and Tukey's test."""
+    ours = [
+        (scenario, replicate, *two_way_p(values))
+        for scenario, simulated in tables.items()
+        for replicate, values in enumerate(simulated[:10])
+    ]
+    both = pd.DataFrame(ours, columns=["scenario", "replicate", *R_TESTS]).melt(["scenario", "replicate"])
+    both = both.rename(columns={"variable": "test"}).merge(p_values)
+    agree = len(both) == 2 * len(ours) and np.allclose(both["value"], both["p"], rtol=1e-6, atol=1e-9)
+    number = str(p_values["version"].iloc[0])
+    return Cell("comparisons", "same", "emmeans", number, verdict(agree, "F, Tukey"))
 
 
 def _long(scenario: str, tables: Floats) -> pd.DataFrame:
@@ -154,17 +182,18 @@ def _long(scenario: str, tables: Floats) -> pd.DataFrame:
     return pd.DataFrame({"scenario": scenario, **columns})
 
 
-def _read_r(lines: Sequence[Sequence[str]]) -> list[Cell]:
+def _read_r(lines: Sequence[Sequence[str]]) -> tuple[list[Cell], pd.DataFrame]:
     number = next(line[1] for line in lines if line[0] == "version")
     cells = [Cell("comparisons", line[1], "emmeans", number, line[2]) for line in lines if line[0] == "cell"]
     p_values = pd.DataFrame(
-        [(line[1], line[2], float(line[4])) for line in lines if line[0] == "p"],
-        columns=["scenario", "test", "p"],
+        [(number, *line[1:3], int(line[3]), float(line[4])) for line in lines if line[0] == "p"],
+        columns=["version", "scenario", "test", "replicate", "p"],
     )
     for (scenario, test), found in p_values.groupby(["scenario", "test"], sort=False)["p"]:
         cells.append(Cell(scenario, R_TESTS[test], "emmeans", number, f"{(found < LEVEL).mean():.3f}"))
     took = [float(line[1]) for line in lines if line[0] == "seconds"]
-    return [*cells, Cell("seconds", R_TESTS["pairs"], "emmeans", number, f"{took[0]:.2g}")]
+    cells.append(Cell("seconds", R_TESTS["pairs"], "emmeans", number, f"{took[0]:.2g}"))
+    return cells, p_values
 
 
 # --- all of it ----------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ AREAS = {
 COMPARISONS = {
     "two_overlap": "shared training data, two models",
     "several_overlap": "shared training data, several models",
+    "same": "p-values that skewanova also has",
     "names": "odd names in results",
     "latex": "LaTeX table, odd names",
     "html": "HTML report",
@@ -67,7 +68,7 @@ def lacks(tool: str, *words: str) -> Check:
 
     def search() -> str:
         package = import_module(MODULES[tool])
-        public = {name: thing for name, thing in vars(package).items() if not name.startswith("_")}
+        public = {name: getattr(package, name) for name in dir(package) if not name.startswith("_")}
         names = set(public)
         for thing in public.values():
             try:

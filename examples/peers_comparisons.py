@@ -67,19 +67,58 @@ def _() -> str:
 
 @check("two_overlap", "baycomp")
 def _() -> str:
+    return verdict(baycomp_agrees(), "cross-validation, `runs=`")
+
+
+@check("same", "baycomp")
+def _() -> str:
+    return verdict(baycomp_agrees(), "corrected t")
+
+
+def baycomp_agrees() -> bool:
+    """Whether four runs of five folds, which share as 20 hold-outs 80/20 do, have the corrected p-value."""
     from baycomp import two_on_single
 
-    first, second = (folds()[name].to_numpy() for name in NAMES[:2])
-    both = two_on_single(first, second, runs=4)  # four runs of five folds share as 20 hold-outs 80/20 do
-    return verdict(
-        np.isclose(2 * min(both), corrected_pairs()["p_value"].iloc[0]), "cross-validation, `runs=`"
-    )
+    both = two_on_single(*(folds()[name].to_numpy() for name in NAMES[:2]), runs=4)
+    return bool(np.isclose(2 * min(both), corrected_pairs()["p_value"].iloc[0], rtol=1e-9))
 
 
 CHECKS["several_overlap", "baycomp"] = lacks("baycomp", "adjust", "holm", "bonferroni")
 OVERLAP = ("nadeau", "overlap", "train", "test_size", "runs")
 for _tool in ("autorank", "scikit-posthocs", "pingouin"):
     CHECKS["two_overlap", _tool] = CHECKS["several_overlap", _tool] = lacks(_tool, *OVERLAP)
+
+# --- the same tests in skewanova ----------------------------------------------------------------------------
+
+
+def smallest(method: str) -> float:
+    """Smallest adjusted p of a family of pairs in skewanova."""
+    return float(sa.pairwise_comparisons(long(folds()), method=method)["p_adjusted"].min())
+
+
+@check("same", "autorank")
+def _() -> str:
+    found = ranked(folds(), force_mode="parametric")[0].pvalue
+    model = sa.two_way_anova(long(folds())).to_frame().query("term == 'model'")
+    return verdict(np.isclose(found, model["p_value"].iloc[0], rtol=1e-9), "repeated measures F")
+
+
+@check("same", "scikit-posthocs")
+def _() -> str:
+    from scikit_posthocs import posthoc_nemenyi_friedman
+
+    found = posthoc_nemenyi_friedman(folds()).to_numpy().min()
+    return verdict(np.isclose(found, smallest("nemenyi"), rtol=1e-9), "Nemenyi")
+
+
+@check("same", "pingouin")
+def _() -> str:
+    from pingouin import pairwise_tests
+
+    options = {"dv": "iauprec", "within": "model", "subject": "fold", "padjust": "holm"}
+    found = pairwise_tests(long(folds()), **options)["p_corr"].min()
+    return verdict(np.isclose(found, smallest("paired_t_holm"), rtol=1e-9), "paired t, Holm")
+
 
 # --- names, tables, reports ---------------------------------------------------------------------------------
 
@@ -308,4 +347,4 @@ def _() -> str:
 
 
 for _tool in ("skewanova", "autorank", "scikit-posthocs", "baycomp"):
-    CHECKS["factors", _tool] = lacks(_tool, "covar", "between")
+    CHECKS["factors", _tool] = lacks(_tool, "covariate", "ancova", "between")

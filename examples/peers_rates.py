@@ -76,6 +76,14 @@ def independent_pairs(values: Floats) -> float:
     return float(found["p_adjusted"].min())
 
 
+def two_way_p(values: Floats) -> tuple[float, float]:
+    """The p-value of the two-way F, and the smallest of Tukey's pairs, as published: emmeans has them too."""
+    result = sa.two_way_anova(long(values))
+    model = result.to_frame().query("term == 'model'")
+    pairs = sa.tukey_hsd(result).to_frame()
+    return float(model["p_value"].iloc[0]), float(pairs["p_adjusted"].min())
+
+
 # --- others -------------------------------------------------------------------------------------------------
 
 

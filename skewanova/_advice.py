@@ -84,17 +84,19 @@ def advice(source: AdviceSource) -> str:
     alpha = float(str(source.settings["alpha"]))
     headline = source.posthoc[source.posthoc["role"] == "headline"]
     compared = compared_sentence(source.iauprec, str(source.settings["deployment_prior"]), names)
+    what = "AUPREC" if source.iauprec["fold"].nunique() == 1 else "mean AUPREC"
     if len(names) == 1:
         return f"{compared} {support_sentence(source.support)}".strip()
     sentences = [
         compared,
         tested_sentence(source.anova, alpha),
         choice_sentence(source.decisions, headline, alpha, names),
+        disagreement_sentence(source.anova, headline, alpha),
         probability_sentence(source.decisions, names),
-        regret_sentence(source.decisions, names),
+        regret_sentence(source.decisions, names) if source.crossings["lead"].any() else "",
         criteria_sentence(source.choices, names),
         depends_sentence(source.leaders, names),
-        *crossing_sentences(source.crossings, source.leaders, alpha, names),
+        *crossing_sentences(source.crossings, source.leaders, alpha, names, what=what),
         support_sentence(source.support),
         more_data_sentence(source.plans, headline, source.decisions, names),
     ]
@@ -139,6 +141,14 @@ def choice_sentence(
     ahead = f"; it is ahead of {_listed(names[model] for model in behind)}" if behind else ""
     rest = _listed((names[model] for model in alike), "or")
     return f"{has} but is not distinguishable from {rest} at {alpha:g}{ahead}."
+
+
+def disagreement_sentence(anova: pd.DataFrame, headline: pd.DataFrame, alpha: float) -> str:
+    """Say why pairs may differ where the test of all models found nothing."""
+    overall = anova[(anova["role"] == "headline") & (anova["term"] == "model")]["p_value"]
+    if overall.empty or overall.iloc[0] < alpha or not headline["reject"].astype(bool).any():
+        return ""
+    return "The tests of pairs hold their level without the test of all models, and found what that did not."
 
 
 def regret_sentence(decisions: pd.DataFrame, names: Mapping[str, str]) -> str:
@@ -187,20 +197,28 @@ def depends_sentence(leaders: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 
 def crossing_sentences(
-    crossings: pd.DataFrame, leaders: pd.DataFrame, alpha: float, names: Mapping[str, str]
+    crossings: pd.DataFrame,
+    leaders: pd.DataFrame,
+    alpha: float,
+    names: Mapping[str, str],
+    *,
+    what: str = "mean AUPREC",
 ) -> Iterator[str]:
     """Say where the highest mean passes from one model to another, with the interval of that prior."""
     low, high = leaders["prior_low"].min(), leaders["prior_high"].max()
     changes = crossings[crossings["lead"]]
-    if changes.empty and low < high:
+    if changes.empty and leaders["leader"].nunique() == 1 and low < high:
         leader = names[str(leaders["leader"].iloc[0])]
-        yield f"{leader} has the highest mean at every prior from {low:.3g} to {high:.3g}."
+        yield f"{leader} has the highest {what} at every prior from {low:.3g} to {high:.3g}."
+    once = len(changes) == 1  # with several changes, nothing holds at all priors on one side
     for row in _records(changes):
         below, above = names[str(row.model_below)], names[str(row.model_above)]
-        yield (
-            f"The highest mean is {below}'s below prior {row.prior:.3g} and {above}'s above it"
-            f"{_interval_words(row, 1 - alpha)}."
+        told = (
+            f"is {below}'s below prior {row.prior:.3g} and {above}'s above it"
+            if once
+            else f"passes from {below} to {above} at prior {row.prior:.3g}"
         )
+        yield f"The highest {what} {told}{_interval_words(row, 1 - alpha)}."
 
 
 def support_sentence(support: pd.DataFrame) -> str:
@@ -211,13 +229,13 @@ def support_sentence(support: pd.DataFrame) -> str:
         return ""
     if len(thin) == len(support):
         return (
-            f"The smallest fold holds too few negatives to speak for any prior from {low:.3g} to {high:.3g} "
-            f"(at most {thin['effective_negatives'].max():.3g} effective negatives)."
+            f"There are too few negatives to speak for any prior from {low:.3g} to {high:.3g} "
+            f"(at most {thin['effective_negatives'].max():.3g} effective negatives in the smallest fold)."
         )
     limit = support.loc[support["supported"], "prior"].min()
     return (
-        f"Below prior {limit:.3g} the smallest fold holds too few negatives to tell: as much as "
-        f"{thin['effective_negatives'].min():.3g} at prior {low:.3g}."
+        f"Below prior {limit:.3g} there are too few negatives to tell: at prior {low:.3g} those of the "
+        f"smallest fold weigh as much as {thin['effective_negatives'].min():.3g}."
     )
 
 

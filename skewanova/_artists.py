@@ -122,6 +122,8 @@ def fold_points(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[En
         heights = [i + height[fold] for fold in rows["fold"]]
         look: dict[str, Any] = {"color": palette[model], "marker": markers[model], "alpha": 0.5}
         ax.plot(rows["iauprec"], heights, markersize=4, linewidth=0, **look)
+    if len(folds) == 1:
+        return []  # one test set: its point is the estimate
     return [("one fold", Line2D([], [], color=NEUTRAL, marker="o", markersize=4, alpha=0.5, linewidth=0))]
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from skewanova._cli_options import Parsed, out_file_option, output_options, table_options, told
+from skewanova._cli_options import (
+    Parsed,
+    design_options,
+    out_file_option,
+    output_options,
+    table_options,
+    told,
+)
 from skewanova._cli_output import datasets_as_json, print_json, screen_width
 from skewanova._cli_reading import column_names, read_table
-from skewanova._design import RESAMPLING
 from skewanova._parsing import parse_deployment_prior, parse_priors
+
+if TYPE_CHECKING:
+    from skewanova._score_table import ScoreTable
 
 
 @click.command()
@@ -37,6 +46,7 @@ from skewanova._parsing import parse_deployment_prior, parse_priors
     help="Priors for which the threshold is chosen; by default each of --priors for itself.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@design_options
 @out_file_option
 @table_options
 @output_options
@@ -46,6 +56,8 @@ def operate(
     *,
     cost_fp: float | None,
     cost_fn: float | None,
+    resampling: str,
+    test_fraction: float | None,
     out: Path | None,
     as_json: bool,
     quiet: bool,
@@ -58,13 +70,16 @@ def operate(
       skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \
           --cost-fp 1 --cost-fn 20
     """
+    from skewanova._design import find_resampling
     from skewanova._operating_tables import operating_points_table
     from skewanova.operating import operating_table
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
     if costs is None and (cost_fp, cost_fn) != (None, None):
         raise click.UsageError("--cost-fp and --cost-fn go together")
-    frame = operating_table(read_table(scores, options), costs=costs, **options)
+    table = read_table(scores, options)
+    design, _ = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    frame = operating_table(table, costs=costs, ratio=design.ratio, **options)
     if out is not None:
         frame.to_csv(out, index=False)
     if as_json:
@@ -86,14 +101,7 @@ def operate(
 @click.option("--power", type=float, default=0.8, show_default=True, help="Probability of finding it.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
 @click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
-@click.option(
-    "--resampling",
-    type=click.Choice(RESAMPLING),
-    default="auto",
-    show_default=True,
-    help="How the folds were made; auto looks at the case column.",
-)
-@click.option("--test-fraction", type=float, help="Share of the data set that each fold tests.")
+@design_options
 @out_file_option
 @table_options
 @output_options
@@ -114,6 +122,24 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
         print_json("plan", plan=found.to_frame(), sentences=found.sentences)
     elif not quiet:
         click.echo(found.summary())
+
+
+def describe_datasets(
+    scores: Path, options: dict[str, Any]
+) -> tuple[dict[str, ScoreTable], dict[str, list[str]]]:
+    """Tables of several data sets and what `check` says of each, or bad input as `compare` would tell it."""
+    from skewanova._dataset_tables import naming, read_datasets
+    from skewanova._datasets_comparison import check_same_models
+    from skewanova.scores import describe_table
+
+    columns, positive = column_names(options)
+    tables = read_datasets(scores, columns=columns, pos_label=positive)
+    check_same_models({name: table.models for name, table in tables.items()})
+    described = {}
+    for name, table in tables.items():
+        with naming(name):
+            described[name] = describe_table(table)
+    return tables, described
 
 
 def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:

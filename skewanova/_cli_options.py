@@ -69,7 +69,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    options = [
+    options: list[Callable[..., Any]] = [
         click.option(
             "--deployment-prior",
             type=Parsed("RANGE", parse_deployment_prior),
@@ -96,18 +96,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="NAME",
             help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
         ),
-        click.option(
-            "--resampling",
-            type=click.Choice(RESAMPLING),
-            default="auto",
-            show_default=True,
-            help="How the folds were made; auto looks at the case column.",
-        ),
-        click.option(
-            "--test-fraction",
-            type=float,
-            help="Share of the data set that each fold tests, where the cases do not tell.",
-        ),
+        design_options,
         click.option("--control", metavar="MODEL", help="Also compare all models with this one (Dunnett)."),
         click.option(
             "--rope",
@@ -129,6 +118,24 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(path_type=Path, file_okay=False),
             metavar="DIR",
             help="Write report.html, tables, figures and CSV files to this folder.",
+        ),
+    ]
+    return with_options(options, command)
+
+
+def design_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option(
+            "--resampling",
+            type=click.Choice(RESAMPLING),
+            default="auto",
+            show_default=True,
+            help="How the folds were made; auto looks at the case column.",
+        ),
+        click.option(
+            "--test-fraction",
+            type=float,
+            help="Share of the data set that each fold tests, where the cases do not tell.",
         ),
     ]
     return with_options(options, command)

@@ -23,6 +23,9 @@ from skewanova._rendering import short_names
 from skewanova._streamed_scores import Scores
 from skewanova.evaluation import Evaluation
 
+#: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
+MOST_CONCLUSIONS = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -178,7 +181,7 @@ class Comparison:
         parts = [
             f"Advice\n{textwrap.fill(self.advice, width)}",
             self._heading(width),
-            _section("Conclusions", self.conclusions, width),
+            _section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
             tables.ranking_table(self.ranking, 1 - self.alpha).to_text(width, names=short),
             *self._published_parts(short, width),
@@ -196,8 +199,9 @@ class Comparison:
         Parameters
         ----------
         table : str, default "performance"
-            performance (table 1 of Landgrebe et al. 2006), ranking, regions, anova, pairwise (of the test
-            that the conclusions rest on), pairs (of every test), prior_pairs, practical or checks.
+            performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
+            sensitivity, anova, pairwise (of the test that the conclusions rest on), pairs (of every test),
+            prior_pairs, practical or checks.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
 
@@ -258,13 +262,13 @@ class Comparison:
 
     def _heading(self, width: int) -> str:
         measures = self.evaluation
+        one_set = self.resampling.kind == "one_set"
+        folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
         lines = [
-            f"{len(measures.models)} models, {_counted(len(measures.folds), 'fold')}, level {self.alpha:g}",
+            f"{len(measures.models)} models, {folds}, level {self.alpha:g}",
             f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-            f"Data: {self.resampling.describe()}"
-            if self.resampling.kind == "one_set"
-            else f"Folds: {self.resampling.describe()}",
+            f"Data: {self.resampling.describe()}" if one_set else f"Folds: {self.resampling.describe()}",
         ]
         return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
@@ -277,7 +281,8 @@ class Comparison:
             name = str(test)
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), self.labels[name])]
             if name in pairs:
-                found = sentences.pair_sentences(self._family(*pairs[name]), self.alpha, short)
+                found = sentences.pair_findings(self._family(*pairs[name]), self.alpha, short)
+                found = _first(found, MOST_CONCLUSIONS)
                 lines += [_item(sentence, width) for sentence in found]
             parts.append("\n".join(lines))
         return parts
@@ -285,6 +290,13 @@ class Comparison:
 
 def _section(title: str, items: Sequence[str], width: int) -> str:
     return "\n".join([title, *(_item(text, width) for text in items)])
+
+
+def _first(items: Sequence[str], most: int) -> list[str]:
+    """The first items, and how many more there are: nobody reads a hundred on a screen."""
+    if len(items) <= most:
+        return list(items)
+    return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
 
 
 def _counted(number: int, word: str) -> str:

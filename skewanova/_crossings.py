@@ -89,7 +89,7 @@ def crossings(
     -----
     The interval holds the priors around the crossing at which the paired t of the difference stays within its
     two-sided critical value (Fieller 1954). From folds the variance is inflated by ``1 + J ratio`` (Nadeau
-    and Bengio 2003); from one fold it is that of the influence values. Limits are roots of polynomials, no
+    and Bengio 2003); from one fold it is the jackknife's over cases. Limits are roots of polynomials, no
     grid's.
 
     Examples

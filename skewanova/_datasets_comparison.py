@@ -203,7 +203,7 @@ def compare_datasets(
     """
     check_fraction(alpha, "alpha")
     tables = read_datasets(scores, columns=columns, pos_label=pos_label)
-    _check_models({name: table.models for name, table in tables.items()})
+    check_same_models({name: table.models for name, table in tables.items()})
     comparisons = {}
     for name, table in tables.items():
         with naming(name):
@@ -229,7 +229,7 @@ def compare_datasets(
     )
 
 
-def _check_models(models: Mapping[str, tuple[str, ...]]) -> None:
+def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
     if len(models) < 2:
         raise InputError(
             f"a comparison across data sets needs at least 2 of them, but got {len(models)}; use compare()"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
 
 from skewanova._datasets_tables import AcrossSource, across_tables
-from skewanova._document import ReportSource
+from skewanova._document import ReportSource, environment, script, view
 from skewanova._folder import whole_folder
 from skewanova.report import FILES, write_folder
 
@@ -20,18 +20,12 @@ KIND = "comparison on several data sets"
 OWN_FILES = (
     *(f"{name}.csv" for name in ACROSS_FILES), "datasets.csv", "report.html", "tables.md", "provenance.json"
 )  # fmt: skip
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Comparison on {count} data sets</title>
-<style>body {{font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em}}
-table {{border-collapse: collapse; margin: 1em 0}} th, td {{padding: .2em .8em; text-align: right}}
-th:first-child, td:first-child {{text-align: left}} thead {{border-bottom: 1px solid}}</style></head>
-<body><h1>Comparison on {count} data sets</h1>
-<ul>{conclusions}</ul>
-{tables}
-<h2>Each data set</h2>
-<ul>{links}</ul>
-{warnings}</body></html>
-"""
+#: Files that hold the numbers of each table across data sets.
+TABLE_FILES = {
+    "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
+    "datasets": ("iauprec.csv",),
+    "hierarchical": ("hierarchical.csv",),
+}
 
 
 class FolderSource(AcrossSource, Protocol):
@@ -85,7 +79,7 @@ def write_datasets_folder(source: FolderSource, directory: Path) -> Path:
         settings = {"kind": KIND, "alpha": source.alpha, "deployment_prior": source.deployment_prior}
         (folder / "provenance.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
         for number, result in enumerate(source.comparisons.values(), start=1):
-            write_folder(result, folder / folder_name(number))
+            write_folder(result, folder / folder_name(number), formats=("svg",))
     return directory
 
 
@@ -101,26 +95,23 @@ def _contents(source: FolderSource) -> pd.DataFrame:
 
 
 def _page(source: FolderSource) -> str:
-    links = [
-        f'<li><a href="{folder}/report.html">{html.escape(name)}</a></li>'
-        for folder, name in _contents(source).itertuples(index=False)
-    ]
-    tables = [
-        f"<h2>{html.escape(t.caption)}</h2>\n{t.to_html()}\n<p>{html.escape(t.note)}</p>"
-        for t in across_tables(source)
-    ]
-    warned = "".join(map(_item, source.warnings))
-    return _PAGE.format(
-        count=len(links),
-        conclusions="".join(map(_item, source.conclusions)),
-        tables="\n".join(tables),
-        links="".join(links),
-        warnings=f"<h2>Warnings</h2>\n<ul>{warned}</ul>\n" if warned else "",
-    )
-
-
-def _item(text: str) -> str:
-    return f"<li>{html.escape(text)}</li>"
+    """The page across data sets, in the looks of the report on each."""
+    names = _contents(source).itertuples(index=False)
+    advised = zip(names, source.comparisons.values(), strict=True)
+    context = {
+        "title": f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
+        "version": version("skewanova"),
+        "conclusions": source.conclusions,
+        "warnings": source.warnings,
+        "deployment_prior": source.deployment_prior,
+        "alpha": f"{source.alpha:g}",
+        "views": [view(table, *TABLE_FILES[table.name]) for table in across_tables(source)],
+        "datasets": [
+            {"folder": folder, "name": name, "advice": result.advice} for (folder, name), result in advised
+        ],
+        **script(),
+    }
+    return environment().get_template("datasets.html.j2").render(context)
 
 
 def _is_ours(directory: Path) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova._checks import InputError, SkewanovaWarning, Where, row_number
-from skewanova._packed_curves import Cell
+from skewanova._group_curves import Cell
 from skewanova._score_table import Label, build_table, levels_of
 from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior

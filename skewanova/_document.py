@@ -15,11 +15,20 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from skewanova import _decision_tables as decision_tables
 from skewanova import _sentences as sentences
 from skewanova import tables
+from skewanova._captions import FIGURE_NUMBERS, caption
 from skewanova._figures import MOST_PAIRS, MOST_PANELS, FigureSource, inline_svg
 from skewanova._methods import cited, methods_text
-from skewanova._publication import alpha_of, headline_rows, publication_table, without
+from skewanova._publication import (
+    alpha_of,
+    headline_rows,
+    is_one_set,
+    publication_table,
+    without,
+    without_empty,
+)
 from skewanova._rendering import Table, format_number, shortened
 
 #: Sections below the findings, in order.
@@ -48,55 +57,6 @@ ROLES = {
     "check": "A check, valid under its own assumptions only: the conclusions do not rest on it.",
 }
 
-CAPTIONS = {
-    "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
-    "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
-    "Models that share a letter were not found to differ.",
-    "auprec": "AUPREC by prior, mean over folds, on a logarithmic axis of priors.",
-    "interaction": "Mean AUPREC over folds of each model at each prior tabulated, with its {level} t "
-    "interval (widened where folds share training data; each interval by itself). Lines that cross: which "
-    "model is better depends on the prior.",
-    "regions": "Mean AUPREC by prior; the strip along the bottom has the colour of the model that leads "
-    "there. The lead is not tested.",
-    "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
-    "model at the same prior. The range of the deployment prior is shaded.",
-    "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
-    "{level} intervals; filled where the test finds a difference.{cut_pairs}",
-    "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
-    "{measure}, column minus row; the darker a cell, the smaller p.",
-    "critical_difference": "Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models "
-    "that Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
-    "headline test.",
-    "difference_curves": "Difference in AUPREC of each pair along the prior; the {level} bands hold at all "
-    "priors and for all pairs at once; a dark strip marks priors at which a band leaves out 0.{cut_panels}",
-    "roc": "ROC curves, mean over folds at each false positive rate.",
-    "precision_recall": "Precision-recall curves, mean over folds at each recall: each prior has its own.",
-    "surface": "P-ROC surface of each model: mean precision over folds by recall and prior.{cut_panels}",
-    "skew": "Accuracy and precision of one threshold (that of each fold with the largest true minus false "
-    "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
-    "residuals": "Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
-    "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
-    "(dark: each point by itself; light: all points at once).",
-}
-
-
-#: Where the numbers of a figure are: files of the output folder.
-FIGURE_NUMBERS = {
-    "iauprec": ("iauprec.csv", "ranking.csv"),
-    "auprec": ("auprec_by_prior.csv",),
-    "interaction": ("auprec_intervals.csv",),
-    "regions": ("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
-    "regret": ("regret.csv",),
-    "differences": ("posthoc.csv",),
-    "p_values": ("posthoc.csv",),
-    "critical_difference": ("iauprec.csv", "posthoc.csv"),
-    "difference_curves": ("differences.csv",),
-    "roc": ("roc.csv",),
-    "precision_recall": ("precision_recall.csv",),
-    "surface": ("surface.csv",),
-    "skew": ("skew.csv",),
-    "residuals": ("residuals.csv",),
-}
 _SCRIPT = (resources.files("skewanova") / "_templates" / "report.js").read_text(encoding="utf-8")
 
 
@@ -117,6 +77,22 @@ class ReportSource(FigureSource, Protocol):
     @property
     def anova(self) -> pd.DataFrame:
         """One row a term of each analysis of variance."""
+
+    @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
 
     @property
     def practical(self) -> pd.DataFrame:
@@ -186,24 +162,24 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
     """Fill in the template; `drawn` holds an SVG picture of each figure."""
     methods = methods_of(source)
     references = cited(methods)
+    views = _views(source)
     context = {
         "title": title(source),
         "version": provenance["versions"]["skewanova"],
-        "contents": list(CONTENTS.items()),
+        "contents": _contents(drawn, views),
         "figures": _pictures(source, drawn),
         "warnings": source.warnings,
         **_findings(source),
-        **_views(source),
+        **views,
         **_tests(source),
         "design": _design(source),
         "methods": methods,
         "references": references,
-        "script": Markup(_SCRIPT),
-        "script_hash": _hash(_SCRIPT),
+        **script(),
         "along": sentences.curve_sentences(source.differences),
         "provenance": _facts(provenance),
     }
-    return _environment().get_template("report.html.j2").render(context)
+    return environment().get_template("report.html.j2").render(context)
 
 
 def title(source: ReportSource) -> str:
@@ -211,8 +187,19 @@ def title(source: ReportSource) -> str:
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
+def _contents(drawn: Mapping[str, bytes], views: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Sections there is something to say in."""
+    there = {
+        "differences": "difference_curves" in drawn,
+        "surface": "surface" in drawn,
+        "prior-pairs": views["prior_pairs"] is not None,
+    }
+    return [(name, heading) for name, heading in CONTENTS.items() if there.get(name, True)]
+
+
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates, everything escaped."""
     return Environment(
         loader=PackageLoader("skewanova", "_templates"),
         autoescape=True,
@@ -230,9 +217,10 @@ def _printable(value: object) -> object:
     return "".join(sign if sign.isprintable() else " " for sign in value)
 
 
-def _hash(script: str) -> str:
-    """What the content security policy calls the one script that may run."""
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+def script() -> dict[str, str]:
+    """The one script of a page, and what its content security policy calls it."""
+    digest = hashlib.sha256(_SCRIPT.encode("utf-8")).digest()
+    return {"script": Markup(_SCRIPT), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
 def _level(source: ReportSource) -> str:
@@ -245,9 +233,10 @@ def _findings(source: ReportSource) -> dict[str, Any]:
     low, high = format_number(best["conf_low"]), format_number(best["conf_high"])
     interval = f" ({_level(source)} interval {low} to {high})" if low else ""
     shown = source.conclusions[:MOST_CONCLUSIONS]
-    mean = format_number(best["iauprec"])
+    what = "IAUPREC" if is_one_set(source) else "mean IAUPREC"
+    value = f"{what} {format_number(best['iauprec'])}{interval}"
     return {
-        "first": f"{shortened(best['model'])} ranks first: mean IAUPREC {mean}{interval}.",
+        "first": f"{shortened(best['model'])} ranks first: {value}.",
         "advice": source.advice,
         "conclusions": shown,
         "more_conclusions": len(source.conclusions) - len(shown),
@@ -260,7 +249,10 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
     priors = settings.get("priors", source.auprec["prior"].unique().tolist())
     return [
         ("Models", str(len(source.ranking))),
-        ("Folds", str(source.settings.get("design", source.iauprec["fold"].nunique()))),
+        (
+            "Data" if is_one_set(source) else "Folds",
+            str(source.settings.get("design", source.iauprec["fold"].nunique())),
+        ),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
         ("Estimator", str(settings.get("estimator", ""))),
@@ -274,23 +266,27 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
     performance = publication_table(source, "performance")
     prior_pairs = source.prior_posthoc
     return {
-        "ranking": _view(
-            tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv", "choices.csv"
-        ),
-        "performance": _view(performance, "auprec.csv", "iauprec.csv"),
-        "regions": _view(
-            tables.regions_table(source.regions), "regions.csv", "crossings.csv", "leaders.csv", "support.csv"
-        ),
-        "anova": _view(tables.anova_table(source.anova), "anova.csv"),
-        "practical": _view(tables.practical_table(source.practical), "practical.csv"),
-        "checks": _view(tables.checks_table(source.checks), "checks.csv"),
+        "ranking": view(tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv"),
+        "choices": view(decision_tables.choices_table(source.choices), "choices.csv"),
+        "performance": view(performance, "auprec.csv", "iauprec.csv"),
+        "regions": view(tables.regions_table(source.regions), "regions.csv", "support.csv"),
+        "leaders": view(decision_tables.leaders_table(source.leaders, level), "leaders.csv"),
+        "crossings": None
+        if source.crossings.empty
+        else view(decision_tables.crossings_table(source.crossings, level), "crossings.csv"),
+        "sensitivity": view(decision_tables.sensitivity_table(source.decisions), "decisions.csv"),
+        "anova": view(tables.anova_table(source.anova), "anova.csv"),
+        "practical": view(publication_table(source, "practical"), "practical.csv"),
+        "checks": view(tables.checks_table(source.checks), "checks.csv"),
         "prior_pairs": None
         if prior_pairs.empty
-        else _view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_differences.csv"),
+        else view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_differences.csv"),
     }
 
 
-def _view(table: Table, *files: str) -> _View:
+def view(table: Table, *files: str) -> _View:
+    """A table as the templates take it."""
+    table = without_empty(table)
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
     kinds = ["number" if i and all(map(_is_number, cells)) else "text" for i, cells in enumerate(columns)]
     return _View(
@@ -343,7 +339,7 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
             {
                 "name": shown,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
-                "table": _view(table, "posthoc.csv"),
+                "table": view(table, "posthoc.csv"),
             }
         )
     return found
@@ -360,12 +356,14 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
         "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
     }
-    captions = {kind: CAPTIONS[kind].format(**filled) for kind in drawn}
+    one_set = is_one_set(source)
+    captions = {kind: caption(kind, filled, one_set=one_set) for kind in drawn}
     told = {
-        "iauprec": f" Means: {_list_of(source.ranking, 'iauprec')}.",
+        "iauprec": f" {'IAUPREC' if one_set else 'Means'}: {_list_of(source.ranking, 'iauprec')}.",
         "auprec": f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}.",
+        "regions": f" {_leads(source.regions)}",
         "regret": f" Largest over the deployment prior: {_list_of(source.ranking, 'max_regret')}.",
-        "roc": f" Mean AUC: {_list_of(source.ranking, 'auc')}.",
+        "roc": f" {'AUC' if one_set else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}.",
     }
     return {
         kind: _Picture(
@@ -373,6 +371,13 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         )
         for kind, svg in drawn.items()
     }
+
+
+def _leads(regions: pd.DataFrame) -> str:
+    """Who has the highest mean where, for whoever cannot see the strip."""
+    rows = regions[["model", "prior_low", "prior_high"]].itertuples(index=False)
+    told = [f"{shortened(model)} from {low:.3g} to {high:.3g}" for model, low, high in rows]
+    return f"Highest by prior: {', '.join(told)}."
 
 
 def _list_of(ranking: pd.DataFrame, column: str) -> str:
@@ -387,6 +392,7 @@ def methods_of(source: ReportSource) -> list[str]:
         deployment_prior=str(source.settings.get("deployment_prior", "")),
         alpha=alpha_of(source),
         tests=[*source.anova["test"], *source.posthoc["test"]],
+        one_set=is_one_set(source),
     )
 
 

@@ -22,10 +22,10 @@ from skewanova.anova import variation_limit
 
 #: In the order of the report; also the names of the files.
 KINDS = (
+    "regions",
     "iauprec",
     "auprec",
     "interaction",
-    "regions",
     "regret",
     "differences",
     "p_values",
@@ -122,6 +122,8 @@ class FigureSource(Protocol):
 def kinds_of(source: FigureSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
     missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
+    if source.iauprec["fold"].nunique() < 2:  # nothing to make its intervals from
+        missing.add("interaction")
     if "nemenyi" not in set(source.posthoc["test"]):
         missing.add("critical_difference")
     if not _varies(source.residuals):
@@ -143,7 +145,10 @@ def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple
         stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE):
             figure = _DRAW[kind](source)
-            pictures = {name: _picture(figure, name) for name in formats}
+            pictures = {}
+            for name in formats:
+                pictures[name] = _picture(figure, name)
+                figure.set_layout_engine("none")  # found once: it takes as long as the drawing
         yield kind, pictures
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,16 @@ from skewanova._checks import Bools, Floats
 from skewanova._estimators import (
     BY_RISES,
     LINEAR,
+    MANY_RISES,
     area_kernel,
+    areas,
     closed_form_terms,
+    mean_area,
     segment_areas,
     vertex_precision,
 )
 from skewanova._packed_sort import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
-from skewanova._rises import Rises, rises_between
+from skewanova._rises import Rises, in_blocks, rises_between
 from skewanova.priors import DeploymentPrior, UniformPrior, UniformSkew
 from skewanova.roc import RocCurve
 
@@ -61,6 +64,14 @@ def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> lis
     return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]
 
 
+class GroupMeasures(NamedTuple):
+    """AUPREC of shape (n_groups, n_priors), and IAUPREC and the area under ROC of every group."""
+
+    auprec: Floats
+    iauprec: Floats
+    auc: Floats
+
+
 def group_measures(
     positive: Bools,
     score: NDArray[Any],
@@ -69,15 +80,35 @@ def group_measures(
     prior: Floats,
     weighting: DeploymentPrior,
     estimator: str = "trapezoid",
-) -> tuple[Floats, Floats]:
-    """AUPREC of every group at every prior, of shape (n_groups, n_priors), and IAUPREC of every group."""
+) -> GroupMeasures:
+    """Measures of every group of clean cases, `sizes` rows after one another, with both classes in each."""
     if estimator not in BY_RISES:
-        curves = curves_of_groups(positive, score, sizes)
-        means = mean_areas_of_curves(curves, weighting, estimator)
-        return areas_of_curves(curves, prior, estimator), means
-    rises = [_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes)]
-    areas = np.concatenate([_areas(part, prior, estimator) for part in rises])
-    return areas, np.concatenate([_mean_areas(part, weighting, estimator) for part in rises])
+        return measures_of_curves(curves_of_groups(positive, score, sizes), prior, weighting, estimator)
+    return measures_of_rises(rises_of_groups(positive, score, sizes), prior, weighting, estimator)
+
+
+def measures_of_rises(
+    rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, estimator: str
+) -> GroupMeasures:
+    """Measures of every curve by an estimator of `BY_RISES`, each batch of curves being looked at once."""
+    parts = [
+        (_areas(batch, prior, estimator), _mean_areas(batch, weighting, estimator), _aucs(batch))
+        for batch in rises
+    ]
+    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def measures_of_curves(
+    curves: Sequence[RocCurve], prior: Floats, weighting: DeploymentPrior, estimator: str
+) -> GroupMeasures:
+    """Measures of every curve."""
+    means = mean_areas_of_curves(curves, weighting, estimator)
+    return GroupMeasures(areas_of_curves(curves, prior, estimator), means, aucs_of_curves(curves))
+
+
+def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[Rises]:
+    """Rises of all groups, of as many at a time as fit the cache."""
+    return (_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
 
 
 def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rises:
@@ -112,8 +143,13 @@ def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
 def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
     if estimator in BY_RISES:
-        return np.concatenate([_areas(_rises_of(part), prior, estimator) for part in _curve_batches(curves)])
+        return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, estimator)
     return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
+
+
+def areas_of_rises(rises: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve by an estimator of `BY_RISES`, of shape (n_curves, n_priors)."""
+    return np.concatenate([_areas(batch, prior, estimator) for batch in rises])
 
 
 def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
@@ -126,19 +162,47 @@ def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior,
 
 
 def _areas(rises: Rises, prior: Floats, estimator: str) -> Floats:
+    first = _first_rises(rises)
+    if _has_long(rises, first):
+        if len(first) > 1:
+            return np.concatenate([_areas(part, prior, estimator) for part in _one_by_one(rises, first)])
+        return areas(in_blocks(rises), prior, estimator)[None]
     if estimator in LINEAR:
         points = LINEAR[estimator](rises)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
     else:
         terms = (segment_areas(rises, pi) for pi in prior)
-    return np.stack([_mean_by_curve(term, rises) for term in terms], axis=1)
+    return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
 
 
 def _mean_areas(rises: Rises, weighting: DeploymentPrior, estimator: str) -> Floats:
+    first = _first_rises(rises)
+    if _has_long(rises, first):
+        if len(first) > 1:
+            return np.concatenate(
+                [_mean_areas(part, weighting, estimator) for part in _one_by_one(rises, first)]
+            )
+        return np.array([mean_area(in_blocks(rises), weighting, estimator)])
     if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return _mean_by_curve(closed_form_terms(rises, weighting, estimator), rises)
+        terms = closed_form_terms(rises, weighting, estimator)
+        return np.asarray(_sums(terms, first) / _sums(rises.height, first))
     priors, weights = weighting.quadrature()
     return _weighted(_areas(rises, priors, estimator), weights)
+
+
+def _first_rises(rises: Rises) -> NDArray[np.intp]:
+    """Where each curve begins: it has one rise that starts from recall 0."""
+    return np.flatnonzero(rises.start_tpr == 0)
+
+
+def _has_long(rises: Rises, first: NDArray[np.intp]) -> bool:
+    """Whether there is a curve that is measured by itself, since moments and blocks pay for it."""
+    return bool(np.diff(first, append=len(rises.tpr)).max() >= MANY_RISES)
+
+
+def _one_by_one(rises: Rises, first: NDArray[np.intp]) -> Iterator[Rises]:
+    cuts = pairwise([*first.tolist(), len(rises.tpr)])
+    return (rises.part(slice(start, stop)) for start, stop in cuts)
 
 
 def _weighted(areas: Floats, weights: Floats) -> Floats:
@@ -147,26 +211,17 @@ def _weighted(areas: Floats, weights: Floats) -> Floats:
 
 def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     """Area under every ROC curve, by the trapezoidal rule."""
-    return np.concatenate([_aucs(part) for part in _curve_batches(curves)])
+    return np.concatenate([_aucs(_rises_of(part)) for part in _curve_batches(curves)])
 
 
-def _aucs(curves: Sequence[RocCurve]) -> Floats:
-    sizes = np.array([len(roc.fpr) for roc in curves])
-    fpr, tpr = (np.concatenate([getattr(roc, name) for roc in curves]) for name in ("fpr", "tpr"))
-    step = np.maximum(np.diff(fpr, append=0.0), 0.0)  # back to 0 from one curve to the next
-    area = step * tpr + 0.5 * step * np.diff(tpr, append=0.0)
-    first = np.cumsum(sizes) - sizes
-    return _sums(area, first) / _sums(step, first)
+def _aucs(rises: Rises) -> Floats:
+    first, height = _first_rises(rises), rises.height
+    area = height * (1 - (rises.start_fpr + rises.fpr) / 2)
+    return np.asarray(_sums(area, first) / _sums(height, first))
 
 
 def _rises_of(curves: Sequence[RocCurve]) -> Rises:
     return rises_between(*(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr")))
-
-
-def _mean_by_curve(terms: Floats, rises: Rises) -> Floats:
-    """Sum of the terms of every curve over its heights; each has one rise that starts from recall 0."""
-    first = np.flatnonzero(rises.start_tpr == 0)
-    return _sums(terms, first) / _sums(rises.height, first)
 
 
 def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:

@@ -1,6 +1,6 @@
 """Mean AUPREC of several models along the prior together with how their estimates vary, and vary together.
 
-Whether the spread was seen over folds or comes from the influence of single cases, it is held in the same
+Whether the spread was seen over folds or comes from leaving out single cases, it is held in the same
 way: as deviations whose products sum to the covariance of the estimates, at every prior and between priors.
 """
 
@@ -15,7 +15,11 @@ from scipy import stats
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Bools, Floats, InputError
-from skewanova._influence_kernels import influence_along, influence_kernel, stratified_covariance
+from skewanova._influence_kernels import (
+    influence_kernel,
+    jackknife_by_prior,
+    stratified_covariance,
+)
 from skewanova._mean_curves import MeanCurves, panel_priors, panel_series
 from skewanova._paired_cases import paired_cases
 from skewanova._streamed_scores import Scores
@@ -36,7 +40,7 @@ class JointCurves:
         The covariance of two estimates is the sum over units of the products of their deviations; with one
         fold and no scores there are no units.
     df : float
-        Degrees of freedom of the covariance: folds less one, infinite for influence, nan without units.
+        Degrees of freedom of the covariance: folds less one, infinite for cases, nan without units.
     """
 
     priors: Floats
@@ -108,10 +112,10 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float = 0.0) -> JointC
 def case_curves(
     priors: Floats, estimate: Floats, cases: tuple[Bools, list[NDArray[np.float64]]]
 ) -> JointCurves:
-    """Curves of models on one set of cases, from the influence of every case (see `influence`)."""
+    """Curves of models on one set of cases, from what leaving out every case changes (jackknife)."""
     positive, scores = cases
     sizes = np.where(positive, positive.sum(), (~positive).sum())[:, None]
-    parts = [influence_along(positive, score, priors) / sizes for score in scores]
+    parts = [jackknife_by_prior(positive, score, priors).T / sizes for score in scores]
     stacked = np.stack(parts, axis=1).reshape(len(positive), -1)
     if len(stacked) > stacked.shape[1]:  # as many directions as columns say the same
         values, vectors = np.linalg.eigh(stacked.T @ stacked)

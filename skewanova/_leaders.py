@@ -27,7 +27,7 @@ LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
 #: Stretches shorter than this, in log-odds, are one root found twice.
 SHORTEST = 1e-9
 
-#: Effective negatives from which on the influence variance is large enough (docs/studies/decisions.md).
+#: Effective negatives from which on the bands of one test set hold (docs/studies/decisions.md).
 ENOUGH_FOR_INFLUENCE = 100
 #: Gauss-Legendre nodes and weights on [-1, 1].
 NODES = np.polynomial.legendre.leggauss(24)
@@ -76,7 +76,7 @@ def leaders(
     -----
     Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
     simultaneous band of :func:`~skewanova.difference_curves` puts it behind another. With one fold nobody is
-    left out at priors with fewer than 100 effective negatives: the influence variance is too small there.
+    left out at priors with fewer than 100 effective negatives, for which the bands are not claimed to hold.
 
     Examples
     --------

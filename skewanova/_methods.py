@@ -45,6 +45,10 @@ TESTS = {
     "dunnett": "Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
     "tukey": "Tukey's honestly significant differences on the residual mean square of the 2-way analysis, so "
     "that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
+    "influence": "F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
+    "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
+    "Satterthwaite's (1946) degrees of freedom",
+    "influence_holm": "t tests of every pair with the same covariance, adjusted by Holm (1979)",
     "tukey_three_way": "the same on the residual mean square of the 3-way analysis",
 }
 
@@ -83,7 +87,8 @@ class Reference:
 def _article(key: str, author: str, title: str, where: str) -> Reference:
     year, journal, volume, number, pages = where.split("; ")
     fields = (("journal", journal), ("volume", volume), ("number", number), ("pages", pages))
-    return Reference(key, "article", author, title, int(year), fields)
+    given = tuple((name, value) for name, value in fields if value)
+    return Reference(key, "article", author, title, int(year), given)
 
 
 def _ascii(text: str) -> str:
@@ -112,8 +117,14 @@ REFERENCES = (
          ("pages", "233--240")),
     ),
     _article(
+        "delong1988", "DeLong, Elizabeth R. and DeLong, David M. and Clarke-Pearson, Daniel L.",
+        "Comparing the areas under two or more correlated receiver operating characteristic curves: a "
+        "nonparametric approach",
+        "1988; Biometrics; 44; 3; 837--845",
+    ),
+    _article(
         "demsar2006", "Dem\u0161ar, Janez", "Statistical comparisons of classifiers over multiple data sets",
-        "2006; Journal of Machine Learning Research; 7; 1; 1--30",
+        "2006; Journal of Machine Learning Research; 7; ; 1--30",
     ),
     _article(
         "dunnett1955", "Dunnett, Charles W.",
@@ -170,6 +181,11 @@ REFERENCES = (
         "2004; Journal of Computational and Graphical Statistics; 13; 2; 456--466",
     ),
     _article(
+        "satterthwaite1946", "Satterthwaite, Franklin E.",
+        "An approximate distribution of estimates of variance components",
+        "1946; Biometrics Bulletin; 2; 6; 110--114",
+    ),
+    _article(
         "tukey1949", "Tukey, John W.", "Comparing individual means in the analysis of variance",
         "1949; Biometrics; 5; 2; 99--114",
     ),
@@ -181,24 +197,45 @@ REFERENCES = (
 )  # fmt: skip
 
 
-def methods_text(*, estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str]) -> list[str]:
+def methods_text(
+    *, estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
+) -> list[str]:
     """Return the paragraphs of a section on methods."""
     named = "; ".join(TESTS.get(test, TEST_NAMES.get(test, test)) for test in dict.fromkeys(tests))
+    scored = _ONE_SET_SCORED if one_set else _FOLDS_SCORED
+    ranked = "it" if one_set else "its mean over folds"
     return [
-        "Every model was scored on the same held-out cases, fold by fold. Each fold's scores give one ROC "
-        "curve, tied scores together, and with it the precision at any prior p of the positive class: "
-        "p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area under that precision "
-        f"against recall (TPR), here by {ESTIMATORS.get(estimator, estimator)}. Ranking at random scores the "
-        "prior, a perfect ranking 1.",
+        f"{scored} one ROC curve, tied scores together, and with it the precision at any prior p of "
+        "the positive class: p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area "
+        "under that precision against recall (TPR), here by "
+        f"{ESTIMATORS.get(estimator, estimator)}. Ranking at random scores the prior, a perfect ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
-        "ranked by its mean over folds.",
-        f"Tests, at level {alpha:g}: {named}. Probabilities of practical equivalence are those of the "
-        "Bayesian correlated t test (Corani and Benavoli 2015). Bands of difference curves use the joint "
-        "distribution of all t statistics along the prior.",
-        "The breakdown correlation of a finding is the correlation between folds at which it would be lost: "
-        "folds that share training data are correlated, and a test that takes them as independent rejects "
-        "too often (Nadeau and Bengio 2003). Letters follow Piepho (2004).",
+        f"ranked by {ranked}.",
+        f"Tests, at level {alpha:g}: {named}. {_ONE_SET_REST if one_set else _FOLDS_REST}",
+        f"{_ONE_SET_READING if one_set else _FOLDS_READING} Letters follow Piepho (2004).",
     ]
+
+
+_FOLDS_SCORED = "Every model was scored on the same held-out cases, fold by fold. Each fold's scores give"
+_ONE_SET_SCORED = "Every model was scored on the same cases of one test set. Its scores there give"
+_FOLDS_REST = (
+    "Probabilities of practical equivalence are those of the Bayesian correlated t test (Corani and Benavoli "
+    "2015). Bands of difference curves use the joint distribution of all t statistics along the prior."
+)
+_FOLDS_READING = (
+    "The breakdown correlation of a finding is the correlation between folds at which it would be lost: "
+    "folds that share training data are correlated, and a test that takes them as independent rejects too "
+    "often (Nadeau and Bengio 2003)."
+)
+_ONE_SET_REST = (
+    "Probabilities of practical equivalence are those of a t posterior of each pair's difference under a "
+    "flat prior. Bands of difference curves use the joint distribution, over cases, of all statistics along "
+    "the prior."
+)
+_ONE_SET_READING = (
+    "The tests are about these fitted models on further cases like those of the test set, not about training "
+    "them again."
+)
 
 
 def cited(paragraphs: Iterable[str]) -> list[Reference]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skewanova._checks import Bools, Floats
+from skewanova._group_curves import Cell
+from skewanova._packed_sort import run_ends, sort_cases
+from skewanova._rises import Rises, rises_between, together
 from skewanova.roc import RocCurve
 
 Bits = NDArray[np.uint8]
-Cell = tuple[str, str | int]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -21,7 +25,7 @@ class PackedCurve:
     Attributes
     ----------
     labels : ndarray of uint8
-        One bit a case: whether it is positive; within a tie, positives first.
+        One bit a case: whether it is positive; within a tie, negatives first.
     ends : ndarray of uint8 or None
         One bit a case: whether it is the last of its tie; None where no scores are tied.
     n_positive, n_negative : int
@@ -34,33 +38,43 @@ class PackedCurve:
     n_negative: int
 
     @classmethod
-    def of(cls, roc: RocCurve) -> PackedCurve:
-        """Pack an unweighted curve."""
-        n_positive, n_negative = round(roc.n_positive), round(roc.n_negative)
-        true = np.rint(np.diff(np.rint(roc.tpr * n_positive))).astype(np.int64)
-        false = np.rint(np.diff(np.rint(roc.fpr * n_negative))).astype(np.int64)
-        if len(true) == n_positive + n_negative:
-            return cls(np.packbits(true.astype(bool)), None, n_positive, n_negative)
-        labels = np.repeat(np.tile([True, False], len(true)), np.stack([true, false], axis=1).ravel())
-        ends = np.zeros(len(labels), dtype=bool)
-        ends[np.cumsum(true + false) - 1] = True
-        return cls(np.packbits(labels), np.packbits(ends), n_positive, n_negative)
+    def of(cls, positive: Bools, score: NDArray[Any]) -> PackedCurve:
+        """Pack the curve of clean cases of both classes."""
+        keys = sort_cases(positive, score).keys
+        last = run_ends(keys)
+        ends = None
+        if len(last) < len(keys):
+            ends = np.zeros(len(keys), dtype=bool)
+            ends[last] = True
+            ends = np.packbits(ends)
+        n_positive = int(np.count_nonzero(positive))
+        return cls(np.packbits((keys & 1).astype(bool)), ends, n_positive, len(keys) - n_positive)
+
+    def rises(self) -> Rises:
+        """Rises of the curve; unless scores are tied, only positives are looked at."""
+        if self.ends is not None:
+            return rises_between(*self._rates())
+        at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_positive + self.n_negative))
+        true = np.arange(1, self.n_positive + 1)
+        tpr, fpr = true / self.n_positive, (at + 1 - true) / self.n_negative
+        return Rises((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def curve(self) -> RocCurve:
         """Return the curve, its thresholds unknown (nan)."""
+        tpr, fpr = self._rates()
+        unknown = np.broadcast_to(np.nan, len(tpr))
+        return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
+
+    def _rates(self) -> tuple[Floats, Floats]:
+        """True and false positive rates at all vertices."""
         size = self.n_positive + self.n_negative
         true = np.cumsum(np.unpackbits(self.labels, count=size), dtype=np.int64)
         false = np.arange(1, size + 1) - true
         if self.ends is not None:
             last = np.flatnonzero(np.unpackbits(self.ends, count=size))
             true, false = true[last], false[last]
-        return RocCurve(
-            fpr=np.concatenate(([0.0], false / self.n_negative)),
-            tpr=np.concatenate(([0.0], true / self.n_positive)),
-            thresholds=np.broadcast_to(np.nan, len(true) + 1),
-            n_positive=float(self.n_positive),
-            n_negative=float(self.n_negative),
-        )
+        rates = true / self.n_positive, false / self.n_negative
+        return np.append(0.0, rates[0]), np.append(0.0, rates[1])
 
 
 class PackedCurves(Mapping[Cell, RocCurve]):
@@ -83,6 +97,10 @@ class PackedCurves(Mapping[Cell, RocCurve]):
 
     def __len__(self) -> int:
         return len(self._packed)
+
+    def rises(self) -> Iterator[Rises]:
+        """Rises of all curves in order, of a few curves at a time."""
+        return together(packed.rises() for packed in self._packed.values())
 
     def select(self, cells: Sequence[Cell]) -> PackedCurves:
         """Return some of the curves, in the order given."""

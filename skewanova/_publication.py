@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pandas as pd
 
+from skewanova import _decision_tables as decision_tables
 from skewanova import tables
 from skewanova._checks import check_choice
 from skewanova._rendering import Table, latex_escape
@@ -27,7 +28,11 @@ LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \inpu
 NAMES = (
     "performance",
     "ranking",
+    "choices",
     "regions",
+    "leaders",
+    "crossings",
+    "sensitivity",
     "anova",
     "pairwise",
     "pairs",
@@ -59,6 +64,22 @@ class TableSource(Protocol):
         """Which model leads at which prior."""
 
     @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross; may be empty."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
+
+    @property
     def anova(self) -> pd.DataFrame:
         """One row a term of each analysis of variance."""
 
@@ -88,6 +109,11 @@ def alpha_of(source: TableSource) -> float:
     return float(str(source.settings["alpha"]))
 
 
+def is_one_set(source: TableSource) -> bool:
+    """Whether there is one test set, so that nothing is averaged over folds."""
+    return source.iauprec["fold"].nunique() == 1
+
+
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
     for column, wanted in (("response", "iauprec"), ("role", "headline")):
@@ -105,19 +131,24 @@ def publication_table(source: TableSource, name: str) -> Table:
         "performance": lambda: _performance(source),
         "ranking": lambda: tables.ranking_table(source.ranking, 1 - alpha),
         "regions": lambda: tables.regions_table(source.regions),
+        "choices": lambda: decision_tables.choices_table(source.choices),
+        "leaders": lambda: decision_tables.leaders_table(source.leaders, 1 - alpha),
+        "crossings": lambda: decision_tables.crossings_table(source.crossings, 1 - alpha),
+        "sensitivity": lambda: decision_tables.sensitivity_table(source.decisions),
         "anova": lambda: tables.anova_table(source.anova),
         "pairwise": lambda: _pairwise(source),
         "pairs": lambda: tables.posthoc_table(source.posthoc, alpha),
         "prior_pairs": lambda: tables.prior_pairs_table(source.prior_posthoc, alpha),
-        "practical": lambda: tables.practical_table(source.practical),
+        "practical": lambda: tables.practical_table(source.practical, one_set=is_one_set(source)),
         "checks": lambda: tables.checks_table(source.checks),
     }
-    return made[name]()
+    return without_empty(made[name]())
 
 
 def publication_tables(source: TableSource) -> dict[str, Table]:
     """Return every table that has rows."""
-    shown = [name for name in NAMES if name != "prior_pairs" or len(source.prior_posthoc)]
+    rows = {"prior_pairs": source.prior_posthoc, "crossings": source.crossings}
+    shown = [name for name in NAMES if name not in rows or len(rows[name])]
     return {name: publication_table(source, name) for name in shown}
 
 
@@ -228,9 +259,24 @@ def _pairwise(source: TableSource) -> Table:
 
 def without(table: Table, head: str) -> Table:
     """The table but for one column, which says the same in every row."""
-    kept = [j for j, name in enumerate(table.header) if name != head]
-    rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
-    return replace(table, header=tuple(table.header[j] for j in kept), rows=rows)
+    return _only(table, [j for j, name in enumerate(table.header) if name != head])
+
+
+def without_empty(table: Table) -> Table:
+    """The table but for columns that are empty in every row."""
+    filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
+    return _only(table, filled) if table.rows else table
+
+
+def _only(table: Table, kept: Sequence[int]) -> Table:
+    """Some columns of the table; what is bold stays so."""
+    place = {j: new for new, j in enumerate(kept)}
+    return replace(
+        table,
+        header=tuple(table.header[j] for j in kept),
+        rows=tuple(tuple(row[j] for j in kept) for row in table.rows),
+        bold=frozenset((i, place[j]) for i, j in table.bold if j in place),
+    )
 
 
 def fitted(text: str, command: str = FIT) -> str:

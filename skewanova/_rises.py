@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Rises:
         """Gain in recall."""
         return self.tpr - self.start_tpr
 
+    def part(self, rows: slice) -> Rises:
+        """Some of the rises."""
+        return Rises(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+
 
 def rises_between(tpr: Floats, fpr: Floats) -> Rises:
     """Rises of a curve with these vertices; of several curves in a row, since recall falls between them."""
@@ -50,10 +54,30 @@ def rises_between(tpr: Floats, fpr: Floats) -> Rises:
 
 def rises_of_curve(roc: RocCurve) -> Iterator[Rises]:
     """Yield the rises of a curve in blocks."""
-    whole = rises_between(roc.tpr, roc.fpr)
-    parts = (whole.start_tpr, whole.start_fpr, whole.tpr, whole.fpr, whole.reached_fpr)
-    for start in range(0, len(whole.tpr), BLOCK_SIZE):
-        yield Rises(*(part[start : start + BLOCK_SIZE] for part in parts))
+    return in_blocks(rises_between(roc.tpr, roc.fpr))
+
+
+def in_blocks(rises: Rises) -> Iterator[Rises]:
+    """Yield the rises of a curve in blocks that fit the cache."""
+    starts = range(0, len(rises.tpr), BLOCK_SIZE)
+    return (rises.part(slice(start, start + BLOCK_SIZE)) for start in starts)
+
+
+def together(curves: Iterable[Rises]) -> Iterator[Rises]:
+    """Rises of whole curves in a row, of as many curves at a time as fit the cache."""
+    held: list[Rises] = []
+    for rises in curves:
+        held.append(rises)
+        if sum(len(part.tpr) for part in held) >= BLOCK_SIZE:
+            yield _in_a_row(held)
+            held = []
+    if held:
+        yield _in_a_row(held)
+
+
+def _in_a_row(parts: Sequence[Rises]) -> Rises:
+    names = [entry.name for entry in fields(Rises)]
+    return Rises(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def rises_of_scores(positive: Bools, score: NDArray[Any]) -> Iterator[Rises]:

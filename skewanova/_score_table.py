@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova._checks import Bools, InputError, InputTypeError, Where, check_labels, check_scores
-from skewanova._group_kernels import curves_of_groups
-from skewanova.roc import RocCurve
+from skewanova._group_curves import GroupCurves
 
 WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 #: How many offending cells or rows a message shows.
@@ -64,7 +63,7 @@ class ScoreTable:
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
-        flat = (self.codes("model") * shape[1] + self.codes("fold")) * 2 + self.frame["y_true"].to_numpy()
+        flat = 2 * self._cell + self.frame["y_true"].to_numpy()
         return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
@@ -78,22 +77,23 @@ class ScoreTable:
     def cells(self) -> list[tuple[str, Label]]:
         """Every (model, fold) with rows, models first."""
         held = np.argwhere(self.counts.sum(axis=2) > 0)
-        folds = self.folds
-        return [(self.models[m], folds[f]) for m, f in held]
+        models, folds = self.models, self.folds
+        return [(models[m], folds[f]) for m, f in held.tolist()]
 
     def clustered(self) -> tuple[Bools, NDArray[Any], Codes]:
         """Return positive labels and scores of all rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
-        cell = self.codes("model") * len(self.folds) + self.codes("fold")
+        cell = self._cell
         positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
         if (cell[1:] < cell[:-1]).any():
             order = np.argsort(cell, kind="stable")
             positive, score = positive[order], score[order]
         return positive, score, sizes[sizes > 0]
 
-    def curves(self) -> dict[tuple[str, Label], RocCurve]:
+    def curves(self) -> GroupCurves:
         """ROC curve of every (model, fold), models first."""
-        return dict(zip(self.cells, curves_of_groups(*self.clustered()), strict=True))
+        positive, score, sizes = self.clustered()
+        return GroupCurves(self.cells, positive, score=score, sizes=sizes)
 
     def only_folds(self, kept: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""
@@ -124,6 +124,11 @@ class ScoreTable:
             return path_sha256(self.source)
         text = self.frame.astype({"model": str, "fold": str}).to_csv(index=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def _cell(self) -> Codes:
+        """Which (model, fold) every row belongs to, models first."""
+        return self.codes("model") * len(self.folds) + self.codes("fold")
 
     def codes(self, column: str) -> Codes:
         """Positions of a categorical column's values in its order of levels."""
@@ -181,8 +186,9 @@ def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = 
         values = values.map(str, na_action="ignore")
     codes, found = pd.factorize(values)
     text = [str(value) for value in found]
-    empty = np.flatnonzero((codes < 0) | np.isin(codes, [i for i, t in enumerate(text) if not t.strip()]))
-    if len(empty):
+    blank = [i for i, t in enumerate(text) if not t.strip()]
+    if blank or codes.min() < 0:
+        empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         refuse_empty(name, len(empty), where(int(empty[0])))
     numbers = [_whole_number(t) for t in text] if whole else [None]
     if None in numbers:
@@ -201,7 +207,10 @@ def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
 
 
 def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> pd.Categorical[Any]:
-    return pd.Categorical.from_codes(np.array(position)[codes], dtype=pd.CategoricalDtype(levels))
+    small = np.min_scalar_type(-len(position))  # fewer bytes to move, and what pandas stores anyway
+    moved = position != list(range(len(position)))
+    new = np.array(position, dtype=small)[codes] if moved else codes.astype(small)
+    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(levels))
 
 
 def _whole_number(text: str) -> int | None:

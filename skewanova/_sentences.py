@@ -32,7 +32,7 @@ TEST_NAMES = {
     "nemenyi": "Nemenyi",
     "wilcoxon_holm": "Wilcoxon, Holm",
     "dunnett": "Dunnett against the control",
-    "influence_holm": "t over cases of one test set, Holm",
+    "influence_holm": "paired t over cases of one test set, Holm",
     "tukey": "Tukey HSD, 2-way mean square",
     "tukey_three_way": "Tukey HSD, 3-way mean square",
 }

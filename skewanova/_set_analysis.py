@@ -209,8 +209,9 @@ def _band(cases: _Set, grid: Floats, mean: Floats, options: Options) -> dict[str
     )
     reached = N_DRAWS - np.searchsorted(largest, -special.ndtri(p_value / 2))
     critical = critical_value(largest, options.alpha)
-    margin = -special.stdtrit(df_error, special.ndtr(-critical)) * std_error
     estimate = np.stack([at.difference for at in tests], axis=1)
+    margin = -special.stdtrit(df_error, special.ndtr(-critical)) * std_error
+    margin[(std_error == 0) & (estimate != 0)] = np.nan
     return {
         "std_error": std_error,
         "statistic": statistic,

@@ -17,7 +17,6 @@ from skewanova._key_pass import Layout, scan_keys
 from skewanova._packed_curves import PackedCurve
 from skewanova._score_table import Label, refuse_mixed, refuse_repeated
 from skewanova._streamed_scores import CaseSummary, StreamedScores
-from skewanova.roc import curve_from_scores
 
 
 def stream(
@@ -60,7 +59,7 @@ class _Stream:
                 if store is not None and group.case is not None:
                     store.add(group.cell, group.case, group.positive)
                 if not scores.n_missing:
-                    packed[group.cell] = PackedCurve.of(curve_from_scores(group.positive, group.score))
+                    packed[group.cell] = PackedCurve.of(group.positive, group.score)
             scores.check()
             summary = None if store is None or cases is None else self._summary(layout, cases, store)
         return StreamedScores(

@@ -12,7 +12,7 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
 from skewanova._checks import InputError, SeveralDatasetsError
-from skewanova._cli_decisions import operate, plan, run_datasets
+from skewanova._cli_decisions import describe_datasets, operate, plan, run_datasets
 from skewanova._cli_options import (
     Parsed,
     comparison_options,
@@ -116,12 +116,31 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from skewanova.scores import describe_table
 
-    table = open_table(scores, options)
+    given = dict(options)
+    try:
+        table = open_table(scores, options)
+    except SeveralDatasetsError:
+        _check_datasets(scores, given, as_json=as_json, quiet=quiet)
+        return
     lines = describe_table(table)
     if as_json:
         print_json("check", **_facts(table, lines))
     elif not quiet:
         click.echo("\n".join(map(wrapped, lines)))
+
+
+def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Check every data set, and tell that all will be compared."""
+    tables, described = describe_datasets(scores, options)
+    if as_json:
+        facts = {name: _facts(table, described[name]) for name, table in tables.items()}
+        print_json("check", datasets=facts)
+    elif not quiet:
+        parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
+        told = (
+            f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
+        )
+        click.echo("\n\n".join([*parts, wrapped(told)]))
 
 
 @main.command()

@@ -11,12 +11,19 @@ from numpy.typing import ArrayLike
 
 from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
 from skewanova._distributed import AbsentCurves, in_order, is_distributed, measure_distributed
-from skewanova._estimators import ESTIMATORS, vertex_precision
+from skewanova._estimators import BY_RISES, ESTIMATORS, vertex_precision
 from skewanova._framed import Framed
-from skewanova._group_kernels import areas_of_curves, aucs_of_curves, mean_areas_of_curves
-from skewanova._packed_curves import select_curves
+from skewanova._group_curves import Cell, GroupCurves
+from skewanova._group_kernels import (
+    GroupMeasures,
+    areas_of_curves,
+    areas_of_rises,
+    measures_of_curves,
+    measures_of_rises,
+)
+from skewanova._packed_curves import PackedCurves, select_curves
 from skewanova._score_table import Label, ScoreTable
-from skewanova._streamed_scores import StreamedScores
+from skewanova._streamed_scores import Scores, StreamedScores
 from skewanova.priors import DeploymentPrior, as_deployment_prior
 from skewanova.roc import RocCurve
 from skewanova.scores import open_scores
@@ -27,6 +34,8 @@ FEW_EFFECTIVE_NEGATIVES = 50
 FOLD_IMBALANCE = 2.0
 #: Vertices of all curves that are measured together.
 MOST_VERTICES = 100_000
+
+Curves = Mapping[Cell, RocCurve]
 
 RECALL_GRID = np.linspace(0.005, 1.0, 200)
 RATE_GRID = np.linspace(0.0, 1.0, 201)
@@ -58,7 +67,7 @@ class Evaluation(Framed):
 
     auprec: pd.DataFrame
     iauprec: pd.DataFrame
-    curves: Mapping[tuple[str, Label], RocCurve] = field(repr=False)
+    curves: Curves = field(repr=False)
     models: tuple[str, ...]
     folds: tuple[Label, ...]
     priors: tuple[float, ...]
@@ -148,9 +157,10 @@ def evaluate(
         return _collected(scores, grid, weighting, estimator)
     table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     curves = table.curves()
-    sums = _iauprec_frame(curves, weighting, estimator)
+    measured = _measures(curves, grid, weighting, estimator)
+    sums = _iauprec_frame(list(curves), measured, table)
     return Evaluation(
-        auprec=_auprec_frame(curves, grid, estimator),
+        auprec=_auprec_frame(list(curves), grid, measured.auprec),
         iauprec=sums,
         curves=curves,
         models=table.models,
@@ -185,7 +195,9 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     120
     """
     grid = prior_grid(evaluation) if priors is None else np.atleast_1d(check_priors(priors))
-    return _auprec_frame(_ordered_curves(evaluation), grid, evaluation.estimator)
+    areas = dict(zip(evaluation.curves, _areas(evaluation.curves, grid, evaluation.estimator), strict=True))
+    cells = _ordered_cells(evaluation)
+    return _auprec_frame(cells, grid, np.array([areas[cell] for cell in cells]))
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
@@ -343,19 +355,23 @@ def _distinct_priors(priors: Sequence[float]) -> Floats:
 
 
 def _by_group(
-    curves: Mapping[tuple[str, Label], RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
+    curves: Mapping[Cell, RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
 ) -> pd.DataFrame:
     """Stack what `points` makes of each curve, behind the columns model and fold."""
     parts = [pd.DataFrame({"model": m, "fold": f, **points(roc)}) for (m, f), roc in curves.items()]
     return pd.concat(parts, ignore_index=True)
 
 
-def _ordered_curves(evaluation: Evaluation) -> Mapping[tuple[str, Label], RocCurve]:
-    keys = ((m, f) for m in evaluation.models for f in evaluation.folds)
-    return select_curves(evaluation.curves, [key for key in keys if key in evaluation.curves])
+def _ordered_cells(evaluation: Evaluation) -> list[Cell]:
+    cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
+    return [cell for cell in cells if cell in evaluation.curves]
 
 
-def _batches(curves: Mapping[tuple[str, Label], RocCurve]) -> Iterator[list[RocCurve]]:
+def _ordered_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
+    return select_curves(evaluation.curves, _ordered_cells(evaluation))
+
+
+def _batches(curves: Curves) -> Iterator[list[RocCurve]]:
     """Curves one after another, as many together as may be unpacked at once."""
     batch: list[RocCurve] = []
     size = 0
@@ -369,34 +385,33 @@ def _batches(curves: Mapping[tuple[str, Label], RocCurve]) -> Iterator[list[RocC
         yield batch
 
 
-def _areas(curves: Mapping[tuple[str, Label], RocCurve], priors: Floats, estimator: str) -> Floats:
+def _areas(curves: Curves, priors: Floats, estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return areas_of_rises(curves.rises(), priors, estimator)
     return np.concatenate([areas_of_curves(batch, priors, estimator) for batch in _batches(curves)])
 
 
-def _auprec_frame(curves: Mapping[tuple[str, Label], RocCurve], grid: Floats, estimator: str) -> pd.DataFrame:
-    areas = _areas(curves, grid, estimator)
-    names = pd.DataFrame(list(curves), columns=["model", "fold"])
-    frame = names.loc[np.repeat(np.arange(len(names)), len(grid))].reset_index(drop=True)
-    return frame.assign(prior=np.tile(grid, len(names)), auprec=areas.ravel())
+def _measures(curves: Curves, priors: Floats, weighting: DeploymentPrior, estimator: str) -> GroupMeasures:
+    """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
+    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return measures_of_rises(curves.rises(), priors, weighting, estimator)
+    parts = [measures_of_curves(batch, priors, weighting, estimator) for batch in _batches(curves)]
+    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _iauprec_frame(
-    curves: Mapping[tuple[str, Label], RocCurve], weighting: DeploymentPrior, estimator: str
-) -> pd.DataFrame:
-    parts = [
-        pd.DataFrame(
-            {
-                "iauprec": mean_areas_of_curves(batch, weighting, estimator),
-                "auc": aucs_of_curves(batch),
-                "n_positive": [int(roc.n_positive) for roc in batch],
-                "n_negative": [int(roc.n_negative) for roc in batch],
-            }
-        )
-        for batch in _batches(curves)
-    ]
-    names = pd.DataFrame(list(curves), columns=["model", "fold"])
-    return pd.concat([names, pd.concat(parts, ignore_index=True)], axis=1)
+def _auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
+    row = np.repeat(np.arange(len(cells)), len(grid))
+    frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
+    return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
+
+
+def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores) -> pd.DataFrame:
+    counts = table.counts.reshape(-1, 2)
+    negative, positive = counts[counts.sum(axis=1) > 0].T
+    return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
+        iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
+    )
 
 
 def _collected(source: object, grid: Floats, weighting: DeploymentPrior, estimator: str) -> Evaluation:

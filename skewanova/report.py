@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,9 @@ def render_html(source: ReportSource) -> str:
     return render(source, drawn, _provenance(source))
 
 
-def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Path:
+def write_folder(
+    source: ReportSource, directory: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS
+) -> Path:
     """Write every table, figure and the report to a folder, whole or not at all.
 
     Parameters
@@ -95,6 +98,8 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
         What to report.
     directory : path
         Folder to write; missing parents are made. An empty folder or an earlier output is replaced.
+    formats : sequence of str, default ("svg", "png")
+        Files of each figure, svg among them, which the report shows; drawing takes most of the time.
 
     Returns
     -------
@@ -121,7 +126,7 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     """
     try:
         with whole_folder(directory, files=FILES, is_ours=is_output) as folder:
-            _write_files(source, folder)
+            _write_files(source, folder, formats)
     except UnicodeEncodeError as error:
         bad = error.object[error.start : error.end]
         raise InputError(
@@ -130,7 +135,7 @@ def write_folder(source: ReportSource, directory: str | os.PathLike[str]) -> Pat
     return Path(directory)
 
 
-def _write_files(source: ReportSource, folder: Path) -> None:
+def _write_files(source: ReportSource, folder: Path, formats: Sequence[str]) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
     for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
         _write_text(folder / name, _csv_text(getattr(source, attribute)))
@@ -141,7 +146,7 @@ def _write_files(source: ReportSource, folder: Path) -> None:
     _write_text(folder / "provenance.json", json.dumps(provenance, indent=2, default=_plain) + "\n")
     drawn = {}
     (folder / "figures").mkdir()
-    for kind, pictures in draw_figures(source, FORMATS):
+    for kind, pictures in draw_figures(source, formats):
         for name, picture in pictures.items():
             (folder / "figures" / f"{kind}.{name}").write_bytes(picture)
         drawn[kind] = pictures["svg"]

@@ -122,7 +122,8 @@ def anova_table(anova: pd.DataFrame) -> Table:
         (
             f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
             row.term,
-            f"{row.df:.0f}" if row.df % 1 == 0 else f"{row.df:.2f}",
+            _df(row.df),
+            _df(row.df_error),
             format_number(row.sum_sq, 4),
             format_number(row.statistic, 2),
             format_p(row.p_value),
@@ -131,7 +132,17 @@ def anova_table(anova: pd.DataFrame) -> Table:
         )
         for row in _records(anova)
     ]
-    header = ("Test", "Term", "df", "Sum of squares", "F", "p", "Partial eta sq.", "Breakdown corr.")
+    header = (
+        "Test",
+        "Term",
+        "df",
+        "Error df",
+        "Sum of squares",
+        "F",
+        "p",
+        "Partial eta sq.",
+        "Breakdown corr.",
+    )
     return Table("anova", "Analysis of variance", header, tuple(rows))
 
 
@@ -261,13 +272,15 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
     return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
 
 
-def practical_table(practical: pd.DataFrame) -> Table:
+def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
     """Probability that two models are practically equal.
 
     Parameters
     ----------
     practical : DataFrame
         As :func:`~skewanova.bayesian_comparisons` returns it.
+    one_set : bool, default False
+        Whether it comes from one test set rather than from folds.
 
     Returns
     -------
@@ -289,7 +302,9 @@ def practical_table(practical: pd.DataFrame) -> Table:
         f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
         ("Pair", "First ahead", "Practically equal", "Second ahead"),
         tuple(rows),
-        note="Bayesian correlated t test with flat priors, allowing for the training data that folds share.",
+        note="t posterior of each pair's difference over cases, under a flat prior."
+        if one_set
+        else "Bayesian correlated t test with flat priors, allowing for the training data that folds share.",
     )
 
 
@@ -316,6 +331,11 @@ def checks_table(checks: pd.DataFrame) -> Table:
         for row in _records(checks)
     ]
     return Table("checks", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows))
+
+
+def _df(value: float) -> str:
+    """Degrees of freedom, which need not be whole."""
+    return f"{value:.0f}" if value % 1 == 0 else format_number(value, 2)
 
 
 def _mean_sd(mean: float, std: float) -> str:

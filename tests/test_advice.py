@@ -94,6 +94,14 @@ def test_a_winner_over_all_is_chosen():
     assert text == "Choose A: it has the highest mean (0.800) and is ahead of B and C at 0.05."
 
 
+def test_pairs_may_find_what_the_test_of_all_models_does_not():
+    overall = pd.DataFrame({"role": ["headline"], "term": ["model"], "p_value": [0.06]})
+    told = words.disagreement_sentence(overall, pairs(("A", "C")), 0.05)
+    assert told.startswith("The tests of pairs hold their level without the test of all models")
+    assert words.disagreement_sentence(overall, pairs(), 0.05) == ""
+    assert words.disagreement_sentence(overall.assign(p_value=0.04), pairs(("A", "C")), 0.05) == ""
+
+
 def test_without_a_finding_no_winner_is_named():
     text = words.choice_sentence(decided(), pairs(), 0.05, NAMES)
     assert text == "A has the highest mean (0.800) but is not distinguishable from B or C at 0.05."
@@ -163,12 +171,26 @@ def test_a_swap_is_told_as_such():
 )
 def test_crossings_of_the_lead_have_their_interval(columns, interval):
     (text,) = words.crossing_sentences(crossing(**columns), ONE_STRETCH, 0.05, NAMES)
-    assert text == f"The highest mean is B's below prior 0.08 and A's above it{interval}."
+    assert text == f"The highest mean AUPREC is B's below prior 0.08 and A's above it{interval}."
+
+
+def test_several_changes_of_the_lead_do_not_claim_one_side_for_a_model():
+    back = crossing(prior=0.3, model_below="A", model_above="B", conf_low=np.nan)
+    told = list(words.crossing_sentences(pd.concat([crossing(), back]), ONE_STRETCH, 0.05, NAMES))
+    assert told == [
+        "The highest mean passes from B to A at prior 0.08 (95 % interval 0.05 to 0.12).",
+        "The highest mean passes from A to B at prior 0.3.",
+    ]
+
+
+def test_nobody_leads_everywhere_where_the_leaders_change_without_a_crossing():
+    touching = stretches((0.01, 0.1, "B", "B", 0.0), (0.1, 0.5, "A", "A", 0.0))
+    assert list(words.crossing_sentences(crossing(lead=False), touching, 0.05, NAMES)) == []
 
 
 def test_other_crossings_do_not_change_the_lead():
     (text,) = words.crossing_sentences(crossing(lead=False), ONE_STRETCH, 0.05, NAMES)
-    assert text == "A has the highest mean at every prior from 0.01 to 0.5."
+    assert text == "A has the highest mean AUPREC at every prior from 0.01 to 0.5."
 
 
 def test_support_names_the_prior_below_which_nothing_can_be_told():
@@ -176,7 +198,8 @@ def test_support_names_the_prior_below_which_nothing_can_be_told():
     told = words.support_sentence(support.assign(supported=[False, True, True]))
     assert (
         told
-        == "Below prior 0.05 the smallest fold holds too few negatives to tell: as much as 9 at prior 0.01."
+        == "Below prior 0.05 there are too few negatives to tell: at prior 0.01 those of the smallest fold "
+        "weigh as much as 9."
     )
     assert words.support_sentence(support.assign(supported=True)) == ""
     assert "for any prior from 0.01 to 0.1 (at most 100 effective" in words.support_sentence(

@@ -26,10 +26,12 @@ from skewanova import (
 from skewanova._checks import InputError
 from skewanova._crossings import CROSSING_COLUMNS
 from skewanova._decision_models import FoldDesign, Model, crossing_pair, draw_scores
+from skewanova._influence_kernels import jackknife_kernel
 from skewanova._joint_bands import BAND_COLUMNS
 from skewanova._leaders import LEADER_COLUMNS
 from skewanova._p_best import probability_best
 from skewanova._support import SUPPORT_COLUMNS
+from skewanova.priors import UniformPrior
 
 PRIORS = (0.6, 0.1, 0.004)
 RATIO = 0.25
@@ -122,15 +124,22 @@ def test_every_sign_change_on_a_grid_is_found(folds):
     assert len(crossings(measures)) == changes > 0
 
 
-def test_one_set_uses_the_influence_of_cases(one_set):
+def left_out_errors(table, prior):
+    """Jackknife standard errors at a prior, of either model and of their difference."""
+    positive = table.frame["y_true"].to_numpy()[:3000] == 1
+    columns = table.frame["y_score"].to_numpy().reshape(2, -1)
+    sizes = np.where(positive, positive.sum(), (~positive).sum())
+    values = [jackknife_kernel(positive, s, UniformPrior(prior, prior))[1] / sizes for s in columns]
+    return [float(np.linalg.norm(v)) for v in (*values, values[0] - values[1])]
+
+
+def test_one_set_leaves_out_its_cases(one_set):
     measures, table = one_set
     found = crossings(measures, scores=table)
     row = found.iloc[0]
-    positive = table.frame["y_true"].to_numpy()[:3000]
-    columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
     for limit in (row.conf_low, row.conf_high):
-        at = auprec_covariance(positive, columns, prior=limit, estimator="trapezoid")
-        z = (at.estimate[0] - at.estimate[1]) / np.sqrt([1, -1] @ at.covariance @ [1, -1])
+        mean = measures.mean_auprec([limit])[:, 0]
+        z = (mean[0] - mean[1]) / left_out_errors(table, limit)[2]
         if not (row.open_low if limit == row.conf_low else row.open_high):
             assert abs(z) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
     assert np.isinf(row.df)
@@ -250,9 +259,7 @@ def test_bands_hold_the_means_at_one_width_in_standard_errors(folds):
 def test_bands_of_one_set_and_without_scores(one_set):
     measures, table = one_set
     bands = auprec_bands(measures, [0.3], scores=table)
-    positive = table.frame["y_true"].to_numpy()[:3000]
-    columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
-    reach = (bands["conf_high"] - bands["auprec"]) / auprec_covariance(positive, columns, prior=0.3).std_error
+    reach = (bands["conf_high"] - bands["auprec"]) / left_out_errors(table, 0.3)[:2]
     assert stats.norm.isf(0.025) < reach.iloc[0] < stats.norm.isf(0.025 / 2) + 0.05
     assert reach.iloc[1] == pytest.approx(reach.iloc[0], rel=1e-6)
     assert auprec_bands(measures, [0.3])["conf_low"].isna().all()

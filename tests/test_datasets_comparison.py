@@ -1,5 +1,7 @@
 """Several data sets: reading, tests across them, meta-analysis, text, folder and command."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -211,7 +213,8 @@ def test_summary(result):
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
 
 
-def quick_folder(_result, folder):
+def quick_folder(_result, folder, *, formats):
+    assert formats == ("svg",)  # a picture for the report, and none beside it
     folder.mkdir()
     (folder / "report.html").write_text("one", encoding="utf-8")
 
@@ -252,3 +255,26 @@ def test_command(tmp_path, monkeypatch, result):
     refused = run("intervals", tmp_path / "scores.csv")
     assert refused.exit_code == 2
     assert "the table holds 3 data sets" in refused.stderr
+
+
+def test_check_tells_what_compare_will_do(tmp_path):
+    path = tmp_path / "scores.csv"
+    many().to_csv(path, index=False)
+    done = run("check", path)
+    assert done.exit_code == 0, done.output
+    assert [line for line in done.stdout.split("\n") if line.startswith("data set")] == [
+        f"data set {name}" for name in NAMES
+    ]
+    assert done.stdout.count("The table can be compared.") == 3
+    assert "3 data sets: `compare` will compare the models on each" in done.stdout
+    assert run("check", path, "--quiet").output == ""
+    known = json.loads(run("check", path, "--json").stdout)["datasets"]
+    assert {name: facts["n_rows"] for name, facts in known.items()} == dict.fromkeys(NAMES, 1440)
+
+
+def test_check_refuses_what_compare_would(tmp_path):
+    frame = many()
+    frame[(frame["dataset"] != "three") | (frame["model"] == "m0")].to_csv(tmp_path / "scores.csv")
+    refused = run("check", tmp_path / "scores.csv")
+    assert refused.exit_code == 2
+    assert "every data set must have the same models" in refused.stderr

@@ -310,6 +310,16 @@ def test_command(tmp_path):
     np.testing.assert_allclose(written["estimate"], known["estimate"])
 
 
+def test_command_takes_the_design(tmp_path):
+    several_folds().to_csv(tmp_path / "scores.csv", index=False)
+    for options, ratio in (["--resampling", "independent"], 0), (["--test-fraction", 0.25], 1 / 3):
+        chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out.csv", "--quiet"]
+        done = run("operate", tmp_path / "scores.csv", *chosen, *options)
+        assert (done.exit_code, done.output) == (0, "")
+        known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
+        np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["conf_low"], known["conf_low"])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

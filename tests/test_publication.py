@@ -142,4 +142,4 @@ def test_aligned_tables_compile_and_fit(hostile, tmp_path):
 
 def test_tables_without_pairs_of_priors(hostile):
     alone = simulated(["a", "b"], priors=(0.5,))
-    assert set(NAMES) - set(publication_tables(alone)) == {"prior_pairs"}
+    assert set(NAMES) - set(publication_tables(alone)) == {"prior_pairs", "crossings"}

@@ -438,7 +438,7 @@ def test_every_figure_is_inline_and_described(document):
     assert [attrs["id"] for attrs in outline.named("figure")] == [f"figure-{kind}" for kind in KINDS]
     described = [attrs["aria-label"] for attrs in outline.named("div") if attrs.get("role") == "img"]
     assert len(described) == len(KINDS)
-    assert "<script>" in described[0]
+    assert "<script>" in described[KINDS.index("iauprec")]
     assert len(outline.named("svg")) == len(KINDS)
     assert outline.named("style") == [{}]
 
@@ -456,7 +456,7 @@ def test_every_table_and_figure_names_its_file(document):
 def test_document_opens_with_the_advice_and_its_figure(plain, plain_document):
     words = Like(plain, advice="Deploy <A> & be glad.")
     document = render_html(words)
-    advice, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-iauprec"')
+    advice, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-regions"')
     assert document.index("<h1>") < advice < figure < document.index("<table")
     assert plain.advice in " ".join("".join(Outline(plain_document).words).split())
 
@@ -518,10 +518,42 @@ def test_numbers_are_those_of_the_tables(plain, plain_document):
 
 def test_one_prior_goes_without_the_figures_along_priors(plain):
     document = render_html(at_one_prior(plain))
-    drawn = {attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")}
-    assert drawn == set(KINDS) - _figures.ALONG_PRIORS
-    assert "A surface needs more than one prior." in document
-    assert "None were compared" in document
+    drawn = [attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")]
+    assert set(drawn) == set(KINDS) - _figures.ALONG_PRIORS
+    assert drawn[0] == "iauprec"  # carries the advice where there is nothing along the prior
+    sections = [attrs["id"] for attrs in Outline(document).named("section")]
+    assert not {"surface", "differences", "prior-pairs"} & set(sections)
+
+
+def test_one_test_set_is_not_said_to_be_folds():
+    document = render_html(one_set())
+    text = " ".join("".join(Outline(document).words).split())
+    text = text[: text.rindex("Provenance")]
+    assert "over folds" not in text
+    assert "one fold" not in text
+    assert "correlated t test" not in text
+    assert "one test set" in text
+    assert "Satterthwaite, Franklin E. (1946)" in text
+    absent = {"prior-pairs", "figure-residuals", "figure-interaction", "figure-critical_difference"}
+    assert not absent & set(Outline(document).ids)
+
+
+def one_set():
+    rng = np.random.default_rng(3)
+    positive = np.repeat([True, False], [60, 240])
+    parts = [
+        pd.DataFrame(
+            {
+                "model": name,
+                "fold": 1,
+                "case": range(300),
+                "y_true": positive,
+                "y_score": rng.normal(positive * d),
+            }
+        )
+        for name, d in {"A": 1.5, "B": 1.0, "C": 0.5}.items()
+    ]
+    return compare(pd.concat(parts), (0.2, 0.4), priors=(0.5, 0.2))
 
 
 def test_no_warnings_are_said_to_be_none(plain, undrawn):
@@ -627,7 +659,7 @@ def test_long_tables_are_cut_with_their_bold_cells():
 def test_markdown_holds_every_table_with_names_escaped(folder):
     text = (folder / "tables.md").read_text(encoding="utf-8")
     assert text.startswith("# Comparison of 5 classifiers\n")
-    assert sum(line.startswith("| ---") for line in text.splitlines()) == 9
+    assert sum(line.startswith("| ---") for line in text.splitlines()) == 13
     assert not re.search(r"(?<!\\)[<>]", text)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) > 40

@@ -206,6 +206,10 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
     assert not result.posthoc["reject"].any()
     assert result.practical[["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
+    many = np.repeat([1, 0], [200, 800])
+    curves = compare(table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS).differences
+    assert (curves["estimate"] > 0.4).all()
+    assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
 
 
 def test_what_needs_folds_is_said_not_to_be_used():
@@ -233,7 +237,7 @@ def test_the_same_seed_gives_the_same_numbers(found):
 def test_summary_and_folder_of_one_set(found, tmp_path):
     _, _, result = found
     text = result.summary()
-    assert "\n3 models, 1 fold, level 0.05\n" in text
+    assert "\n\n3 models, one test set, level 0.05\n" in text
     assert "Data: one test set (120 positives, 600 negatives)" in text
     assert "standard deviation over folds" not in text
     assert max(map(len, text.splitlines())) <= 80

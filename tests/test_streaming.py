@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ import skewanova as sa
 from skewanova import _case_pass, _group_pass, _key_pass, _parquet, cli, scores
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova._packed_curves import PackedCurve
+from skewanova._rises import rises_between
 from skewanova.scores import check_paired, complete_table, describe_table, open_scores, stream_scores
 
 FRAMES = (
@@ -271,8 +273,9 @@ def test_the_description(tmp_path):
 def test_packing_loses_nothing_but_thresholds(rows, untied):
     positive = np.array([True, False, *(label for label, _ in rows)])
     score = np.array([3, 3, *(value for _, value in rows)])
-    curve = sa.roc_curve(positive, np.arange(len(score)) if untied else score)
-    packed = PackedCurve.of(curve)
+    score = np.arange(len(score)) if untied else score
+    curve = sa.roc_curve(positive, score)
+    packed = PackedCurve.of(positive, score)
     again = packed.curve()
     assert (again.fpr.tolist(), again.tpr.tolist()) == (curve.fpr.tolist(), curve.tpr.tolist())
     assert (again.n_positive, again.n_negative) == (curve.n_positive, curve.n_negative)
@@ -281,6 +284,9 @@ def test_packing_loses_nothing_but_thresholds(rows, untied):
     assert (packed.ends is None) == (len(curve.fpr) == len(score) + 1)
     assert packed.labels.nbytes == -(-len(score) // 8)
     assert sa.convex_hull(again).tpr.tolist() == sa.convex_hull(curve).tpr.tolist()
+    rises = rises_between(curve.tpr, curve.fpr)
+    for field in dataclasses.fields(rises):
+        assert getattr(packed.rises(), field.name).tolist() == getattr(rises, field.name).tolist()
 
 
 # --- the same rules ---------------------------------------------------------------------------------------
@@ -427,7 +433,7 @@ def test_no_temporary_file_has_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     seen = []
     pack = PackedCurve.of
-    monkeypatch.setattr(PackedCurve, "of", lambda roc: (seen.append(list(place.iterdir())), pack(roc))[1])
+    monkeypatch.setattr(PackedCurve, "of", lambda *group: (seen.append([*place.iterdir()]), pack(*group))[1])
     stream_scores(one_file(tmp_path, mixed(table())))
     assert seen == [[]] * 12
 
@@ -468,7 +474,7 @@ cli.main(sys.argv[1:])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
     "step",
-    [("_streaming", "curve_from_scores", 6), ("report", "draw_figures", 0)],
+    [("_packed_curves", "sort_cases", 6), ("report", "draw_figures", 0)],
     ids=["reading", "writing"],
 )
 def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):

@@ -146,9 +146,19 @@ ANOVA = pd.DataFrame(
 
 def test_anova():
     rows = tables.anova_table(ANOVA).rows
-    assert rows[0] == ("2-way ANOVA, IAUPREC", "model", "2", "0.1235", "15.25", "<0.0001", "0.400", "0.55")
-    assert rows[1] == ("2-way ANOVA, IAUPREC", "residual", "38", "0.3000", "", "", "", "")
-    assert rows[2][:1] + rows[2][3:5] == ("odd_test, IAUPREC", "0.2000", "inf")
+    assert rows[0] == (
+        "2-way ANOVA, IAUPREC",
+        "model",
+        "2",
+        "38",
+        "0.1235",
+        "15.25",
+        "<0.0001",
+        "0.400",
+        "0.55",
+    )
+    assert rows[1] == ("2-way ANOVA, IAUPREC", "residual", "38", "", "0.3000", "", "", "", "")
+    assert rows[2][:1] + rows[2][2:6] == ("odd_test, IAUPREC", "1.23", "20.50", "0.2000", "inf")
 
 
 @pytest.mark.parametrize(
