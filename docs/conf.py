@@ -32,7 +32,7 @@ numpydoc_class_members_toctree = False
 nitpicky = False
 
 #: Constants have no docstring of their own: without one, that of `tuple` would be shown.
-CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area, for every argument `estimator`."}
+CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area."}
 
 
 def describe_constant(
