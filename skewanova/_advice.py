@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from skewanova._rendering import format_number, format_p, short_names
+from skewanova._rendering import format_factor, format_number, format_p, short_names
 from skewanova._sentences import TEST_NAMES
 
 #: Longer lists of models are counted instead.
@@ -254,7 +254,7 @@ def more_data_sentence(
     return (
         f"If the true difference is the {format_number(abs(row.difference))} observed, telling "
         f"{names[best]} from {names[str(row.model_b)]} with power {row.power:g} would take about "
-        f"{row.case_factor:.2g} times as many {what}{folds}."
+        f"{format_factor(row.case_factor)} times as many {what}{folds}."
     )
 
 

@@ -201,7 +201,7 @@ class Comparison:
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
             sensitivity, anova, pairwise (of the test that the conclusions rest on), pairs (of every test),
-            prior_pairs, practical or checks.
+            prior_pairs, practical, plans or checks.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova._rendering import Table, format_number
+from skewanova._rendering import Table, format_factor, format_number
 
 #: The rule that each criterion of a choice stands for.
 CRITERIA = {
@@ -77,6 +77,36 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
         note="Intervals are each crossing's own. Or below, or above: the data set no limit within the priors "
         "looked at.",
     )
+
+
+def plans_table(plans: pd.DataFrame) -> Table:
+    """How much more data would tell each pair of models apart: one row a pair."""
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            format_number(row.difference),
+            format_number(row.power_now, 2),
+            "" if np.isnan(row.case_factor) else _times(row.case_factor),
+            f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else "",
+        )
+        for row in _records(plans)
+    ]
+    power, alpha = plans["power"].iloc[0], plans["alpha"].iloc[0]
+    return Table(
+        "plans",
+        f"How much more data would tell a pair apart at {alpha:.3g} with power {power:g}",
+        ("Pair", "Observed difference", "Power now", "Times the cases", "Folds"),
+        tuple(rows),
+        note=(
+            "As if the true difference were the one observed, which is optimistic where a pair was picked "
+            "for its difference: `skewanova plan --difference` takes the smallest that would matter. No "
+            "number of folds is given where folds share training data and no number is enough."
+        ),
+    )
+
+
+def _times(factor: float) -> str:
+    return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
 
 
 def sensitivity_table(decisions: pd.DataFrame) -> Table:

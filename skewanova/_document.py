@@ -99,6 +99,10 @@ class ReportSource(FigureSource, Protocol):
         """One row a pair of models: probability of practical equivalence."""
 
     @property
+    def plans(self) -> pd.DataFrame:
+        """One row a pair of models: how much more data would tell it apart."""
+
+    @property
     def checks(self) -> pd.DataFrame:
         """What the tests assume, with advice."""
 
@@ -277,6 +281,7 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
         "sensitivity": view(decision_tables.sensitivity_table(source.decisions), "decisions.csv"),
         "anova": view(tables.anova_table(source.anova), "anova.csv"),
         "practical": view(publication_table(source, "practical"), "practical.csv"),
+        "plans": view(decision_tables.plans_table(source.plans), "plans.csv"),
         "checks": view(tables.checks_table(source.checks), "checks.csv"),
         "prior_pairs": None
         if prior_pairs.empty

@@ -38,6 +38,7 @@ NAMES = (
     "pairs",
     "prior_pairs",
     "practical",
+    "plans",
     "checks",
 )
 _NUMBER = re.compile(r"(<?)(-?)(\d+)(?:\.(\d+))?")
@@ -96,6 +97,10 @@ class TableSource(Protocol):
         """One row a pair of models: probability of practical equivalence."""
 
     @property
+    def plans(self) -> pd.DataFrame:
+        """One row a pair of models: how much more data would tell it apart."""
+
+    @property
     def checks(self) -> pd.DataFrame:
         """What the tests assume, with advice."""
 
@@ -140,6 +145,7 @@ def publication_table(source: TableSource, name: str) -> Table:
         "pairs": lambda: tables.posthoc_table(source.posthoc, alpha),
         "prior_pairs": lambda: tables.prior_pairs_table(source.prior_posthoc, alpha),
         "practical": lambda: tables.practical_table(source.practical, one_set=is_one_set(source)),
+        "plans": lambda: decision_tables.plans_table(source.plans),
         "checks": lambda: tables.checks_table(source.checks),
     }
     return without_empty(made[name]())

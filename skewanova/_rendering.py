@@ -133,6 +133,12 @@ def format_number(value: float, digits: int = 3) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
+def format_factor(value: float) -> str:
+    """Two significant digits, never with an exponent: 3.2, 47, 1,200."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
 def format_p(value: float) -> str:
     """Two significant digits down to .0001.
 

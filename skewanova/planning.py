@@ -14,7 +14,7 @@ from skewanova._checks import InputError, check_choice, check_fraction, emit
 from skewanova._design import find_resampling
 from skewanova._estimators import ESTIMATORS
 from skewanova._plans import PLAN_COLUMNS, plan_frame
-from skewanova._rendering import format_number, short_names
+from skewanova._rendering import format_factor, format_number, short_names
 from skewanova._score_table import ScoreTable
 from skewanova.decision import ranking_order
 from skewanova.evaluation import evaluate
@@ -185,7 +185,7 @@ def _more_cases(row: Any) -> str:
     if np.isinf(row.case_factor):
         return f"No number of cases gives power {row.power:g}."
     what = "test cases" if row.design == "one_set" else "cases in the data"
-    return f"About {row.case_factor:.2g} times as many {what} would give power {row.power:g}."
+    return f"About {format_factor(row.case_factor)} times as many {what} would give power {row.power:g}."
 
 
 def _more_folds(row: Any, plan: ComparisonPlan) -> str:

@@ -11,12 +11,9 @@ import pandas as pd
 from skewanova._rendering import Table, format_number, format_p
 from skewanova._sentences import RESPONSE_NAMES, TEST_NAMES
 
-#: How intervals and the chance of being best were found.
-_OVER_FOLDS = (
-    "t over folds, allowing for the training data they share",
-    "share of bootstrap samples of folds, widened likewise",
-)
-_OVER_CASES = ("over samples of cases", "share of draws from the estimates' joint distribution over cases")
+#: How the intervals of the ranking were found.
+_OVER_FOLDS = "t over folds, allowing for the training data they share"
+_OVER_CASES = "over samples of cases"
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -91,7 +88,7 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         "Mean regret", "Max regret", "P(best)",
     )  # fmt: skip
     over_folds = ranking["std"].notna().any()
-    interval, sampled = _OVER_FOLDS if over_folds else _OVER_CASES
+    interval = _OVER_FOLDS if over_folds else _OVER_CASES
     return Table(
         "ranking",
         "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
@@ -100,7 +97,8 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         note=(
             f"Interval: {interval}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
-            f"P(best): {sampled}. Models that share a letter were not found to differ."
+            "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
+            "differ."
         ),
     )
 

@@ -224,3 +224,11 @@ def test_cells_as_a_frame():
     frame = table(["a", "b"]).to_frame()
     assert frame.to_numpy().tolist() == [["a", "0.5", "0.250 to 0.750"], ["b", "1.5", "0.250 to 0.750"]]
     assert list(frame) == ["Model", "Value", "Interval"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.04, "1"), (3.24, "3.2"), (9.96, "10"), (47.2, "47"), (99.6, "100"), (1234.0, "1,200")],
+)
+def test_factors_have_two_digits_and_no_exponent(value, text):
+    assert rendering.format_factor(value) == text
