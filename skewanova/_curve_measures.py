@@ -23,6 +23,7 @@ from skewanova._interval_kernels import (
     logit_limits,
     percentile_limits,
     t_limits,
+    thin_limits,
     two_sided,
     wilson_limits,
 )
@@ -102,7 +103,7 @@ def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Genera
         error, df = max(spreads, key=lambda spread: spread[0] * two_sided(LEVEL, spread[1]))
         influence = delta_logit_limits(theta, error, LEVEL, df=df)
         enough = support >= ENOUGH_SUPPORT * (1 - SLACK) and n >= ENOUGH_POSITIVES
-        auto = influence if enough else wilson_limits(theta, trials, LEVEL)
+        auto = influence if enough else thin_limits(theta, trials, LEVEL)
         limits = [binomial_limits(theta, n, LEVEL), logit_limits(theta, n, LEVEL), wilson, influence, auto]
     at_limit = np.array([_at_boundary(theta)] * 5) & (np.array(QUICK_METHODS[:5]) != "wilson")
     rows = [(*pair, float(at)) for pair, at in zip(limits, at_limit, strict=True)]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from skewanova._beta_quantiles import beta_quantile
 from skewanova._checks import Bools, Floats
 
 Limits = tuple[float, float]
+#: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
+FEW_TRIALS = 20
 
 
 def two_sided(level: float, df: float = np.inf) -> float:
@@ -42,6 +45,19 @@ def wilson_limits(theta: float, size: float, level: float) -> Limits:
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
     reach = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
     return max(0.0, float(centre - reach)), min(1.0, float(centre + reach))
+
+
+def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
+    """Clopper and Pearson (1934): the proportions that neither tail of `size` trials rejects."""
+    wins, tail = size * theta, (1 - level) / 2
+    low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
+    high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
+    return low, high
+
+
+def thin_limits(theta: float, size: float, level: float) -> Limits:
+    """Wilson's limits or, with so few trials that they are too short for an area, Clopper and Pearson's."""
+    return (clopper_pearson_limits if size < FEW_TRIALS else wilson_limits)(theta, size, level)
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:

@@ -25,8 +25,10 @@ def t_power(difference: float, deviation: float, n_folds: int, *, ratio: float, 
     limit = stats.t.isf(alpha / 2, df)
     if shift > CERTAIN * (1 + limit):  # where scipy's noncentral t runs out of digits, and power is 1
         return 1.0
-    wrong_side = stats.nct.cdf(-limit, df, shift)  # nan for some large shifts, where it is below 1e-15
-    return float(stats.nct.sf(limit, df, shift) + np.nan_to_num(wrong_side))
+    with np.errstate(all="ignore"):  # older scipy divides by 0 on its way to tails that are next to nothing
+        wrong_side = stats.nct.cdf(-limit, df, shift)  # nan for some large shifts, where it is below 1e-15
+        right_side = stats.nct.sf(limit, df, shift)
+    return float(right_side + np.nan_to_num(wrong_side))
 
 
 def z_power(difference: float, std_error: float, alpha: float) -> float:

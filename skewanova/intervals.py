@@ -32,6 +32,7 @@ from skewanova._influence_kernels import (
     target_prior,
 )
 from skewanova._interval_kernels import (
+    FEW_TRIALS,
     Limits,
     acceleration_of,
     bca_limits,
@@ -41,6 +42,7 @@ from skewanova._interval_kernels import (
     logit_limits,
     percentile_limits,
     t_limits,
+    thin_limits,
     two_sided,
     wilson_limits,
 )
@@ -72,7 +74,8 @@ class Interval:
     level : float
         Nominal coverage.
     method : str
-        What was used: one of `METHODS` but ``auto``, or ``boundary`` where the estimate is 0 or 1.
+        What was used: one of `METHODS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or ``boundary``
+        where the estimate is 0 or 1.
     warning : str or None
         Why the interval should be read with care; also sent as a `SkewanovaWarning`.
     estimator : str
@@ -187,7 +190,8 @@ def confidence_interval(
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
         * ``auto``: ``influence`` where m/lam, the negatives over the skew of the deployment, is at least 100
-          and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials and a warning.
+          and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials or, below 20
+          trials, Clopper and Pearson's, and a warning.
     level : float, default 0.95
         Nominal coverage.
     estimator : str, default "average_precision"
@@ -265,7 +269,7 @@ def _answer(question: _Question, method: str) -> Interval:
         low=low,
         high=high,
         level=question.level,
-        method=used.removesuffix("_effective"),
+        method=_thin_name(question) if used == "thin" else used,
         warning=notes[0] if notes else None,
         estimator=question.estimator,
         weighting=question.weighting.describe(),
@@ -274,7 +278,11 @@ def _answer(question: _Question, method: str) -> Interval:
 
 def _chosen(question: _Question) -> str:
     enough = question.support >= ENOUGH_SUPPORT * (1 - SLACK) and question.n_positive >= ENOUGH_POSITIVES
-    return "influence" if enough else "wilson_effective"
+    return "influence" if enough else "thin"
+
+
+def _thin_name(question: _Question) -> str:
+    return "clopper_pearson" if question.effective_size < FEW_TRIALS else "wilson"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
@@ -308,10 +316,11 @@ def _note(question: _Question, method: str, used: str) -> str | None:
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
             f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
         )
-    if used == "wilson_effective":
+    if used == "thin":
         few = f"{question.n_positive} positives are fewer than {ENOUGH_POSITIVES}"
         reason = f"{thin} is below {ENOUGH_SUPPORT:g}" if support < ENOUGH_SUPPORT * (1 - SLACK) else few
-        return f"{reason}: the interval is Wilson's with min(n, m/lam) = {size:.4g} trials, wide on purpose"
+        name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
+        return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
     if method in _BY_TRIALS and support < question.n_positive * (1 - SLACK):
         return (
             f"{thin} is below the {question.n_positive} positives: the prior is rarer than the sample's, and "
@@ -337,7 +346,7 @@ def _bca(question: _Question) -> Limits:
 _LIMITS: dict[str, Callable[[_Question], Limits]] = {
     "influence": _influence,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.level),
-    "wilson_effective": lambda q: wilson_limits(q.estimate, q.effective_size, q.level),
+    "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.level),
     "bootstrap": lambda q: percentile_limits(q.resampled, q.level),

@@ -2,6 +2,7 @@ import re
 import warnings
 from dataclasses import FrozenInstanceError
 
+import mpmath
 import numpy as np
 import pytest
 import twins
@@ -26,6 +27,7 @@ from skewanova._interval_kernels import (
     bca_limits,
     binomial_limits,
     boundary_limits,
+    clopper_pearson_limits,
     delta_logit_limits,
     logit_limits,
     percentile_limits,
@@ -294,13 +296,32 @@ def test_interval_is_frozen():
 def test_auto_turns_to_wilson_at_a_rare_prior():
     labels, scores = sample("bibeta", 266, 1021)
     message = (
-        "m/lam = 10.3 (negatives over skew, at prior 0.01) is below 100: the interval is Wilson's with "
-        "min(n, m/lam) = 10.31 trials, wide on purpose"
+        "m/lam = 20.8 (negatives over skew, at prior 0.02) is below 100: the interval is Wilson's with "
+        "min(n, m/lam) = 20.84 trials, wide on purpose"
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
-        found = confidence_interval(labels, scores, prior=0.01)
+        found = confidence_interval(labels, scores, prior=0.02)
     assert (found.method, found.warning) == ("wilson", message)
-    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 99, 0.95), rel=1e-8)
+    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
+
+
+def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
+    labels, scores = sample("bibeta", 266, 1021)
+    message = "the interval is Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose"
+    with pytest.warns(SkewanovaWarning, match=f"{re.escape(message)}$"):
+        found = confidence_interval(labels, scores, prior=0.01)
+    assert found.method == "clopper_pearson"
+    size, wins = 1021 / 99, found.estimate * 1021 / 99
+    with mpmath.workdps(30):  # the tails at the limits, by the regularised incomplete beta function
+        low = mpmath.betainc(wins, size - wins + 1, 0, found.low, regularized=True)
+        high = mpmath.betainc(wins + 1, size - wins, 0, found.high, regularized=True)
+    assert (float(low), float(high)) == pytest.approx((0.025, 0.975), rel=1e-9)
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 7), (1, 7), (4, 19), (19, 19)])
+def test_clopper_and_pearson_are_those_of_scipy(wins, n):
+    exact_limits = stats.binomtest(wins, n).proportion_ci(0.9, method="exact")
+    assert clopper_pearson_limits(wins / n, n, 0.9) == pytest.approx([exact_limits.low, exact_limits.high])
 
 
 def test_auto_turns_at_a_hundred():
