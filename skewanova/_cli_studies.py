@@ -101,9 +101,9 @@ def estimators(**options: Any) -> None:
 @told
 def interval_coverage(**options: Any) -> None:
     """How often intervals of AUPREC hold the truth (Boyd et al. 2013)."""
-    from skewanova._curve_studies import intervals_study
+    from skewanova._curve_studies import INTERVAL_PRIORS, intervals_study
 
-    _run_curve_study(intervals_study, **options)
+    _run_curve_study(intervals_study, priors=INTERVAL_PRIORS, **options)
 
 
 @study.command("binormal")

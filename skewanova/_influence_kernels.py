@@ -182,14 +182,6 @@ def _from_the_top(count: NDArray[np.intp]) -> Floats:
     return np.asarray(np.cumsum(count[::-1])[::-1] / count.sum())
 
 
-def tie_groups(positive: Bools, score: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Tie group of every case, the best score first, and the positives and negatives in every group."""
-    distinct, codes = np.unique(score, return_inverse=True)
-    rank = len(distinct) - 1 - codes.reshape(-1)
-    counts = [np.bincount(rank[rows], minlength=len(distinct)) for rows in (positive, ~positive)]
-    return rank, np.array(counts)
-
-
 def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
     """Precision averaged over the weighting, 0 where there is no alarm; rounding below 0 counts as 0."""
     true, false, total = np.maximum(tpr, 0.0), np.maximum(fpr, 0.0), np.zeros(tpr.shape)
