@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -52,6 +52,11 @@ class Analysis:
     def anova(self) -> pd.DataFrame:
         """One row a term of each test, the headline's first."""
         return pd.concat([test.to_frame() for test in self.tests], ignore_index=True)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Every frame by its name, that of the tests of all models included."""
+        names = [each.name for each in fields(self) if each.name != "tests"]
+        return {"anova": self.anova, **{name: getattr(self, name) for name in names}}
 
     @property
     def labels(self) -> dict[str, str]:

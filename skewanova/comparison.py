@@ -118,18 +118,11 @@ def compare(
         found, more = analyse_folds(measures, design, options, more=mixed), []
     notes += [*emit(told), *more, *measures.warnings, *found.notes]
     return Comparison(
+        **found.frames(),
         **decision_frames(measures, table, design, alpha=alpha, rng=rng),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
-        anova=found.anova,
-        posthoc=found.posthoc,
-        prior_posthoc=found.prior_posthoc,
-        ranking=found.ranking,
         regions=lead_regions(measures),
-        differences=found.differences,
-        practical=found.practical,
-        checks=found.checks,
-        residuals=found.residuals,
         resampling=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels=found.labels | PAIR_LABELS,
