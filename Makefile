@@ -1,4 +1,4 @@
-.PHONY: check test demo docs gallery wheel lowest
+.PHONY: check test demo docs gallery wheel lowest fuzz
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -19,3 +19,8 @@ lowest:
 # Every plot, with the code that draws it: docs/gallery.md.
 gallery:
 	python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
+# Search for hostile input that breaks a rule: make fuzz SEED=1 MINUTES=20 ONLY=names
+SEED ?= 0
+MINUTES ?= 60
+fuzz:
+	python tests/fuzz/run.py --seed $(SEED) --minutes $(MINUTES) --only '$(ONLY)'

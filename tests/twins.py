@@ -99,6 +99,12 @@ def auprec_twin(curve: Sequence[Vertex], prior: float | mp.mpf, estimator: str) 
         return ESTIMATOR_TWINS[estimator]([(exactly(t), exactly(f)) for t, f in curve], skew)
 
 
+def auprec_as_fraction(curve: Sequence[Vertex], prior: float, estimator: str) -> Fraction:
+    """AUPREC without any rounding, for the estimators that need no logarithm."""
+    pi = Fraction(prior)
+    return Fraction(ESTIMATOR_TWINS[estimator](curve, (1 - pi) / pi))
+
+
 def _precision(t: mp.mpf, f: mp.mpf, skew: mp.mpf) -> mp.mpf:
     return t / (t + skew * f)
 
@@ -114,17 +120,17 @@ def _grouped(curve: Sequence[tuple[mp.mpf, mp.mpf]], skew: mp.mpf) -> dict[mp.mp
 def _trapezoid(curve, skew):
     groups = _grouped(curve, skew)
     start = _precision(*curve[1], skew)  # the limit of precision along the first ROC segment
-    low = [min([start, *groups.pop(mp.mpf(0), [])])] + [min(p) for p in groups.values()]
-    recall = [mp.mpf(0), *groups]
+    low = [min([start, *groups.pop(0, [])])] + [min(p) for p in groups.values()]
+    recall = [0, *groups]
     high = [max(p) for p in groups.values()]
     return sum((recall[i + 1] - recall[i]) * (low[i] + high[i]) / 2 for i in range(len(high)))
 
 
 def _upper_trapezoid(curve, skew):
     groups = _grouped(curve, skew)
-    groups.pop(mp.mpf(0), None)
-    recall = [mp.mpf(0), *groups]
-    high = [mp.mpf(1)] + [max(p) for p in groups.values()]
+    groups.pop(0, None)
+    recall = [0, *groups]
+    high = [1] + [max(p) for p in groups.values()]
     return sum((recall[i + 1] - recall[i]) * (high[i] + high[i + 1]) / 2 for i in range(len(groups)))
 
 

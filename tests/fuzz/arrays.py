@@ -1,0 +1,234 @@
+"""Labels and scores in every form that an array can take, through the functions that take arrays."""
+
+import array
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import assume
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.search import Generator
+from skewanova._checks import InputTypeError
+
+FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "roc_curve": lambda y, s: _curve(sa.roc_curve(y, s)),
+    "auprec_score": lambda y, s: sa.auprec_score(y, s, prior=0.1),
+    "iauprec_score": lambda y, s: sa.iauprec_score(y, s, deployment_prior=(0.05, 0.2)),
+    "precision_recall_curve": lambda y, s: [
+        part.tolist() for part in sa.precision_recall_curve(y, s, prior=0.1)[:2]
+    ],
+    "confidence_interval": lambda y, s: _limits(sa.confidence_interval(y, s, prior=0.1)),
+    "auprec_variance": lambda y, s: sa.auprec_variance(y, s, prior=0.1),
+}
+#: Whole numbers that floats or 64 bits cannot all tell apart.
+NUMBERS = (
+    *(
+        0,
+        1,
+        2,
+        3,
+        -1,
+        127,
+        128,
+        255,
+        256,
+        2**24,
+        2**24 + 1,
+        2**53,
+        2**53 + 1,
+        2**53 + 2,
+        2**62,
+        2**63 - 1,
+        2**63,
+    ),
+    *(
+        2**63 + 1,
+        2**64 - 1,
+        2**64,
+        2**64 + 1,
+        -(2**53) - 1,
+        -(2**63),
+        -(2**63) - 1,
+        10**40,
+        10**400,
+        -(10**400),
+    ),
+)
+
+
+def _curve(roc: Any) -> list[Any]:
+    return [roc.tpr.tolist(), roc.fpr.tolist()]
+
+
+def _limits(interval: Any) -> list[float]:
+    values = (
+        vars(interval)
+        if hasattr(interval, "__dict__")
+        else {n: getattr(interval, n) for n in interval.__slots__}
+    )
+    return [value for value in values.values() if isinstance(value, float)]
+
+
+def _masked(values: list[int]) -> Any:
+    return np.ma.masked_array(values, mask=[False] * len(values))
+
+
+def _strided(values: list[int]) -> Any:
+    return np.repeat(np.array(values), 3)[::3]
+
+
+def _read_only(values: list[int]) -> Any:
+    whole = np.array(values)
+    whole.flags.writeable = False
+    return whole
+
+
+class Wrapped:
+    """Something that turns into an array when asked, as torch and other libraries have it."""
+
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+FORMS: Mapping[str, Callable[[list[int]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda values: np.array(values, dtype=object),
+    "decimals": lambda values: [Decimal(v) for v in values],
+    "fractions": lambda values: [Fraction(v, 3) for v in values],
+    "decimal objects": lambda values: np.array([Decimal(v) for v in values], dtype=object),
+    "memory": lambda values: memoryview(array.array("q", values)),
+    "array": lambda values: array.array("q", values),
+    "masked": _masked,
+    "strided": _strided,
+    "read only": _read_only,
+    "reversed": lambda values: np.array(values[::-1])[::-1],
+    "wrapped": Wrapped,
+    "series": pd.Series,
+    "shuffled index": lambda values: pd.Series(values, index=range(len(values), 0, -1)),
+    "nullable": lambda values: pd.Series(values, dtype="Int64"),
+    "arrow": lambda values: pd.Series(values, dtype="int64[pyarrow]"),
+    "category": lambda values: pd.Series(values).astype("category"),
+    "text": lambda values: [str(v) for v in values],
+    "mixed": lambda values: [float(v) if k % 2 else v for k, v in enumerate(values)],
+    "range": lambda values: range(len(values)),
+    "bytes": lambda values: bytes(values),
+    "set": lambda values: set(values),
+    "generator": lambda values: (v for v in values),
+    "dict": lambda values: dict(enumerate(values)),
+    "none": lambda values: None,
+    "with none": lambda values: [*values[:-1], None],
+    "column": lambda values: np.array(values)[:, None],
+    "matrix": lambda values: np.array([values, values]),
+    "number": lambda values: values[0],
+    "empty": lambda values: [],
+    "complex": lambda values: np.array(values, dtype=complex),
+    "dates": lambda values: np.array(values, dtype="datetime64[s]"),
+    "durations": lambda values: np.array(values, dtype="timedelta64[s]"),
+    "record": lambda values: np.array([(v,) for v in values], dtype=[("a", "i8")]),
+    **{
+        name: lambda values, name=name: np.array(values).astype(name)
+        for name in ("?", "i1", "u1", "<i2", ">i4", "i8", "u8", ">u8", "f2", "f4", ">f8", "g", "S3", "U3")
+    },
+}
+
+
+def exact(values: Any) -> list[Any] | None:
+    """The values as Python numbers that lose nothing; None where they are not one row of numbers."""
+    if isinstance(values, pd.Series | np.ndarray):
+        values = values.tolist()
+    elif isinstance(values, Wrapped):
+        values = values.values
+    elif not isinstance(values, list | tuple | memoryview | array.array | range):
+        return None
+    numbers = [*values]
+    if not numbers or not all(isinstance(v, int | float | Decimal | Fraction | np.floating) for v in numbers):
+        return None
+    return [_exactly(v) for v in numbers]
+
+
+def _exactly(value: Any) -> Fraction | float:
+    try:
+        return Fraction(*value.as_integer_ratio())
+    except OverflowError:  # an infinity
+        return float(value)
+
+
+def ranks(numbers: list[Any]) -> list[int]:
+    order = {number: rank for rank, number in enumerate(sorted(set(numbers)))}
+    return [order[number] for number in numbers]
+
+
+def right_or_refused(case: Mapping[str, Any]) -> None:
+    """The number that the exact values have, or a refusal; never another number, error or warning."""
+    function = FUNCTIONS[case["function"]]
+    labels = [k % 2 for k in range(len(case["scores"]))] if not case["labels"] else case["labels"]
+    labels = (labels * len(case["scores"]))[: len(case["scores"])]
+    try:
+        given = [FORMS[case["label form"]](labels), FORMS[case["score form"]](case["scores"])]
+    except (OverflowError, ValueError, TypeError, RuntimeWarning):
+        assume(False)
+    seen = [exact(values) for values in given]
+    told = answered(function, *given)
+    if None not in seen and told is not None:
+        known = answered(function, [int(label) for label in seen[0]], ranks(seen[1]))
+        assert told == known, (told, known)
+
+
+def answered(function: Callable[[Any, Any], Any], y_true: Any, y_score: Any) -> Any:
+    """The answer, or None where the package refuses; any other error goes through."""
+    try:
+        return function(y_true, y_score)
+    except (sa.InputError, InputTypeError):
+        return None
+
+
+cases = st.fixed_dictionaries(
+    {
+        "function": st.sampled_from(sorted(FUNCTIONS)),
+        "labels": st.lists(st.integers(0, 1), max_size=8),
+        "scores": st.lists(st.one_of(st.integers(0, 9), st.sampled_from(NUMBERS)), min_size=2, max_size=8),
+        "label form": st.one_of(st.just("list"), st.sampled_from(sorted(FORMS))),
+        "score form": st.sampled_from(sorted(FORMS)),
+    }
+)
+
+
+def masks_are_heeded(case: Mapping[str, Any]) -> None:
+    """A masked value is no value: refused, or as if the case were not there; never read."""
+    mask = (case["mask"] * len(case["scores"]))[: len(case["scores"])]
+    labels = [k % 2 for k in range(len(mask))]
+    scores = np.ma.masked_array(case["scores"], mask=mask)
+    whose = [np.ma.masked_array(labels, mask=mask), case["scores"]] if case["labels"] else [labels, scores]
+    told = answered(FUNCTIONS[case["function"]], *whose)
+    if told is not None:
+        left = [k for k, hidden in enumerate(mask) if not hidden]
+        assert told == answered(
+            FUNCTIONS[case["function"]], [labels[k] for k in left], [case["scores"][k] for k in left]
+        )
+
+
+masks = st.fixed_dictionaries(
+    {
+        "function": st.sampled_from(sorted(FUNCTIONS)),
+        "labels": st.booleans(),
+        "mask": st.lists(st.booleans(), min_size=1, max_size=8),
+        "scores": st.lists(st.integers(0, 9), min_size=4, max_size=8),
+    }
+)
+
+GENERATORS = (
+    Generator("arrays", cases, right_or_refused, 150),
+    Generator("masks", masks, masks_are_heeded, 0),
+)

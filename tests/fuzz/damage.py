@@ -1,0 +1,177 @@
+"""Files that are broken: Parquet with bytes flipped, gzip cut short, other encodings, other content."""
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.command import checked_run, folder_of
+from fuzz.search import Generator
+from fuzz.tables import as_csv, as_json_lines, as_parquet, damaged, outcome, rows_of
+
+SHAPE = {"seed": 0, "models": 2, "folds": 2, "size": 12, "digits": 1, "cases": 1, "datasets": 1}
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-7", "cp1252")
+#: What other programs write into the footer of a Parquet file, and what they should not.
+FOOTERS = (
+    *(
+        "{",
+        "[]",
+        "null",
+        "1",
+        '""',
+        "{}",
+        '{"columns": 1}',
+        '{"columns": [], "index_columns": ["x"]}',
+        "\x00",
+    ),
+    *(
+        '{"columns": [{"name": 1}]}',
+        '{"index_columns": [{"kind": "range"}]}',
+        '{"index_columns": 5, "columns": {}}',
+    ),
+    *('{"index_columns": ["model"], "columns": [], "column_indexes": []}', '{"columns": [null]}', "{" * 5000),
+)
+NAMES = (
+    *(
+        "scores.csv",
+        "scores.csv.gz",
+        "scores.jsonl",
+        "scores.jsonl.gz",
+        "scores.ndjson",
+        "scores.parquet",
+        "scores",
+    ),
+    *(
+        "scores.txt",
+        "SCORES.CSV",
+        "scores.csv.zip",
+        "scores.xlsx",
+        "scores.json",
+        "scores.feather",
+        "scores.pkl",
+    ),
+)
+_damages = st.lists(
+    st.tuples(
+        st.sampled_from(["flip", "flip", "cut", "insert", "remove"]),
+        st.integers(0, 1000),
+        st.binary(min_size=1, max_size=4),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@cache
+def contents() -> Mapping[str, bytes]:
+    rows = rows_of(SHAPE)
+    accented = [row | {"model": f"{row['model']}\u00e9"} for row in rows]
+    parquet = as_parquet(rows, {"model": "dictionary"}, 5)
+    return {
+        "csv": as_csv(accented),
+        "jsonl": as_json_lines(rows),
+        "parquet": parquet,
+        "parquet of folds": as_parquet(rows, {"fold": "string", "y_score": "float"}, 1000),
+        "csv.gz": gzip.compress(as_csv(rows), mtime=0),
+        "jsonl.gz": gzip.compress(as_json_lines(rows), mtime=0),
+        "two gzips": gzip.compress(b"model,fold,", mtime=0) + gzip.compress(as_csv(rows)[11:], mtime=0),
+        "zlib": zlib.compress(as_csv(rows)),
+        "nothing": b"",
+        "zip": b"PK\x03\x04" + bytes(40),
+        "pickle": b"\x80\x04\x95" + bytes(20),
+        "page": b"<!doctype html><title>404</title>",
+        "deep json": b'{"a":' * 3000 + b"1" + b"}" * 3000,
+        "one long line": b"x" * 200_000,
+        "many columns": b",".join(b"c%d" % k for k in range(5000)) + b"\n" + b"1," * 4999 + b"1\n",
+        "zeros": bytes(5000),
+    }
+
+
+def file_of(case: Mapping[str, Any]) -> bytes:
+    content = contents()[case["content"]]
+    if case["footer"] is not None and case["content"].startswith("parquet"):
+        return with_footer(content, case["footer"])
+    if case["encoding"] != "utf-8" and case["content"] in {"csv", "jsonl"}:
+        content = content.decode().encode(case["encoding"], "replace")
+    return damaged(content, case["damages"])
+
+
+def with_footer(content: bytes, footer: str) -> bytes:
+    """The same table, with other metadata for pandas."""
+    table = pq.read_table(pa.BufferReader(content)).replace_schema_metadata({b"pandas": footer.encode()})
+    out = pa.BufferOutputStream()
+    pq.write_table(table, out)
+    return out.getvalue().to_pybytes()
+
+
+def broken_files_are_refused(case: Mapping[str, Any]) -> None:
+    """Read, or refused in one line; a Parquet file in passes as in memory."""
+    name = case["name"]
+    with folder_of({name: file_of(case)}) as folder:
+        checked_run(["check", name], folder)
+        if name.endswith(".parquet"):
+            whole, streamed = (outcome(read, name) for read in (sa.read_scores, sa.stream_scores))
+            assert (whole is None) == (streamed is None), f"in memory: {whole}; in passes: {streamed}"
+            assert whole is None or whole.counts.tolist() == streamed.counts.tolist()
+
+
+def parts_are_one_table(case: Mapping[str, Any]) -> None:
+    """A folder of Parquet files, some broken, foreign or of other columns: read, or refused in one line."""
+    rows = rows_of(SHAPE)
+    half = len(rows) // 2
+    parts = {
+        "a.parquet": as_parquet(rows[:half], {}, 5),
+        "b.parquet": as_parquet(rows[half:], case["types"], 5),
+    }
+    parts[case["extra"]] = file_of(case)
+    with folder_of({f"scores/{name}": content for name, content in parts.items()}) as folder:
+        checked_run(["check", "scores"], folder)
+        whole, streamed = (outcome(read, "scores") for read in (sa.read_scores, sa.stream_scores))
+        assert (whole is None) == (streamed is None), f"in memory: {whole}; in passes: {streamed}"
+        assert whole is None or whole.counts.tolist() == streamed.counts.tolist()
+
+
+def _cases(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    kinds = [*contents(), "parquet", "parquet of folds", "parquet", "csv.gz", "csv", "jsonl"]
+    return st.fixed_dictionaries(
+        {
+            "content": st.sampled_from(kinds),
+            "damages": _damages,
+            "footer": st.one_of(st.none(), st.sampled_from(FOOTERS)),
+            "encoding": st.sampled_from(ENCODINGS),
+            **more,
+        }
+    )
+
+
+def _fitting(case: dict[str, Any]) -> dict[str, Any]:
+    """The name that goes with the content, more often than not."""
+    ending = case["content"].split()[0]
+    fits = ending in {"csv", "jsonl", "parquet", "csv.gz", "jsonl.gz"} and case["fits"]
+    return {**case, "name": f"scores.{ending}" if fits else case["name"]}
+
+
+_files = _cases(name=st.sampled_from(NAMES), fits=st.integers(0, 3).map(bool)).map(_fitting)
+_parts = _cases(
+    extra=st.sampled_from(
+        ["c.parquet", "_SUCCESS", ".hidden.parquet", "notes.txt", "model=x/c.parquet", "a.csv"]
+    ),
+    types=st.dictionaries(
+        st.sampled_from(["model", "fold", "y_true", "y_score", "case"]),
+        st.sampled_from(
+            ["string", "float", "double", "int8", "bool", "decimal", "dictionary", "list", "binary"]
+        ),
+        max_size=1,
+    ),
+)
+
+GENERATORS = (
+    Generator("damaged files", _files, broken_files_are_refused, 0),
+    Generator("folders of files", _parts, parts_are_one_table, 20),
+)

@@ -1,0 +1,153 @@
+"""What the system does to a run: no room, no rights, signals, files of others in the way."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from fuzz.command import DONE, FAILED, REFUSED, assert_told, content, folder_of, is_root, run
+from fuzz.options import files
+from fuzz.search import Generator
+
+NOBODY = 65534
+COMMANDS = (["intervals", "folds.csv"], ["plan", "folds.csv"])
+OLD = b"what stood there before\n"
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes: what a full disk does to a writer."""
+    import resource  # not on Windows
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def without_rights(folder: Path) -> Iterator[None]:
+    """The folder cannot be written; root, who may write all, becomes nobody."""
+    folder.chmod(0o555)
+    if is_root():
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if os.geteuid() == NOBODY:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+def told_without_room(case: Mapping[str, Any]) -> None:
+    """A full disk: one line, status 1, and all is as it was; or, where the room suffices, done."""
+    with folder_of(files()) as folder:
+        before = content(folder)
+        with room_for(case["room"]):
+            result = run([*case["command"], "--out", "new"])
+        assert_told(result, case["command"], (DONE, FAILED))
+        if result.exit_code == FAILED:
+            assert content(folder) == before
+
+
+def told_without_rights(case: Mapping[str, Any]) -> None:
+    """A folder that cannot be written: one line, and nothing is left; without `--out` it does not matter."""
+    with folder_of(files()) as folder:
+        run([*case["command"], "--out", "new"])  # all modules are read before the rights go
+        remove(folder / "new")
+        before = content(folder)
+        out = ["--out", "new"] if case["out"] else []
+        with without_rights(folder):
+            result = run([*case["command"], *out])
+        assert_told(result, case["command"], (FAILED, REFUSED) if out else (DONE,))
+        assert content(folder) == before
+
+
+def remove(place: Path) -> None:
+    """A file, or a folder with all that it holds."""
+    if place.is_dir():
+        shutil.rmtree(place)
+    else:
+        place.unlink()
+
+
+def foreign_files_stay(case: Mapping[str, Any]) -> None:
+    """A folder with a file of somebody else is refused before the work, and not touched."""
+    held = {f"target/{case['name']}": b"mine", **files()}
+    with folder_of(held) as folder:
+        before = content(folder)
+        result = run([*case["command"], "--out", "target"])
+        assert_told(result, case["command"], (REFUSED,))
+        assert content(folder) == before
+
+
+def ends_tidily(case: Mapping[str, Any]) -> None:
+    """A signal at any moment: nothing hidden is left, and the target is whole or absent."""
+    with folder_of(files()) as folder:
+        before = content(folder)
+        command = [sys.executable, "-m", "skewanova.cli", *case["command"], "--out", "new"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
+        try:
+            time.sleep(case["after"] / 1000)
+            process.send_signal(getattr(signal, case["signal"]))
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            process.wait()
+        after = content(folder)
+        assert b"Traceback" not in told, told.decode()
+        if process.returncode == DONE:
+            assert set(after) > set(before)
+        else:
+            assert after == before, sorted(set(after) ^ set(before))
+
+
+_command = st.sampled_from(COMMANDS)
+_ALL = (
+    Generator(
+        "no room",
+        st.fixed_dictionaries({"command": _command, "room": st.integers(0, 6000)}),
+        told_without_room,
+        0,
+    ),
+    Generator(
+        "no rights",
+        st.fixed_dictionaries({"command": _command, "out": st.booleans()}),
+        told_without_rights,
+        0,
+    ),
+    Generator(
+        "foreign files",
+        st.fixed_dictionaries(
+            {
+                "command": _command,
+                "name": st.sampled_from(["thesis.txt", "intervals.csv", "sub/report.html", ".git/HEAD"]),
+            }
+        ),
+        foreign_files_stay,
+        6,
+    ),
+    Generator(
+        "signals",
+        st.fixed_dictionaries(
+            {
+                "command": st.just(["compare", "folds.csv"]),
+                "signal": st.sampled_from(["SIGTERM", "SIGINT", "SIGHUP"]),
+                "after": st.integers(1500, 15000),
+            }
+        ),
+        ends_tidily,
+        0,
+    ),
+)
+GENERATORS: tuple[Generator, ...] = _ALL if os.name == "posix" else ()

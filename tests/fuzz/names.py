@@ -1,0 +1,322 @@
+"""Names of models, folds and data sets that try to be more than names, through every output."""
+
+import csv
+import io
+import os
+import re
+import threading
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.command import STEERS, checked_run, folder_of
+from fuzz.search import Generator
+from fuzz.tables import as_json_lines, rows_of
+from skewanova import cli
+
+NAMES = (
+    *(
+        "plain",
+        "two words",
+        " padded ",
+        "comma, quote\" and '",
+        "two\nlines",
+        "bare\rreturn",
+        "cr\r\nlf",
+        "tab\there",
+    ),
+    *(
+        "\x1b]0;title\x07",
+        "\x1b[2J",
+        "\x9b31m",
+        "\x9d0;t\x9c",
+        "bell\x07",
+        "back\x08space",
+        "del\x7f",
+        "\x85next",
+    ),
+    *(
+        "\u202egnp.exe",
+        "\u2066isolate",
+        "\u200fmark",
+        "\u200bnothing",
+        "\ufeffmark",
+        "\u2028line",
+        "\xa0hard",
+        "\xadsoft",
+    ),
+    *(
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "=cmd|'/c calc'!A0",
+        "#",
+        "%",
+        "%s",
+        "{0}",
+        "{{ 7*7 }}",
+        "{% raw %}",
+        "${x}",
+    ),
+    *(
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "</title><b>",
+        "<!--",
+        "-->",
+        "]]>",
+        "&amp;",
+        "&#60;b>",
+    ),
+    *(
+        "</style><script>",
+        "javascript:alert(1)",
+        "\\end{document}",
+        "\\input{/etc/passwd}",
+        "a_b%$&#{}~^\\",
+        "$x^2$",
+        "|",
+    ),
+    *(
+        "`code`",
+        "**bold**",
+        "[link](http://x)",
+        "../up",
+        "/etc/passwd",
+        "..",
+        "CON",
+        "a/b",
+        "NaN",
+        "None",
+        "null",
+        "True",
+    ),
+    *(
+        "1",
+        "1.0",
+        "01",
+        "1e3",
+        "\u0663",
+        "C(model)",
+        "Intercept",
+        "model",
+        "Q('m')",
+        "e\u0301",
+        "\xe9",
+        "\u6a21\u578b",
+    ),
+    *(
+        "\u05d0\u05d1",
+        "\U0001f600",
+        "\U0001f468\u200d\U0001f469",
+        "x" * 300,
+        "x" * 299 + "y",
+        "\u0301alone",
+        "\ue000",
+        "...",
+    ),
+)
+_hostile = st.one_of(
+    st.sampled_from(NAMES),
+    st.sampled_from(NAMES),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12),
+)
+cases = st.fixed_dictionaries(
+    {
+        "models": st.lists(_hostile, min_size=2, max_size=3, unique=True),
+        "folds": st.lists(_hostile, min_size=2, max_size=2, unique=True),
+        "datasets": st.one_of(st.just(()), st.lists(_hostile, min_size=2, max_size=2, unique=True)),
+    }
+)
+
+
+def named_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """A small table with the names in place of the plain ones."""
+    shape = {"seed": 0, "models": len(case["models"]), "folds": len(case["folds"]), "size": 12, "digits": 1}
+    rows = rows_of(shape | {"cases": -1, "datasets": max(len(case["datasets"]), 1)})
+    for row in rows:
+        row["model"] = case["models"][int(row["model"][1:])]
+        row["fold"] = case["folds"][row["fold"] - 1]
+        if case["datasets"]:
+            row["dataset"] = case["datasets"][int(row["dataset"][1:])]
+    return rows
+
+
+# --- readers of what was written ----------------------------------------------------------------------------
+
+
+class Elements(HTMLParser):
+    """Kinds of elements and attributes of a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.kinds: set[str] = set()
+        self.words: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        self.kinds |= {tag, *(f"{tag} {name}" for name, _ in attrs)}
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def names_in_csv(text: str) -> tuple[list[list[str]], pd.DataFrame]:
+    """Records as the standard library reads them, and as pandas does; both must find the same."""
+    records = [*csv.reader(io.StringIO(text, newline=""))]
+    frame = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
+    widths = {len(record) for record in records}
+    assert len(widths) == 1, f"records of widths {sorted(widths)}"
+    assert records[0] == list(frame)
+    assert records[1:] == frame.to_numpy().tolist()
+    return records, frame
+
+
+def assert_latex_is_plain(text: str) -> None:
+    """No name brings a command of its own, opens a group that it does not close, or begins a comment."""
+    foreign = set(re.findall(r"\\(?:end\{document|input|write|csname)", text)) - {r"\input"}
+    assert not foreign, foreign
+    bare = re.sub(r"\\[{}\\%]", "", re.sub(r"(?m)(?<!\\)%.*$", "", text))
+    assert bare.count("{") == bare.count("}"), text
+    assert STEERS.search(text) is None
+
+
+def on_terminal(arguments: Sequence[str]) -> str:
+    """What the command writes to a terminal, colours and all (nothing where there are no such terminals)."""
+    if not hasattr(os, "openpty"):
+        return ""
+    ours, theirs = os.openpty()
+    written: list[bytes] = []
+
+    def listen() -> None:
+        try:
+            while part := os.read(ours, 65536):
+                written.append(part)
+        except OSError:  # the other side was closed
+            return
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    try:
+        with (
+            os.fdopen(theirs, "w", encoding="utf-8") as stream,
+            redirect_stdout(stream),
+            redirect_stderr(stream),
+        ):
+            cli.main(list(arguments), prog_name="skewanova", standalone_mode=False)
+    except SystemExit:
+        pass
+    finally:
+        listener.join(10)
+        os.close(ours)
+    return b"".join(written).decode("utf-8").replace("\r\n", "\n")
+
+
+#: What the command itself sends to a terminal: colours, weight, and a bar that it takes away.
+OWN = re.compile("\x1b\\[[0-9;]*[mKA]|\r")
+
+
+def assert_steers_nothing(text: str) -> None:
+    steering = STEERS.search(OWN.sub("", text))
+    assert steering is None, f"sent to the terminal: {steering!r} in {text!r}"
+
+
+# --- rules --------------------------------------------------------------------------------------------------
+
+
+def names_stay_names(case: dict[str, Any]) -> None:
+    """In pipes, on a terminal, in JSON and in CSV files every name is a name, and the same one."""
+    one = {**case, "datasets": ()}
+    files = {"one.jsonl": as_json_lines(named_rows(one)), "all.jsonl": as_json_lines(named_rows(case))}
+    with folder_of(files) as folder:
+        for name in files:
+            result = checked_run(["check", name], folder)
+            assert_steers_nothing(on_terminal(["check", name]))
+        known = known_names("one.jsonl")
+        if result.exit_code or known is None:
+            return
+        checked_run(["intervals", "one.jsonl", "--out", "out"], folder)
+        for path in written_csv(folder / "out"):
+            _, frame = names_in_csv(path.read_bytes().decode("utf-8"))
+            assert set(frame["model"]) <= known, (set(frame["model"]), known)
+        for command in ("intervals", "plan"):
+            assert_steers_nothing(on_terminal([command, "one.jsonl"]))
+            checked_run([command, "one.jsonl", "--json"], folder)
+
+
+def known_names(path: str) -> set[str] | None:
+    try:
+        return set(sa.read_scores(path).models)
+    except (sa.InputError, TypeError):
+        return None
+
+
+def written_csv(place: Path) -> list[Path]:
+    """CSV files of an output folder, or the output itself where it is a file."""
+    return [place] if place.is_file() else sorted(place.rglob("*.csv"))
+
+
+def tables_escape(case: dict[str, Any]) -> None:
+    """Every table of a comparison as text, Markdown, HTML and LaTeX: no name adds an element or a command."""
+    plain = {**case, "models": [f"m{k}" for k in range(len(case["models"]))]}
+    with folder_of({"a.jsonl": as_json_lines(named_rows(plain)), "b.jsonl": as_json_lines(named_rows(case))}):
+        if known_names("b.jsonl") is None:
+            return
+        ordinary, hostile = (
+            sa.compare(sa.read_scores(name), priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")
+        )
+    assert_steers_nothing(hostile.summary())
+    for table in ("performance", "ranking", "pairwise"):
+        kinds = Elements(hostile.to_html(table)).kinds
+        assert kinds == Elements(ordinary.to_html(table)).kinds, kinds
+        assert_latex_is_plain(hostile.to_latex(table))
+        assert_steers_nothing(hostile.to_markdown(table))
+        rows = [text.to_markdown(table).count("\n") for text in (hostile, ordinary)]
+        assert rows[0] == rows[1]
+
+
+def folders_escape(case: dict[str, Any]) -> None:
+    """The whole output folder: page, figures, tables, CSV; no file elsewhere, none named by the table."""
+    with folder_of({"scores.jsonl": as_json_lines(named_rows(case))}) as folder:
+        known = known_names("scores.jsonl") if not case["datasets"] else set(case["datasets"])
+        result = checked_run(["compare", "scores.jsonl", "--priors", "0.5", "--out", "out"], folder)
+        if result.exit_code or known is None:
+            return
+        assert {path.name for path in folder.iterdir()} == {"out", "scores.jsonl"}
+        for path in sorted((folder / "out").rglob("*")):
+            if path.is_file():
+                assert_file_is_safe(path)
+        for page in (folder / "out").rglob("report.html"):
+            kinds = Elements(page.read_text(encoding="utf-8")).kinds
+            assert not {kind for kind in kinds if kind.split()[-1].startswith("on")}, kinds
+            assert not kinds & {"iframe", "object", "embed", "base", "form"}
+
+
+def assert_file_is_safe(path: Path) -> None:
+    """One file of an output folder, read as what it is."""
+    assert re.fullmatch(r"[A-Za-z0-9._-]+", path.name), path.name
+    if path.suffix == ".csv":
+        names_in_csv(path.read_bytes().decode("utf-8"))
+    elif path.suffix == ".svg":
+        kinds = {element.tag.split("}")[-1] for element in ElementTree.parse(path).iter()}
+        assert not kinds & {"script", "foreignObject", "img", "a"}, kinds
+    elif path.suffix == ".tex":
+        assert_latex_is_plain(path.read_text(encoding="utf-8"))
+    elif path.suffix in {".txt", ".md"}:
+        assert_steers_nothing(path.read_bytes().decode("utf-8").replace("\r\n", "\n"))
+
+
+GENERATORS = (
+    Generator("names", cases, names_stay_names, 0),
+    Generator("names in tables", cases, tables_escape, 2),
+    Generator("names in folders", cases, folders_escape, 0),
+)

@@ -1,0 +1,249 @@
+"""Hostile values for every option of every command, as the command itself lists them."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import click
+from hypothesis import strategies as st
+
+from fuzz.command import checked_run, folder_of
+from fuzz.search import Generator
+from fuzz.tables import as_csv, rows_of
+from skewanova import cli
+
+#: What somebody may write where a number, a list, a weighting or a name is wanted.
+VALUES = (
+    *(
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-inf",
+        "-1",
+        "0",
+        "-0",
+        "1",
+        "2",
+        "0.5",
+        "0.05",
+        "1e-5",
+        "1e-300",
+        "5e-324",
+        "1e300",
+    ),
+    *(
+        "1e309",
+        "0.9999999999999999",
+        "1_0",
+        "0x1",
+        "\u0663",
+        "1,5",
+        "9" * 400,
+        "1e",
+        "--",
+        "-",
+        "true",
+        "None",
+    ),
+    *(
+        ",",
+        "0.5,",
+        "0.5,,0.1",
+        "0.5,0.5",
+        "0.1,nan",
+        "0.5;0.1",
+        "0:1",
+        "0.1:0.1",
+        "0.2:0.1",
+        "0.1:0.2:0.3",
+        ":",
+    ),
+    *(
+        "0.05:0.20",
+        "1e-12:0.5",
+        "1e-300:1e-299",
+        "0.5:0.9999999999999999",
+        "skew:1:1",
+        "skew:0:1",
+        "skew:4:19",
+    ),
+    *("skew:1e-300:1e300", "skew:nan:1", "beta:2:30", "beta:1e300:1e300", "beta:1e-300:1e-300", "beta:0:1"),
+    *(
+        "beta:1e-3:1e3",
+        "beta:nan:1",
+        "beta:1e6:1e6",
+        "quantiles:0.05=0.02:0.95=0.15",
+        "quantiles:0.5=0.1:0.5=0.2",
+    ),
+    *(
+        "quantiles:0.05=0.2:0.95=0.1",
+        "quantiles:0.1=1e-300:0.9=0.9",
+        "quantiles:",
+        "quantiles:a=b",
+        "quantiles:0=0:1=1",
+    ),
+    *(
+        "quantiles:0.49=0.1:0.51=0.10000001",
+        "m0",
+        "m1",
+        "fold",
+        "y_true",
+        "y_score",
+        "case",
+        "model",
+        "absent",
+        "label",
+    ),
+    *(
+        "\x1b]0;x\x07",
+        "\x9b31m",
+        "\u202egnp",
+        "a\nb",
+        "a\rb",
+        "\udcff",
+        "\U0001f600",
+        "x" * 5000,
+        "'",
+        '"',
+        "$(x)",
+        "%s",
+    ),
+    *(
+        "{0}",
+        "\\",
+        "=1+1",
+        "<b>",
+        "auto",
+        "one_set",
+        "kfold",
+        "repeated_kfold",
+        "repeated_holdout",
+        "independent",
+    ),
+    *("holm", "best", "all", "0.3", "0.8", "1.0000000000000002", "1000000", "-5", "3"),
+)
+#: Places that somebody may ask to write to.
+PLACES = (
+    *(
+        "out",
+        "",
+        ".",
+        "..",
+        "/",
+        "/dev/null",
+        "/dev/full",
+        "/proc/self/x",
+        "folds.csv",
+        "folds.csv/x",
+        "./folds.csv",
+    ),
+    *(
+        "x" * 300,
+        "mine",
+        "mine/notes.txt",
+        "new/deep/out",
+        "link",
+        "out/",
+        "a\nb",
+        "\udcff",
+        "~",
+        "-",
+        "\x1b[31m",
+    ),
+)
+#: Options that begin work of hours, or start another program, are never set.
+NEVER = {"full", "in_browser", "help", "version", "jobs", "open"}
+TABLES = (
+    "folds.csv",
+    "one.csv",
+    "datasets.csv",
+    "wide.csv",
+    "absent.csv",
+    "folds.parquet",
+    "",
+    ".",
+    "/dev/null",
+)
+#: Commands whose work takes seconds whatever they are given; few of their cases are tried.
+SLOW = {"demo"}
+
+
+def commands(
+    group: click.Group = cli.main, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with the words that call it."""
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+@cache
+def files() -> Mapping[str, bytes]:
+    shape = {"seed": 0, "models": 2, "folds": 3, "size": 20, "digits": 1, "cases": -1, "datasets": 1}
+    rows = rows_of(shape)
+    wide = [{"y_true": k % 2, "fold": k // 10, "a": k * 7 % 13, "b": k * 5 % 11} for k in range(30)]
+    return {
+        "folds.csv": as_csv(rows),
+        "one.csv": as_csv(rows_of(shape | {"folds": 1, "cases": 0})),
+        "datasets.csv": as_csv(rows_of(shape | {"datasets": 2})),
+        "wide.csv": as_csv(wide),
+        "mine/notes.txt": b"mine",
+    }
+
+
+def _values(option: click.Option) -> st.SearchStrategy[list[str]]:
+    """The option's words on a command line."""
+    word = option.opts[0]
+    if option.is_flag:
+        return st.just([word])
+    texts = st.sampled_from(VALUES)
+    if isinstance(option.type, click.Path) or option.name == "out":
+        texts = st.sampled_from(PLACES)
+    elif isinstance(option.type, click.Choice):
+        texts = st.one_of(st.sampled_from([str(choice) for choice in option.type.choices]), texts)
+    return texts.map(lambda text: [word, text])
+
+
+def _arguments(path: tuple[str, ...], command: Any, *, out: bool) -> st.SearchStrategy[list[str]]:
+    options = [p for p in command.params if isinstance(p, click.Option) and p.name not in NEVER]
+    options = [option for option in options if (option.name == "out") <= out]
+    n_tables = sum(isinstance(p, click.Argument) for p in command.params)
+    tables = st.lists(
+        st.sampled_from([*TABLES, *TABLES[:2], *TABLES[:2]]), min_size=n_tables, max_size=n_tables
+    )
+    few = ["--replicates", "1"] if any(option.name == "replicates" for option in options) else []
+    parts = [*map(_values, options)] or [st.just([])]
+    chosen = st.lists(st.one_of(parts), min_size=0, max_size=3)
+    return st.builds(lambda t, o: [*path, *t, *few, *chain(*o)], tables, chosen)
+
+
+def arguments(
+    names: set[str] | None = None, *, out: bool = False, slow: bool = False
+) -> st.SearchStrategy[Any]:
+    """Command lines; with `names` those of these commands alone."""
+    wanted = [
+        _arguments(path, command, out=out)
+        for path, command in commands()
+        if (names is None and (path[0] in SLOW or path[0] == "study") == slow) or (names and path[0] in names)
+    ]
+    return st.one_of(wanted)
+
+
+def does_or_refuses(arguments: list[str]) -> None:
+    with folder_of(files()) as folder:
+        (folder / "link").symlink_to("folds.csv")
+        checked_run(arguments, folder, statuses=(0, 1, 2, 3))
+
+
+GENERATORS = (
+    Generator("options", arguments(), does_or_refuses, 40),
+    Generator(
+        "places", arguments({"intervals", "plan", "operate", "threshold"}, out=True), does_or_refuses, 25
+    ),
+    Generator("slow options", arguments(slow=True), does_or_refuses, 0),
+    Generator("report places", arguments({"compare"}, out=True), does_or_refuses, 0),
+)

@@ -1,0 +1,165 @@
+"""Changes of a score table that must not change a comparison: rows, names, scores, priors, coding, format."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.command import folder_of
+from fuzz.search import Generator
+from fuzz.tables import as_csv, as_json_lines, as_parquet, rows_of, shapes
+from skewanova.report import CSV_FILES
+
+PRIORS = (0.5, 0.1)
+#: Numbers are sums in another order at most.
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+Frames = dict[str, pd.DataFrame]
+
+
+def frames(source: Any, **options: Any) -> Frames:
+    """Every frame of the comparison, by name."""
+    result = sa.compare(source, **{"priors": PRIORS, **options})
+    return {attribute: getattr(result, attribute) for attribute in dict.fromkeys(CSV_FILES.values())}
+
+
+def assert_same(changed: Frames, known: Frames) -> None:
+    assert set(changed) == set(known)
+    for name, frame in known.items():
+        got, want = (part.reset_index(drop=True) for part in (changed[name], frame))
+        # Categories in the order of a table's rows, and text of no rows, are no part of the result.
+        got, want = (
+            part.astype({c: object for c in part if not _is_number(part[c])}) for part in (got, want)
+        )
+        pd.testing.assert_frame_equal(
+            got, want, rtol=RELATIVE, atol=ABSOLUTE, check_dtype=False, obj=f"the frame {name}"
+        )
+
+
+def _is_number(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype)
+
+
+@lru_cache(maxsize=8)
+def _known(shape: tuple[tuple[str, Any], ...]) -> Frames:
+    return frames(pd.DataFrame(rows_of(dict(shape))))
+
+
+def rows_in_another_order(table: pd.DataFrame, seed: int) -> Frames:
+    return frames(table.sample(frac=1, random_state=seed))
+
+
+def other_names(table: pd.DataFrame, seed: int) -> Frames:
+    """Models of other names, and folds, in the same order; the old ones stand in the result again."""
+    names = {f"m{k}": f"{'zyx'[k]} \u00e9'{seed}\"" for k in range(3)}
+    renamed = frames(table.assign(model=table["model"].map(names)))
+    back = {new: old for old, new in names.items()}
+    return {name: _named_back(frame, back) for name, frame in renamed.items()}
+
+
+def _named_back(frame: pd.DataFrame, back: Mapping[str, str]) -> pd.DataFrame:
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        for new, old in back.items():
+            value = value.replace(new, old)
+        return value
+
+    text = [column for column in frame if not _is_number(frame[column])]
+    return frame.assign(**{column: frame[column].astype(object).map(cell) for column in text})
+
+
+def monotone_scores(table: pd.DataFrame, seed: int) -> Frames:
+    kinds: list[Callable[[Any], Any]] = [
+        np.exp,
+        lambda s: 3.0 * s + 7.0,
+        lambda s: np.unique(s, return_inverse=True)[1] - 2**40,
+        lambda s: np.arctan(s) * 1e-300,
+    ]
+    scores = kinds[seed % len(kinds)](table["y_score"].to_numpy())
+    assert len(np.unique(scores)) == table["y_score"].nunique()
+    return frames(table.assign(y_score=scores))
+
+
+def labels_as_words(table: pd.DataFrame, seed: int) -> Frames:
+    words = [{0: "bad", 1: "good"}, {0: "z", 1: "a"}, {0: 1, 1: 0}, {0: "no", 1: "yes"}][seed % 4]
+    read = sa.read_scores(table.assign(y_true=table["y_true"].map(words)), pos_label=words[1])
+    return frames(read)
+
+
+def other_formats(table: pd.DataFrame, seed: int) -> Frames:
+    rows = table.to_dict("records")
+    name, content = [
+        ("scores.csv", as_csv(rows)),
+        ("scores.jsonl", as_json_lines(rows)),
+        ("scores.parquet", as_parquet(rows, {}, 7)),
+    ][seed % 3]
+    with folder_of({name: content}):
+        return frames(name)
+
+
+def read_in_passes(table: pd.DataFrame, seed: int) -> Frames:
+    rows = table.sample(frac=1, random_state=seed).to_dict("records")
+    with folder_of({"scores.parquet": as_parquet(rows, {}, 7)}):
+        return frames(sa.stream_scores("scores.parquet", progress=False))
+
+
+CHANGES: Mapping[str, Callable[[pd.DataFrame, int], Frames]] = {
+    change.__name__: change
+    for change in (
+        rows_in_another_order,
+        other_names,
+        monotone_scores,
+        labels_as_words,
+        other_formats,
+        read_in_passes,
+    )
+}
+
+
+def changes_nothing(case: Mapping[str, Any]) -> None:
+    """The comparison of the changed table is the comparison of the table."""
+    shape = case["shape"]
+    if shape["folds"] == 1 and case["change"] == "read_in_passes":  # one set takes the scores in memory
+        return
+    table = pd.DataFrame(rows_of(shape))
+    try:
+        known = _known(tuple(sorted(shape.items())))
+    except sa.InputError:
+        return
+    assert_same(CHANGES[case["change"]](table, case["seed"]), known)
+
+
+def extra_priors_change_nothing(case: Mapping[str, Any]) -> None:
+    """More priors add rows of their own; areas at the others, and all about the deployment, stay."""
+    shape = case["shape"]
+    table = pd.DataFrame(rows_of(shape))
+    try:
+        known = _known(tuple(sorted(shape.items())))
+    except sa.InputError:
+        return
+    more = frames(table, priors=(*PRIORS, case["prior"]))
+    more["auprec"] = more["auprec"][more["auprec"]["prior"].isin(PRIORS)]
+    apart = ["auprec", "iauprec", "choices"]
+    assert_same({name: more[name] for name in apart}, {name: known[name] for name in apart})
+
+
+_shapes = shapes(
+    models=st.integers(2, 3),
+    folds=st.sampled_from([1, 2, 3]),
+    size=st.sampled_from([12, 30]),
+    cases=st.sampled_from([-1, 1]),
+    datasets=st.just(1),
+)
+cases = st.fixed_dictionaries(
+    {"shape": _shapes, "change": st.sampled_from(sorted(CHANGES)), "seed": st.integers(0, 11)}
+)
+priors = st.fixed_dictionaries({"shape": _shapes, "prior": st.sampled_from([0.01, 0.3, 1e-6, 0.999])})
+
+GENERATORS = (
+    Generator("same comparison", cases, changes_nothing, 0),
+    Generator("more priors", priors, extra_priors_change_nothing, 1),
+)

@@ -1,0 +1,372 @@
+"""Score tables that are nearly right: every format, a few cells, rows, columns or bytes changed."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import assume
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.command import checked_run, folder_of
+from fuzz.search import Generator
+from skewanova._checks import InputTypeError
+
+Rows = list[dict[str, Any]]
+
+#: Cells that a table may hold by mistake or malice, as text.
+CELLS = (
+    *(
+        "",
+        " ",
+        "nan",
+        "NaN",
+        "NA",
+        "inf",
+        "-inf",
+        "Infinity",
+        "1e308",
+        "1e309",
+        "-1e-320",
+        "5e-324",
+        "0",
+        "-0",
+    ),
+    *(
+        "1",
+        "0.5",
+        "-1",
+        "2",
+        "1,5",
+        "1_000",
+        "0x1F",
+        "1e",
+        "True",
+        "no",
+        "None",
+        "null",
+        "<NA>",
+        "99999999999",
+    ),
+    *("9223372036854775808", "18446744073709551616", "-9223372036854775809", "1" * 400, "0." + "3" * 60),
+    *(
+        "m0",
+        "m1",
+        "=1+1",
+        "@x",
+        "a,b",
+        'say "hi"',
+        "two\nlines",
+        "cr\rhere",
+        "tab\there",
+        "\x00",
+        "\x1b]0;x\x07",
+    ),
+    *(
+        "\x9b31m",
+        "\u202egnp",
+        "e\u0301",
+        "\U0001f600",
+        "\ufeff",
+        "\u0663",
+        "x" * 3000,
+        "\\N",
+        "#",
+        "%s",
+        "{0}",
+    ),
+    *(
+        "2024-01-01",
+        "[0.1, 0.9]",
+        "{}",
+        "\\textbf{x}",
+        "<b>x</b>",
+        "$x$",
+        "../x",
+        "/",
+        "C(model)",
+        "Intercept",
+    ),
+)
+#: The same for JSON, where a cell has a type.
+VALUES = (
+    *(None, True, False, 0, 1, -1, 2, 0.5, 2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**400, 1e308, 5e-324),
+    *([], {}, [0.1, 0.9], [0.9], [[1]], {"p": 1}, {"0": 0.3, "1": 0.7}, ["a", None], [0.1, "x"], [True, 1]),
+)
+COLUMNS = ("model", "fold", "y_true", "y_score", "case", "dataset")
+FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet")
+#: Types that a Parquet column may have.
+TYPES: Mapping[str, pa.DataType] = {
+    **{str(t): t for t in (pa.int8(), pa.int64(), pa.uint8(), pa.uint64(), pa.float16(), pa.float32())},
+    **{str(t): t for t in (pa.float64(), pa.bool_(), pa.string(), pa.large_string(), pa.binary(), pa.null())},
+    **{str(t): t for t in (pa.date32(), pa.timestamp("ns", "UTC"), pa.duration("s"), pa.time64("us"))},
+    "decimal": pa.decimal128(20, 3),
+    "dictionary": pa.dictionary(pa.int8(), pa.string()),
+    "number dictionary": pa.dictionary(pa.int8(), pa.float64()),
+    "list": pa.list_(pa.float64()),
+    "struct": pa.struct([("a", pa.float64())]),
+    "map": pa.map_(pa.string(), pa.float64()),
+    "view": pa.string_view(),
+}
+
+
+def rows_of(shape: Mapping[str, Any]) -> Rows:
+    """A table that is right: models better than chance, on the same cases, with some ties."""
+    rng = np.random.default_rng(shape["seed"])
+    rows: Rows = []
+    for dataset in range(shape["datasets"]):
+        for fold in range(1, shape["folds"] + 1):
+            labels = np.arange(shape["size"]) % 2
+            for model in range(shape["models"]):
+                scores = np.round(
+                    rng.normal(size=len(labels)) + (0.4 + 0.4 * model) * labels, shape["digits"]
+                )
+                for case, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True)):
+                    row = {"model": f"m{model}", "fold": fold, "y_true": label, "y_score": score}
+                    row |= {"case": case + shape["cases"] * 1000 * fold} if shape["cases"] >= 0 else {}
+                    rows.append(row | ({"dataset": f"d{dataset}"} if shape["datasets"] > 1 else {}))
+    return rows
+
+
+def shapes(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Sizes of a table; `cases`: -1 not named, 0 the same in every fold, 1 other cases in every fold."""
+    parts: dict[str, st.SearchStrategy[Any]] = {
+        "seed": st.integers(0, 9),
+        "models": st.integers(1, 3),
+        "folds": st.integers(1, 3),
+        "size": st.sampled_from([2, 4, 12, 30]),
+        "digits": st.sampled_from([0, 1, 6]),
+        "cases": st.sampled_from([-1, 0, 1]),
+        "datasets": st.sampled_from([1, 1, 1, 2]),
+    }
+    return st.fixed_dictionaries(parts | fixed)
+
+
+_place = st.integers(0, 200)
+_column = st.sampled_from(COLUMNS)
+_cell = st.sampled_from(CELLS)
+_value = st.sampled_from([*VALUES, *CELLS])
+#: What is done to the rows of a table: kind, place, column, value.
+changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("cell"), _place, _column, _value),
+        st.tuples(st.just("cell"), _place, _column, _value),
+        st.tuples(st.just("column"), _place, _column, _value),
+        st.tuples(st.just("rename"), _place, _column, st.sampled_from([*COLUMNS, *CELLS])),
+        st.tuples(st.just("drop row"), _place, _column, st.none()),
+        st.tuples(st.just("repeat row"), _place, _column, st.none()),
+        st.tuples(st.just("drop column"), _place, _column, st.none()),
+        st.tuples(st.just("reverse"), _place, _column, st.none()),
+        st.tuples(st.just("keep"), _place, _column, st.none()),
+    ),
+    max_size=3,
+)
+#: What is done to the bytes of a file: kind, place as a share of its length, what.
+damages = st.lists(
+    st.tuples(
+        st.sampled_from(["flip", "cut", "insert", "remove"]),
+        st.integers(0, 1000),
+        st.sampled_from(
+            [
+                b"\x00",
+                b"\xff",
+                b"\x80",
+                b"\r",
+                b"\n",
+                b"\n\n",
+                b'"',
+                b",",
+                b"\t",
+                b"\xef\xbb\xbf",
+                b"{",
+                b"}",
+                b"\\",
+                b"\x1a",
+            ]
+        ),
+    ),
+    max_size=2,
+)
+
+
+def _with_cell(rows: Rows, at: int, column: str, value: Any) -> Rows:
+    return [row | {column: value} if k == at else row for k, row in enumerate(rows)]
+
+
+def _renamed(rows: Rows, column: str, value: Any) -> Rows:
+    return [{value if name == column else name: held for name, held in row.items()} for row in rows]
+
+
+CHANGES: Mapping[str, Callable[[Rows, int, str, Any], Rows]] = {
+    "cell": _with_cell,
+    "column": lambda rows, _, column, value: [row | {column: value} for row in rows],
+    "rename": lambda rows, _, column, value: _renamed(rows, column, value),
+    "drop row": lambda rows, at, *_: rows[:at] + rows[at + 1 :],
+    "repeat row": lambda rows, at, *_: rows + rows[at : at + 1],
+    "drop column": lambda rows, _, column, __: [
+        {n: v for n, v in row.items() if n != column} for row in rows
+    ],
+    "reverse": lambda rows, *_: rows[::-1],
+    "keep": lambda rows, at, *_: rows[: at % 7],
+}
+
+
+def changed(rows: Rows, steps: list[tuple[str, int, str, Any]]) -> Rows:
+    for kind, place, column, value in steps:
+        if rows:
+            rows = CHANGES[kind](rows, place % len(rows), column, value)
+    return rows
+
+
+def damaged(content: bytes, steps: list[tuple[str, int, bytes]]) -> bytes:
+    for kind, place, what in steps:
+        at = place * len(content) // 1001
+        if kind == "flip" and content:
+            content = content[:at] + bytes([content[at] ^ (what[0] | 1)]) + content[at + 1 :]
+        elif kind == "cut":
+            content = content[:at]
+        elif kind == "insert":
+            content = content[:at] + what + content[at:]
+        elif kind == "remove":
+            content = content[:at] + content[at + len(what) :]
+    return content
+
+
+def as_csv(rows: Rows) -> bytes:
+    out = io.StringIO(newline="")
+    names = list(dict.fromkeys(name for row in rows for name in row)) or list(COLUMNS[:4])
+    writer = csv.DictWriter(out, names, restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def as_json_lines(rows: Rows) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def as_parquet(rows: Rows, types: Mapping[str, str], group: int) -> bytes:
+    """Columns of the types asked for, where their values allow it; else of arrow's choice, or text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [_arrow([row.get(name) for row in rows], TYPES.get(types.get(name, ""))) for name in names]
+    out = io.BytesIO()
+    try:
+        pq.write_table(pa.Table.from_arrays(columns, names=names), out, row_group_size=group)
+    except (pa.ArrowException, OverflowError):
+        assume(False)
+    return out.getvalue()
+
+
+def _arrow(values: list[Any], wanted: pa.DataType | None) -> pa.Array:
+    for given, kind in ((values, wanted), (values, None), ([_text(v) for v in values], pa.string())):
+        try:
+            if kind is not None and (pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
+                return pa.array(given).cast(kind, safe=False)
+            return pa.array(given, kind)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            continue
+    return pa.nulls(len(values))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def file_of(case: Mapping[str, Any]) -> tuple[str, bytes]:
+    """Name and content of the file that a case describes."""
+    kind = case["format"]
+    rows = changed(rows_of(case["shape"]), case["changes"])
+    if kind.startswith("csv"):
+        content = as_csv(rows)
+    elif kind.startswith("jsonl"):
+        content = as_json_lines(rows)
+    else:
+        content = as_parquet(rows, case["types"], case["group"])
+    content = damaged(content, case["damages"])
+    return f"scores.{kind}", gzip.compress(content, mtime=0) if kind.endswith(".gz") else content
+
+
+def cases(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    types = st.dictionaries(_column, st.sampled_from(list(TYPES)), max_size=2)
+    parts: dict[str, st.SearchStrategy[Any]] = {
+        "format": st.sampled_from(FORMATS),
+        "shape": shapes(),
+        "changes": changes,
+        "types": types,
+        "group": st.sampled_from([3, 1000]),
+        "damages": st.one_of(st.just([]), damages),
+        "arguments": st.sampled_from(
+            [[], ["--positive", "1"], ["--wide"], ["--label-column", "case"], ["--json"]]
+        ),
+    }
+    return st.fixed_dictionaries(parts | fixed)
+
+
+# --- rules --------------------------------------------------------------------------------------------------
+
+
+def told_by_check(case: Mapping[str, Any]) -> None:
+    """`check` and `intervals` do their work, or refuse in one line."""
+    name, content = file_of(case)
+    with folder_of({name: content}) as folder:
+        for command in ("check", "intervals"):
+            checked_run([command, name, *case["arguments"]], folder)
+
+
+def accepted_by_both(case: Mapping[str, Any]) -> None:
+    """What `check` accepts, `compare` compares; what it refuses, `compare` refuses; so does every command."""
+    name, content = file_of(case)
+    arguments = [a for a in case["arguments"] if a != "--json"]
+    quick = ["--priors", "0.5", "--json"]
+    with folder_of({name: content}) as folder:
+        check = checked_run(["check", name, *arguments], folder)
+        compare = checked_run(["compare", name, *arguments, *quick], folder)
+        assert check.exit_code == compare.exit_code, (check.output[:500], compare.output[:500])
+        checked_run(["plan", name, *arguments], folder)
+
+
+def streamed_as_in_memory(case: Mapping[str, Any]) -> None:
+    """A Parquet table is read in passes to the same numbers as in memory, or refused by both."""
+    name, content = file_of(case)
+    with folder_of({name: content}):
+        whole, streamed = (outcome(read, name) for read in (sa.read_scores, sa.stream_scores))
+        assert (whole is None) == (streamed is None), f"in memory: {whole}; in passes: {streamed}"
+        if whole is None or streamed is None:
+            return
+        assert whole.folds == streamed.folds
+        assert whole.models == streamed.models
+        np.testing.assert_array_equal(whole.counts, streamed.counts)
+        assert whole.has_cases == streamed.has_cases
+        assert not whole.has_cases or whole.unpaired() == streamed.unpaired()
+        first, second = (sa.evaluate(table, priors=(0.5, 0.01)) for table in (whole, streamed))
+        pd.testing.assert_frame_equal(first.auprec, second.auprec, rtol=1e-12)
+        pd.testing.assert_frame_equal(first.iauprec, second.iauprec, rtol=1e-12)
+
+
+def outcome(read: Any, name: str) -> Any:
+    """The table, or None where it is refused as it should be."""
+    try:
+        return read(name)
+    except (sa.InputError, InputTypeError):
+        return None
+
+
+_parquet = cases(
+    format=st.just("parquet"), damages=st.just([]), shape=shapes(datasets=st.just(1)), arguments=st.just([])
+)
+_mostly_right = cases(
+    changes=st.one_of(st.just([]), changes), damages=st.just([]), shape=shapes(models=st.integers(2, 3))
+)
+
+GENERATORS = (
+    Generator("tables", cases(), told_by_check, 60),
+    Generator("comparisons", _mostly_right, accepted_by_both, 4),
+    Generator("streams", _parquet, streamed_as_in_memory, 40),
+)
