@@ -1,4 +1,4 @@
-.PHONY: check test demo docs gallery wheel lowest fuzz
+.PHONY: check test demo docs gallery wheel lowest fuzz mutants
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -24,3 +24,6 @@ SEED ?= 0
 MINUTES ?= 60
 fuzz:
 	python tests/fuzz/run.py --seed $(SEED) --minutes $(MINUTES) --only '$(ONLY)'
+# Would the tests notice? 100 random mutants of a module (MODULE=skewanova/roc.py; extra "mutants"): docs/mutants.md.
+mutants:
+	python tests/mutants.py $(MODULE) --seed $(SEED)

@@ -1,10 +1,13 @@
 """Fold x model tables for the tests: recorded inputs and R numbers, frames from arrays, simulated tables."""
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pandas as pd
 from conftest import REFERENCE
+
+from skewanova import evaluate, read_scores
 
 INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
 
@@ -78,3 +81,25 @@ def correlated_folds(replicates, n_folds, n_models, *, rho, rng):
     """Gaussian tables whose folds have correlation rho for each model: (replicates, n_folds, n_models)."""
     own = np.sqrt(1 - rho) * rng.normal(size=(replicates, n_folds, n_models))
     return own + np.sqrt(rho) * rng.normal(size=(replicates, 1, n_models))
+
+
+def scored(n_folds, n=60, n_positive=20, seed=3):
+    """Rows of scores of three models, in the order of neither quality nor alphabet."""
+    rng = np.random.default_rng(seed)
+    labels = (np.arange(n) < n_positive).astype(int)
+    models = (("b", 1.5), ("c", 0.3), ("a", 0.9))
+    return pd.concat(
+        pd.DataFrame(
+            {"model": m, "fold": f, "y_true": labels, "y_score": rng.normal(size=n) + shift * labels}
+        )
+        for f in range(n_folds)
+        for m, shift in models
+    )
+
+
+def evaluated(frame):
+    """Measure rows of scores at two priors and over a range; also their score table."""
+    table = read_scores(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return evaluate(table, priors=(0.4, 0.1), deployment_prior=(0.05, 0.3)), table
