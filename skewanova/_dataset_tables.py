@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skewanova._checks import InputError, InputTypeError, Where
 from skewanova._score_table import ScoreTable, build_table
 from skewanova._tables_in import load_table
-from skewanova.scores import COLUMNS, read_scores
+from skewanova.scores import COLUMNS, column_names, read_scores
 
 DATASET = "dataset"
 
@@ -56,10 +56,10 @@ def read_datasets(
             str(name): _read(str(name), table, columns=columns, pos_label=pos_label)
             for name, table in source.items()
         }
-    names = {column: column for column in (DATASET, *COLUMNS, "case")} | dict(columns or {})
+    names = column_names(columns, (DATASET, *COLUMNS, "case"))
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
-    raw = load_table(source, required=required, optional=[names["case"]], text=labels)
+    raw = load_table(source, required=required, optional=labels, text=labels)
     frame = raw.frame.rename(columns={name: column for column, name in names.items()})
     tables = {}
     for name, rows in _rows_by_name(frame).items():

@@ -67,13 +67,13 @@ def read_scores(
     >>> table.models, table.folds, table.counts.tolist()
     (('A',), (1,), [[[1, 2]]])
     """
-    names = _column_names(columns)
+    names = column_names(columns)
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
-    kept = [names["case"], *DATASET_COLUMNS.difference(names.values())]
-    text = [*labels, *DATASET_COLUMNS]
+    datasets = [*DATASET_COLUMNS.difference(names.values())]
+    kept, text = [*labels, *datasets], [*labels, *DATASET_COLUMNS]
     raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
-    _check_one_dataset(raw.frame, kept[1:])
+    _check_one_dataset(raw.frame, datasets)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
     return build_table(renamed, raw.where, pos_label, raw.source)
 
@@ -125,7 +125,7 @@ def stream_scores(
     """
     from skewanova._streaming import stream  # needs an extra package
 
-    names = _column_names(columns)
+    names = column_names(columns)
     path = existing(source)
     parquet = open_parquet(path)
     mixed = DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)
@@ -135,7 +135,7 @@ def stream_scores(
             "a file for each, without that column"
         )
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
-    found = wanted_columns(parquet.names, required, [names["case"]], name=repr(path.name))
+    found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
     known = {column: name for column, name in names.items() if name in found}
     return stream(parquet, known, pos_label=pos_label, progress=progress)
 
@@ -320,10 +320,15 @@ def _check_paired_counts(table: Scores) -> tuple[str, ...]:
     return emit([note])
 
 
-def _column_names(columns: Mapping[str, str] | None) -> dict[str, str]:
-    names = {column: column for column in (*COLUMNS, "case")}
+def column_names(
+    columns: Mapping[str, str] | None, known: Sequence[str] = (*COLUMNS, "case")
+) -> dict[str, str]:
+    """What every column is called in the source; a column `case` that serves as another is not the case."""
+    names = {column: column for column in known}
     for column, name in (columns or {}).items():
-        names[check_choice(column, tuple(names), "columns")] = name
+        names[check_choice(column, tuple(known), "columns")] = name
+    if "case" not in (columns or {}) and [*names.values()].count(names["case"]) > 1:
+        del names["case"]
     return names
 
 

@@ -6,7 +6,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skewanova import ScoreTable, compare, evaluate, read_scores, scores_from_wide
+from skewanova import (
+    ScoreTable,
+    compare,
+    evaluate,
+    read_datasets,
+    read_scores,
+    scores_from_wide,
+    stream_scores,
+)
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.scores import check_paired, complete_table, describe_table
 
@@ -84,6 +92,19 @@ def test_columns_that_cannot_be():
         InputError, match=r"^`columns` must be one of model, fold, y_true, y_score, case; but"
     ):
         read_scores(LONG, columns={"score": "y_score"})
+
+
+@pytest.mark.parametrize("column", ["model", "fold", "y_true", "y_score"])
+def test_a_column_called_case_may_serve_as_another(tmp_path, column):
+    frame = LONG.rename(columns={column: "case"})
+    frame.to_parquet(tmp_path / "long.parquet")
+    known = read_scores(LONG).frame
+    assert read_scores(frame, columns={column: "case"}).frame.equals(known)
+    streamed = stream_scores(tmp_path / "long.parquet", columns={column: "case"})
+    assert not streamed.has_cases
+    assert streamed.counts.tolist() == read_scores(LONG).counts.tolist()
+    several = pd.concat([frame.assign(dataset=name) for name in "xy"])
+    assert read_datasets(several, columns={column: "case"})["x"].frame.equals(known)
 
 
 def test_a_case_column_that_was_named_must_be_there():

@@ -64,6 +64,9 @@ def hash_of(seed: int, turn: int) -> int:
 def told(generator: search.Generator, error: Exception, corpus: Path) -> int:
     """Print what was found and keep the case; how many cases it took."""
     trial = search.trial_of(error)
+    if trial is not None and search.place_of(generator, trial.case, corpus).exists():
+        click.echo(f"\n{generator.name}: again {search.place_of(generator, trial.case, corpus)}")
+        return trial.tried
     click.echo(f"\n{generator.name}: {type(error).__name__}: {error}")
     for note in getattr(error, "__notes__", ()):
         click.echo(note)

@@ -94,11 +94,16 @@ def kept(generator: Generator) -> Iterator[tuple[str, Any]]:
 
 def keep(generator: Generator, case: Any, folder: Path = CORPUS) -> Path:
     """Write the case where the ordinary tests will try it again."""
-    text = ascii_literal(case)
-    path = folder / generator.name / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
+    path = place_of(generator, case, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="ascii")
+    path.write_text(ascii_literal(case), encoding="ascii")
     return path
+
+
+def place_of(generator: Generator, case: Any, folder: Path) -> Path:
+    """Where the case is kept, or would be."""
+    digest = hashlib.sha256(ascii_literal(case).encode()).hexdigest()
+    return folder / generator.name / f"{digest[:12]}.txt"
 
 
 def ascii_literal(case: Any) -> str:
