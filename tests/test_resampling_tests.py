@@ -157,6 +157,18 @@ def test_the_seed_decides_and_blocks_do_not(test, monkeypatch):
     np.testing.assert_array_equal(first, blocks)
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_by_default_9999_arrangements_are_drawn_from_seed_0(test):
+    values = random_table(20, 3, effect=0.005)
+    found = test(values)
+    assert found.n_arrangements == 10_000
+    np.testing.assert_array_equal(found.p_value, test(values, n_resamples=9999, rng=0).p_value)
+
+
+def test_sign_flips_are_drawn_from_seed_0():
+    np.testing.assert_array_equal(sign_flips(20)[0], sign_flips(20, n_resamples=9999, rng=0)[0])
+
+
 def test_smallest_p():
     steep = np.array([[0.1, 0.2, 0.4]] * 5) + np.linspace(0, 0.05, 5)[:, None]
     assert float(sign_flip_test(steep).p_value) == 2.0**-4
