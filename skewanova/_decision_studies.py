@@ -104,6 +104,8 @@ def crossings_study(
         seen = found[:, 0] == 1
         for j, method in enumerate(CROSSING_METHODS):
             kept = found if method == "set" else found[seen]
+            if not len(kept):  # no crossing was found, so there is nothing to tell of them
+                kept = np.full((1, found.shape[1]), np.nan)
             share = float(kept[:, 1 + j].mean())
             error = float(np.sqrt(share * (1 - share) / len(kept)))
             told = (

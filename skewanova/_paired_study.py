@@ -331,6 +331,7 @@ def _rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
     truth = true_pair_area(design.setting, design.weighting)
     tests = TESTS if cell.batched else BOOTSTRAP_TESTS
     rates = means((found[:, :, 2] < ALPHA).astype(np.float64))
-    ratios = np.sqrt((found[:, :, 1] ** 2).mean(axis=0)) / found[:, :, 0].std(axis=0)
+    error, spread = np.sqrt((found[:, :, 1] ** 2).mean(axis=0)), found[:, :, 0].std(axis=0)
+    ratios = np.divide(error, spread, out=np.full_like(error, np.nan), where=spread > 0)  # no spread of one
     for test, rate, ratio in zip(tests, rates, ratios, strict=True):
         yield (design.setting, weighting, *sizes, truth, test, ALPHA, *rate, float(ratio), len(found))

@@ -81,6 +81,15 @@ class ParquetSource:
         """Names of the columns; an index that pandas stored is none."""
         return list(self.schema.names)
 
+    def holds_several(self, column: str) -> bool:
+        """Whether two rows differ in a column; empty cells do not count."""
+        values: set[Any] = set()
+        for batch in self.batches([column]):
+            values.update(plain(batch.column(0)).drop_null().unique().to_pylist())
+            if len({value for value in values if value == value}) > 1:  # without nan
+                return True
+        return False
+
     def where(self, row: int) -> str:
         """Say where a row is: by its number from 0 and, of a folder, by its file."""
         if not self.path.is_dir():

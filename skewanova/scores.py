@@ -128,12 +128,12 @@ def stream_scores(
     names = column_names(columns)
     path = existing(source)
     parquet = open_parquet(path)
-    mixed = DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)
-    if mixed:
-        raise InputError(
-            f"a table that is read in passes must hold one data set, but has a column {min(mixed)!r}: write "
-            "a file for each, without that column"
-        )
+    for column in sorted(DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)):
+        if parquet.holds_several(column):
+            raise InputError(
+                f"a table that is read in passes must hold one data set, but {column!r} tells of several: "
+                "write a file for each"
+            )
     required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
     found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
     known = {column: name for column, name in names.items() if name in found}

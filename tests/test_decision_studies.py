@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import integrate, stats
 
+from skewanova import _decision_studies as studies
 from skewanova import auprec, roc_curve, true_auprec
 from skewanova._best_study import P_BEST_COLUMNS, _reliability, p_best_study
 from skewanova._checks import InputError
@@ -125,3 +126,20 @@ def test_commands_print_and_write_the_study(tmp_path):
     expected = p_best_study(replicates=1, progress=False)
     assert len(pd.read_csv(tmp_path / "p.csv")) == len(expected.to_frame())
     assert expected.to_tables()[0].to_text() in told.output
+
+
+def test_crossings_that_are_never_found_have_no_coverage(monkeypatch):
+    blind = studies.simulated
+
+    def unseen(*arguments, **options):
+        for cell, found in blind(*arguments, **options):
+            found[:, 0] = 0
+            yield cell, found
+
+    monkeypatch.setattr(studies, "simulated", unseen)
+    frame = crossings_study(settings=["folds-5"], replicates=2, progress=False).to_frame()
+    assert frame.set_index("method")["coverage"].isna().to_dict() == {
+        "fieller": True,
+        "delta": True,
+        "set": False,
+    }

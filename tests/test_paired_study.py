@@ -27,6 +27,13 @@ def reduced():
     return paired_study(weightings=[0.5, (0.05, 0.2)], sizes=[50], replicates=1000, rng=4, progress=False)
 
 
+def test_one_replicate_has_no_spread_to_compare_with():
+    frame = paired_study(weightings=[0.5], sizes=[50], replicates=1, progress=False).to_frame()
+    ratio = frame.columns[-2]
+    assert "ratio" in ratio
+    assert frame[ratio].isna().all()
+
+
 @pytest.mark.parametrize("weighting", [0.1, (0.05, 0.2)])
 @pytest.mark.parametrize("setting", study.SETTINGS)
 def test_each_sample_is_tested_as_by_the_public_function(setting, weighting):

@@ -107,6 +107,17 @@ def test_a_column_called_case_may_serve_as_another(tmp_path, column):
     assert read_datasets(several, columns={column: "case"})["x"].frame.equals(known)
 
 
+@pytest.mark.parametrize("names", [["x"] * len(LONG), [None] * len(LONG), [float("nan")] * len(LONG)])
+def test_one_data_set_is_read_in_passes_as_in_memory(tmp_path, names):
+    path = tmp_path / "long.parquet"
+    LONG.assign(dataset=names).to_parquet(path)
+    assert stream_scores(path).counts.tolist() == read_scores(path).counts.tolist()
+    LONG.assign(dataset=["x", "y"] * (len(LONG) // 2)).to_parquet(path)
+    for read in (read_scores, stream_scores):
+        with pytest.raises(InputError, match="data set"):
+            read(path)
+
+
 def test_a_case_column_that_was_named_must_be_there():
     with pytest.raises(InputError, match=r"^the table must have the column 'id', but has 'model', 'fold',"):
         read_scores(LONG, columns={"case": "id"})
