@@ -1,4 +1,4 @@
-.PHONY: check test demo docs gallery wheel lowest fuzz mutants
+.PHONY: check test demo docs gallery package lowest fuzz mutants
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -10,12 +10,12 @@ demo:
 # The site, to docs/_build/html.
 docs:
 	python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-# The built wheel, alone in a fresh environment, runs the demo.
-wheel:
-	bash .ci/wheel
-# All tests with the lowest versions that pyproject.toml allows (Python 3.11 or 3.12).
+# The source archive and the wheel built, looked into, and run alone in a fresh environment.
+package:
+	bash .ci/run package
+# All tests with the lowest versions that pyproject.toml allows, by the oldest Python (here and below: nox is in group dev).
 lowest:
-	bash .ci/lowest
+	nox -s lowest
 # Every plot, with the code that draws it: docs/gallery.md.
 gallery:
 	python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
@@ -24,6 +24,6 @@ SEED ?= 0
 MINUTES ?= 60
 fuzz:
 	python tests/fuzz/run.py --seed $(SEED) --minutes $(MINUTES) --only '$(ONLY)'
-# Would the tests notice? 100 random mutants of a module (MODULE=skewanova/roc.py; extra "mutants"): docs/mutants.md.
+# Would the tests notice? 100 random mutants of a module (MODULE=skewanova/roc.py; group mutants): docs/mutants.md.
 mutants:
 	python tests/mutants.py $(MODULE) --seed $(SEED)

@@ -219,14 +219,15 @@ def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -
     sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
 
 
-def check_errorbar(errorbar: ErrorBar, folds: pd.Series[Any], lines: int) -> ErrorBar:
+def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
     """A band of the kinds that have a label here; none for one fold or where many would hide each other."""
     known = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
     if errorbar is not None and not known:
         raise InputError(
             f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
         )
-    return errorbar if folds.nunique() > 1 and lines <= MOST_BANDS else None
+    band: ErrorBar = errorbar
+    return band if folds.nunique() > 1 and lines <= MOST_BANDS else None
 
 
 def band_entries(errorbar: ErrorBar) -> list[Entry]:

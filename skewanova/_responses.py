@@ -88,7 +88,7 @@ def cut_rows(data: Any, rows: NDArray[np.intp]) -> Any:
     return sklearn_module("utils")._safe_indexing(data, rows)
 
 
-def held_out_rows(cv_result: Mapping[str, Any], n_cases: int, name: str) -> list[NDArray[np.intp]]:
+def held_out_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
     """Positions of the test cases of each fold of one `cross_validate`."""
     lacking = [
         key for key in ("estimator", "indices") if not isinstance(cv_result, Mapping) or key not in cv_result

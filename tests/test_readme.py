@@ -25,12 +25,11 @@ def test_example_prints_what_the_readme_shows() -> None:
 
 
 def test_commands_set_themselves_up() -> None:
-    for marker, end in (("main-command", "--out demo-report\n"), ("test-command", "-m pytest\n")):
+    for marker, made, end in (
+        ("main-command", "python3 -m venv .venv", "--out demo-report\n"),
+        # groups of dependencies need a newer pip than the one that comes with Python 3.11
+        ("test-command", "python3 -m venv --upgrade-deps .venv", "-m pytest\n"),
+    ):
         command = block(marker)
-        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        assert command.startswith(f"{made} && .venv/bin/pip install ")
         assert command.endswith(end)
-
-
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
-        assert (README.parent / target).exists(), target

@@ -1,0 +1,111 @@
+"""What CI runs, in environments made for it: ``nox -l`` lists the sessions, ``nox -s tests-3.13`` runs one.
+
+``.ci/run`` calls the same sessions, and installs nox by itself.
+"""
+
+import tarfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5.1"
+nox.options.default_venv_backend = "uv"
+
+PYTHONS = nox.project.python_versions(nox.project.load_toml())
+#: Of the suite: what depends on which files were packed.
+PACKED = ("packaging", "readme", "docs", "init", "roc", "scores", "report")
+
+
+def pytest(session: nox.Session, *arguments: str, **environment: str) -> None:
+    """Run pytest, its plots drawn to nowhere."""
+    session.run("python", "-m", "pytest", *arguments, env={"MPLBACKEND": "Agg", **environment})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Linters, types, layers, spelling, and the files that other services read."""
+    session.install("-e", ".", "--group", "lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+    session.run("lint-imports")
+    session.run("codespell")
+    session.run("validate-pyproject", "pyproject.toml")
+    session.run("repo-review", ".")
+    session.run("zizmor", "--offline", "--quiet", ".github")
+    for schema, files in {
+        "github-workflows": sorted(map(str, Path(".github/workflows").glob("*.yml"))),
+        "dependabot": [".github/dependabot.yml"],
+        "readthedocs": [".readthedocs.yaml"],
+        "citation-file-format": ["CITATION.cff"],
+    }.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *files)
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """The site, warnings being errors: every link between pages and every name of the API leads somewhere."""
+    session.install("-e", ".", "--group", "docs")
+    site = Path(session.create_tmp()) / "site"
+    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", str(site))
+
+
+@nox.session(default=False)
+def linkcheck(session: nox.Session) -> None:
+    """Links of the site to other sites; needs the network."""
+    session.install("-e", ".", "--group", "docs")
+    site = Path(session.create_tmp()) / "links"
+    session.env["SKEWANOVA_DOCS_ONLINE"] = "1"
+    session.run("python", "-m", "sphinx", "-q", "-b", "linkcheck", "docs", str(site))
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """All tests with the newest versions of everything; arguments go to pytest."""
+    session.install("-e", ".[all]", "--group", "test")
+    pytest(session, *(session.posargs or ["-n", "auto"]))
+
+
+@nox.session(default=False)
+def upcoming(session: nox.Session) -> None:
+    """All tests with the pre-releases of everything."""
+    session.install("--prerelease", "allow", "-e", ".[all]", "--group", "test")
+    pytest(session, *(session.posargs or ["-n", "auto"]))
+
+
+@nox.session(python=PYTHONS[0], default=False)
+def lowest(session: nox.Session) -> None:
+    """Tests with the lowest versions that pyproject.toml allows: all, or those given as arguments."""
+    pins = Path(session.create_tmp()) / "lowest.txt"
+    wanted = ("--all-extras", "--group", "lowest", "--output-file", str(pins))
+    session.run("uv", "pip", "compile", "-q", "--resolution", "lowest-direct", "pyproject.toml", *wanted)
+    session.install("-r", str(pins))
+    session.install("--no-deps", "-e", ".")
+    pytest(session, *session.posargs, SKEWANOVA_VERSIONS="lowest")
+
+
+@nox.session(default=False)
+def package(session: nox.Session) -> None:
+    """Build the source archive, and the wheel from it, into a folder; the tests and the demo run."""
+    session.install("--group", "package")
+    folder = Path(session.create_tmp()).resolve()
+    built = Path(*session.posargs).resolve() if session.posargs else folder / "dist"
+    session.run("python", "-m", "build", "--outdir", str(built))
+    source, wheel = max(built.glob("*.tar.gz")), max(built.glob("*.whl"))
+    session.run("twine", "check", "--strict", str(source), str(wheel))
+    with tarfile.open(source) as archive:
+        archive.extractall(folder, filter="data")
+    session.chdir(folder)
+    session.install(str(wheel))
+    session.run("skewanova", "demo", "--alpha", "0.005", "--out", "report", silent=True)
+    session.run("python", "-c", "open('report/report.html').close()")
+    session.chdir(folder / source.name.removesuffix(".tar.gz"))
+    session.install("-e", ".[all]", "--group", "test")
+    pytest(session, "-q", *(f"tests/test_{name}.py" for name in PACKED), SKEWANOVA_WHEEL=str(wheel))
+
+
+@nox.session(default=False)
+def benchmarks(session: nox.Session) -> None:
+    """The table of docs/performance.md; arguments go to the command."""
+    session.install("-e", ".[all]")
+    session.run("python", "-m", "benchmarks", *session.posargs)
