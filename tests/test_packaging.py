@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import skewanova
+from skewanova._methods import REFERENCES, bibtex
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -103,6 +104,18 @@ def test_links_of_the_readme_lead_somewhere_on_an_index():
         assert target.startswith((pages, pictures)), target
         assert (ROOT / target.removeprefix(pages).removeprefix(pictures).split("#")[0]).exists(), target
         assert target.startswith(pictures) == target.endswith(".png")
+
+
+def test_the_paper_cites_what_the_package_cites():
+    keys = set(re.findall(r"@(\w+\d{4})", text_of("paper/paper.md")))
+    assert keys <= {reference.key for reference in REFERENCES}
+    assert text_of("paper/paper.bib") == bibtex(found for found in REFERENCES if found.key in keys)
+
+
+def test_the_paper_quotes_the_recorded_rates():
+    page = text_of("docs/tests.md")
+    for rate in re.findall(r" (\.\d{3})\b", text_of("paper/paper.md")):
+        assert rate in page, rate
 
 
 # --- what is built ----------------------------------------------------------------------------------------
