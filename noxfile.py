@@ -90,7 +90,7 @@ def package(session: nox.Session) -> None:
     session.install("--group", "package")
     folder = Path(session.create_tmp()).resolve()
     built = Path(*session.posargs).resolve() if session.posargs else folder / "dist"
-    session.run("python", "-m", "build", "--outdir", str(built))
+    session.run("uv", "build", "--out-dir", str(built))
     source, wheel = max(built.glob("*.tar.gz")), max(built.glob("*.whl"))
     session.run("twine", "check", "--strict", str(source), str(wheel))
     with tarfile.open(source) as archive:

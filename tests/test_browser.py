@@ -125,7 +125,7 @@ def test_page_is_as_wide_as_a_phone(document, tmp_path):
     assert width <= room <= 390
 
 
-@pytest.mark.skipif(AXE is None, reason="no axe-core-python here (extra test)")
+@pytest.mark.skipif(AXE is None, reason="no axe-core-python here (group test)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault(document, tmp_path, scheme):
     axe = (Path(AXE.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8")
