@@ -1,5 +1,6 @@
 """Sphinx configuration: `make docs` builds the site to docs/_build/html, warnings being errors."""
 
+import os
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -29,7 +30,25 @@ autosummary_generate = True
 autodoc_typehints = "none"  # types stand in the numpydoc sections
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-nitpicky = False
+
+#: Every name of the API in a page or docstring leads somewhere.
+nitpicky = True
+
+#: Other packages' references are fetched by the network: only where pages are published, or on demand.
+if os.environ.get("READTHEDOCS") or os.environ.get("SKEWANOVA_DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+else:
+    nitpick_ignore_regex = [(r"py:.*", r"(numpy|scipy|pandas|matplotlib|sklearn|warnings)(\..*)?")]
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+}
+linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # drawn by a script, unseen by the checker
+linkcheck_ignore = [r"https://doi\.org/.*"]  # publishers refuse programs
 
 #: Constants have no docstring of their own: without one, that of `tuple` would be shown.
 CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area."}

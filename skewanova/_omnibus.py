@@ -38,7 +38,7 @@ def repeated_measures_anova(iauprec: pd.DataFrame, *, role: str = "check") -> Om
     Raises
     ------
     ValueError
-        As :func:`fold_table`.
+        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds.
 
     References
     ----------
@@ -79,7 +79,8 @@ def corrected_anova(
     Raises
     ------
     ValueError
-        As :func:`fold_table`; if `ratio` is negative, or Hotelling's test has fewer folds than models.
+        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
+        if `ratio` is negative, or Hotelling's test has fewer folds than models.
 
     References
     ----------
@@ -124,7 +125,8 @@ def hotelling_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusRes
     Raises
     ------
     ValueError
-        As :func:`fold_table`; if there are fewer folds than models.
+        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
+        if there are fewer folds than models.
 
     References
     ----------
@@ -160,7 +162,7 @@ def friedman_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResu
     Raises
     ------
     ValueError
-        As :func:`fold_table`.
+        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds.
 
     References
     ----------
@@ -208,7 +210,8 @@ def resampling_anova(
     Raises
     ------
     ValueError
-        As :func:`fold_table`; if the method is unknown.
+        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
+        if the method is unknown.
 
     Examples
     --------

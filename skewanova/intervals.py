@@ -182,8 +182,9 @@ def confidence_interval(
     method : str, default "auto"
         One of `METHODS`:
 
-        * ``influence``: from influence values (:mod:`skewanova.influence`), or the jackknife's where that is
-          wider, on the logit scale, with a t deviate whose degrees of freedom come from their kurtosis;
+        * ``influence``: from influence values (:func:`~skewanova.auprec_influence`), or the jackknife's where
+          that is wider, on the logit scale, with a t deviate whose degrees of freedom come from their
+          kurtosis;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
