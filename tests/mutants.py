@@ -42,7 +42,6 @@ KINDS = ({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"}, {"BitOr", "BitA
 #: Parts of a concept, and the tests of the concept.
 TESTED_WITH = {
     "case_bootstrap": ("intervals",),
-    "influence_kernels": ("influence",),
     "leaders": ("crossings",),
     "normal_scores": ("binormal",),
     "resampling": ("resampling_tests",),
