@@ -42,7 +42,7 @@ KINDS = ({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"}, {"BitOr", "BitA
 #: Parts of a concept, and the tests of the concept.
 TESTED_WITH = {
     "case_bootstrap": ("intervals",),
-    "leaders": ("crossings",),
+    "crossings": ("leaders",),
     "normal_scores": ("binormal",),
     "resampling": ("resampling_tests",),
     "rises": ("roc", "estimators", "moments"),
@@ -160,7 +160,7 @@ def replace_code(path: str, source: str) -> None:
 
 def _import_again(path: str, code: CodeType, live: list[Any]) -> None:
     """Take over what differs when a module is imported: defaults of functions and classes, constants."""
-    (old,) = [x for x in list(sys.modules.values()) if getattr(x, "__file__", None) == path]
+    (old,) = [x for x in sys.modules.values() if vars(x).get("__file__") == path]
     new = types.ModuleType(old.__name__)
     sys.modules[old.__name__], new.__file__ = new, path
     try:
@@ -178,8 +178,8 @@ def _import_again(path: str, code: CodeType, live: list[Any]) -> None:
         one.__defaults__, one.__kwdefaults__ = other.__defaults__, other.__kwdefaults__
     for name, value in vars(new).items():
         if isinstance(value, int | float | str | tuple | dict | np.ndarray) and not name.startswith("__"):
-            before = getattr(old, name)
-            for module in [x for x in list(sys.modules.values()) if getattr(x, name, None) is before]:
+            before = vars(old)[name]
+            for module in [x for x in sys.modules.values() if vars(x).get(name) is before]:
                 setattr(module, name, value)
 
 
