@@ -55,7 +55,7 @@ def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int
     found: list[tuple[int, float, float]] = []
     for low, high in pairwise(map(float, ends)):
         middle = (low + high) / 2
-        piece = pieces[min(int(np.searchsorted(edges, middle, side="right")) - 1, len(pieces) - 1)]
+        piece = pieces[int(np.searchsorted(edges, middle, side="right")) - 1]
         value = float(piece(middle))
         sign = 0 if abs(value) <= LEAD_TOLERANCE else int(np.sign(value))
         if found and found[-1][0] == sign:

@@ -165,3 +165,40 @@ def test_a_function_far_from_zero_is_not_searched():
     assert [sign for sign, _, _ in found] == [-1, 1]
     assert found[0][2] == pytest.approx(-1 / (1 + 1e-6))
     assert [s for s, _, _ in sign_stretches(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
+
+
+def test_roots_outside_a_panel_do_not_count():
+    piece = Chebyshev([1.1, -1.7, 0.5], domain=[-1, 1])  # (x - 0.5) (x - 1.2)
+    assert [s for s, _, _ in sign_stretches(np.array([-1.0, 1.0]), [piece])] == [1, -1]
+
+
+# --- what happens exactly where two panels meet -------------------------------------------------------------
+
+EDGES = np.array([-1.0, 0.0, 1.0])
+RISING = [Chebyshev([-0.5, 0.5], domain=[-1, 0]), Chebyshev([0.5, 0.5], domain=[0, 1])]  # x
+ROUND = [Chebyshev([0.375, k * 0.5, 0.125], domain=d) for k, d in ((-1, [-1, 0]), (1, [0, 1]))]  # x^2
+LEVEL = [Chebyshev([0.0], domain=[-1, 0]), Chebyshev([0.0], domain=[0, 1])]
+
+
+def meeting(*functions):
+    panels = tuple(zip(*functions, strict=True))
+    return MeanCurves(float(expit(-1)), float(expit(1)), EDGES, panels)
+
+
+def test_a_sign_may_change_where_panels_meet():
+    assert sign_stretches(EDGES, RISING) == [(-1, -1.0, 0.0), (1, 0.0, 1.0)]
+
+
+def test_the_lead_may_change_where_panels_meet():
+    found = meeting(RISING, LEVEL).regions()
+    assert [model for model, _, _ in found] == [1, 0]
+    assert found[0][2] == found[1][1] == 0.5
+
+
+def test_the_smallest_value_may_lie_where_panels_meet():
+    assert meeting(ROUND, LEVEL).smallest(0, 0.3, 0.6) == (pytest.approx(0.0, abs=1e-15), 0.5)
+
+
+def test_the_largest_gap_may_lie_where_panels_meet():
+    curves = meeting([1 - piece for piece in ROUND], LEVEL)
+    assert curves.largest_gap(1, (0, 0.3, 0.7), 0.3, 0.7) == pytest.approx(1.0, rel=1e-12)
