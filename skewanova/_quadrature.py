@@ -61,7 +61,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
     """Ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
     corners = [low, *sorted(c for c in cuts if low < c < high), high]
     pieces = [
-        np.linspace(start, stop, max(1, int(np.ceil((stop - start) / width))) + 1)[:-1]
+        np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
         for start, stop in pairwise(corners)
     ]
     return np.concatenate([*pieces, [high]])

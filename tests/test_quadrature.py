@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special, stats
 from scipy.special import expit
 from strategies import ranges
 
@@ -91,3 +92,73 @@ def test_beta_rule(a, b):
 
 def test_normalised():
     assert quadrature.normalised(np.array([1.0, 3.0])).tolist() == [0.25, 0.75]
+
+
+# --- no more nodes than needed, and no fewer ----------------------------------------------------------------
+
+
+def test_panels_are_even_between_the_cuts_and_as_few_as_their_width_allows():
+    edges = quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[5.0, 5.0, 9.0, 0.0])
+    assert edges.tolist() == [0.0, 2.5, 5.0, 9.0]
+    assert quadrature._panel_edges(0.0, 8.0, width=4.0, cuts=[]).tolist() == [0.0, 4.0, 8.0]
+    assert quadrature._panel_edges(0.0, 8.1, width=4.0, cuts=[]) == pytest.approx([0, 2.7, 5.4, 8.1])
+
+
+@pytest.mark.parametrize(("width", "count"), [(0.5, 1), (3.0, 1), (4.0, 1), (4.1, 2), (9.0, 3)])
+def test_nodes_are_two_more_than_the_poles_at_distance_pi_ask_for(width, count):
+    nodes, _ = log_skew_nodes(-1.0, width - 1.0, [])
+    each, rest = divmod(len(nodes), count)
+    assert rest == 0
+    # Error of n nodes: rho^(-2 n), with rho the sum of the half-axes of the ellipse through the nearest pole.
+    height = np.pi / (width / count / 2)
+    rho = height + np.sqrt(1 + height**2)
+    assert rho ** (-2.0 * (each - 2)) <= 1e-18 < rho ** (-2.0 * (each - 3))
+
+
+SHAPES = [(0.1, 0.1), (2, 30), (2000, 3000), (0.5, 8)]
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_panels_hold_all_but_1e18_of_the_weight(a, b, monkeypatch):
+    asked = {}
+
+    def noted(low, high, *, width, cuts):
+        asked.update(low=low, high=high, width=width)
+        return edges(low, high, width=width, cuts=cuts)
+
+    edges = quadrature._panel_edges
+    monkeypatch.setattr(quadrature, "_panel_edges", noted)
+    beta_nodes(a, b, [])
+    spread = np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))  # of the log-odds
+    # Ten spreads, and what it takes an exponential tail to fall by 1e-18 e^-3 on either side.
+    tail = np.log(1e18) + 3
+    assert asked["low"] == pytest.approx(np.log(a / b) - 10 * spread - tail / a)
+    assert asked["high"] == pytest.approx(np.log(a / b) + 10 * spread + tail / b)
+    assert asked["width"] == pytest.approx(2 * spread if spread < 1 else 2.0)
+    law = stats.beta(a, b)
+    assert law.logcdf(special.expit(asked["low"])) < np.log(1e-17)
+    assert law.logsf(1 - special.expit(-asked["high"])) < np.log(1e-17)
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_rule_has_the_moments_and_shares_of_the_beta_law(a, b):
+    cut = float(stats.beta.ppf(0.3, a, b))
+    priors, weights = beta_nodes(a, b, [cut])
+    assert weights @ priors == pytest.approx(a / (a + b), rel=1e-12)
+    assert weights @ priors**2 == pytest.approx(a / (a + b) * (a + 1) / (a + b + 1), rel=1e-12)
+    inside = priors > 1e-290
+    log_mean = special.digamma(a) - special.digamma(a + b)
+    assert weights[inside] @ np.log(priors[inside]) == pytest.approx(log_mean, rel=1e-10)
+    assert weights[priors < cut].sum() == pytest.approx(0.3, rel=1e-10)  # a break is the end of a panel
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_panels_have_24_nodes(a, b):
+    priors, _ = beta_nodes(a, b, [])
+    spread = np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))
+    length = 20 * spread + (np.log(1e18) + 3) * (1 / a + 1 / b)
+    panels = int(np.ceil(length / min(2.0, 2 * spread)))
+    assert len(priors) <= 24 * panels
+    assert len(priors) > 24 * panels * 0.2  # the rest has weights that round to 0
+    if a == 2:
+        assert len(priors) == 24 * panels
