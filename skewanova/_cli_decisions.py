@@ -10,13 +10,19 @@ import click
 from skewanova._cli_options import (
     Parsed,
     design_options,
-    out_file_option,
+    out_option,
     output_options,
     table_options,
     told,
 )
-from skewanova._cli_output import datasets_as_json, print_json, screen_width
-from skewanova._cli_reading import column_names, read_table
+from skewanova._cli_output import (
+    Files,
+    datasets_as_json,
+    print_json,
+    screen_width,
+    write_results,
+)
+from skewanova._cli_reading import column_names, read_table, reading
 from skewanova._parsing import parse_deployment_prior, parse_priors
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @design_options
-@out_file_option
+@out_option("operating.csv and its tables")
 @table_options
 @output_options
 @told
@@ -63,15 +69,15 @@ def operate(
     quiet: bool,
     **options: Any,
 ) -> None:
-    r"""Tell what one threshold does at the priors of its use.
+    """Tell what one threshold does at the priors of its use.
 
     \b
     Example:
-      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \
+      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \\
           --cost-fp 1 --cost-fn 20
-    """
+    """  # noqa: D301 - click wants the sign \b itself
     from skewanova._design import find_resampling
-    from skewanova._operating_tables import operating_points_table
+    from skewanova._operating_tables import operating_points_table, thresholds_table
     from skewanova.operating import operating_table
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
@@ -80,12 +86,15 @@ def operate(
     table = read_table(scores, options)
     design, _ = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
     frame = operating_table(table, costs=costs, ratio=design.ratio, **options)
-    if out is not None:
-        frame.to_csv(out, index=False)
+    tables = operating_points_table(frame), thresholds_table(frame)
+    settings = {**options, "costs": costs, "resampling": resampling, "test_fraction": test_fraction}
+    text = "\n\n".join(found.to_markdown() for found in tables)
+    files: Files = {"operating.csv": frame, "operating.md": text}
+    write_results(out, files, command="operate", table=table, settings=settings)
     if as_json:
         print_json("operate", operating=frame)
     elif not quiet:
-        click.echo(operating_points_table(frame).to_text(screen_width()))
+        click.echo("\n\n".join(found.to_text(screen_width()) for found in tables))
 
 
 @click.command()
@@ -102,22 +111,23 @@ def operate(
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
 @click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
 @design_options
-@out_file_option
+@out_option("plans.csv and its text")
 @table_options
 @output_options
 @told
 def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    r"""Tell how much more data would tell the models apart.
+    """Tell how much more data would tell the models apart.
 
     \b
     Example:
       skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
-    """
+    """  # noqa: D301 - click wants the sign \b itself
     from skewanova.planning import plan_comparison
 
-    found = plan_comparison(read_table(scores, options), **options)
-    if out is not None:
-        found.to_frame().to_csv(out, index=False)
+    table = read_table(scores, options)
+    found = plan_comparison(table, **options)
+    files: Files = {"plans.csv": found.to_frame(), "plans.txt": found.summary()}
+    write_results(out, files, command="plan", table=table, settings=options)
     if as_json:
         print_json("plan", plan=found.to_frame(), sentences=found.sentences)
     elif not quiet:
@@ -133,7 +143,8 @@ def describe_datasets(
     from skewanova.scores import describe_table
 
     columns, positive = column_names(options)
-    tables = read_datasets(scores, columns=columns, pos_label=positive)
+    with reading(scores):
+        tables = read_datasets(scores, columns=columns, pos_label=positive)
     check_same_models({name: table.models for name, table in tables.items()})
     described = {}
     for name, table in tables.items():
@@ -144,14 +155,15 @@ def describe_datasets(
 
 def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Compare on several data sets, and print what was found across them."""
+    from skewanova._dataset_tables import read_datasets
     from skewanova._datasets_comparison import compare_datasets
 
     columns, positive = column_names(options)
     out, rng = options.pop("out"), options.pop("seed")
     prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
-    result = compare_datasets(
-        scores, prior, columns=columns, pos_label=positive, alpha=alpha, rng=rng, options=options
-    )
+    with reading(scores):
+        tables = read_datasets(scores, columns=columns, pos_label=positive)
+    result = compare_datasets(tables, prior, alpha=alpha, rng=rng, options=options)
     written = None if out is None else result.save(out)
     if as_json:
         print_json("compare", **datasets_as_json(result))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,18 +17,23 @@ import click
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
+from skewanova._folder import OutputError, check_folder
 from skewanova._parsing import parse_deployment_prior, parse_priors
 from skewanova._rendering import one_line
-from skewanova._signals import tidy_end
+from skewanova._system import is_closed_pipe, tidy_end
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # generic in late versions only
 
-BAD_INPUT = 2
+BAD_INPUT, FAILED = 2, 1
 #: What a message calls an argument of Python, as the shell has it.
-IN_THE_SHELL = {"with `pos_label`": "with --positive", "missing='drop_fold'": "--missing drop_fold"}
+IN_THE_SHELL = {
+    "with `pos_label`": "with --positive",
+    "missing='drop_fold'": "--missing drop_fold",
+    "`directory`": "--out",
+}
 
 
 class Parsed(_ParamType):
@@ -46,8 +53,62 @@ class Parsed(_ParamType):
             self.fail(str(error), param, ctx)
 
 
+class Failure(click.ClickException):
+    """One line that tells what went wrong."""
+
+    exit_code = FAILED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
+    def show(self, file: Any = None) -> None:
+        """Print the line, if somebody still reads."""
+        with suppress(OSError):
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
+
+
+class Refusal(Failure):
+    """The same where what was given is at fault."""
+
+    exit_code = BAD_INPUT
+
+
+class Group(click.Group):
+    """Commands that tell in one line what the system refuses, wherever it happens, also in printing."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command; a reader who left early (`| head`) is no news."""
+        try:
+            return super().main(*args, **extra)
+        except (OSError, MemoryError) as error:
+            if not (isinstance(error, OSError) and is_closed_pipe(error)):
+                Failure(failure_text(error)).show()
+            _drop_output()
+            sys.exit(FAILED)
+
+
+def failure_text(error: OSError | MemoryError) -> str:
+    """What the system refused, on one line."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; a Parquet file is read in passes where it must be"
+    if isinstance(error, OutputError) or not error.strerror:
+        return str(error)
+    return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
+
+
+def _drop_output() -> None:
+    """Let what was not printed go, so that its end at the exit of Python is not told a second time."""
+    with suppress(OSError, ValueError):  # what stands in for it may have no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def told(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn bad input into one clear line and exit status 2; warnings are part of what is printed."""
+    """Turn bad input into one clear line and exit status 2; warnings are part of what is printed.
+
+    A folder that could not be written is refused before the work begins.
+    """
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -57,13 +118,14 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with tidy_end(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
+                if options.get("out") is not None:
+                    check_folder(options["out"], inputs=[options.get("scores")])
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
-            message = one_line(str(error))
+            message = str(error)
             for argument, option in IN_THE_SHELL.items():
                 message = message.replace(argument, option)
-            click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
-            sys.exit(BAD_INPUT)
+            raise Refusal(message) from error
 
     return run
 
@@ -113,12 +175,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="Seed of all resampling.",
         ),
-        click.option(
-            "--out",
-            type=click.Path(path_type=Path, file_okay=False),
-            metavar="DIR",
-            help="Write report.html, tables, figures and CSV files to this folder.",
-        ),
+        out_option("report.html, tables, figures and CSV files"),
     ]
     return with_options(options, command)
 
@@ -141,22 +198,11 @@ def design_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options(options, command)
 
 
-def _writable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Tell before the work begins that a file could not be written after it."""
-    if path is not None and path.is_dir():
-        raise click.BadParameter(f"{str(path)!r} is a folder; name a file")
-    if path is not None and not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(path.parent)!r} to write to")
-    return path
-
-
-out_file_option = click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    callback=_writable,
-    metavar="FILE",
-    help="Also write a CSV file.",
-)
+def out_option(content: str) -> Callable[..., Any]:
+    """The folder that a command writes, whole or not at all."""
+    return click.option(
+        "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write {content} to this folder."
+    )
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:

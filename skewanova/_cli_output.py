@@ -18,13 +18,19 @@ import pandas as pd
 from tqdm import tqdm
 
 import skewanova
+from skewanova._folder import provenance_of, whole_folder
 from skewanova._progress import listening
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skewanova._datasets_comparison import DatasetsComparison
+    from skewanova._streamed_scores import Scores
     from skewanova.comparison import Comparison
 
 WIDEST, NARROWEST = 80, 40
+#: What a command writes, by the name of the file.
+Files = Mapping[str, pd.DataFrame | str]
 #: Headings of a summary, and the colour of what stands under them.
 SECTIONS: Mapping[str, str | None] = {
     "Advice": "green",
@@ -73,6 +79,28 @@ def stages_shown(total: int) -> Iterator[None]:
 
         with listening(show):
             yield
+
+
+def write_results(
+    out: Path | None,
+    files: Files,
+    *,
+    command: str,
+    table: Scores,
+    settings: Mapping[str, Any],
+    seed: int | None = None,
+) -> None:
+    """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
+    if out is None:
+        return
+    asked = {name: value for name, value in settings.items() if value is not None}
+    made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
+    with whole_folder(out, made, inputs=[table.source]) as output:
+        for name, content in files.items():
+            if isinstance(content, str):
+                output.write(name, content.rstrip("\n") + "\n")
+            else:
+                output.write_csv(name, content)
 
 
 def print_json(command: str, **content: Any) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import skewanova
 from skewanova._checks import InputError
+from skewanova._system import is_closed_pipe
 
 if TYPE_CHECKING:
     from skewanova._streamed_scores import Scores
@@ -25,14 +27,32 @@ def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
 
 def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
     """Read the score table into memory, taking the options about it out of `options`."""
-    return _wide(path, options) if options["wide"] else _long(path, options, skewanova.read_scores)
+    with reading(path):
+        return _wide(path, options) if options["wide"] else _long(path, options, skewanova.read_scores)
 
 
 def open_table(path: Path, options: dict[str, Any]) -> Scores:
     """As :func:`read_table`, or in passes where the table would take up too much memory."""
     from skewanova.scores import open_scores
 
-    return _wide(path, options) if options["wide"] else _long(path, options, open_scores)
+    with reading(path):
+        return _wide(path, options) if options["wide"] else _long(path, options, open_scores)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Tell of a table that cannot be read, or takes more memory than there is, as of any bad input."""
+    try:
+        yield
+    except OSError as error:
+        if is_closed_pipe(error):  # that is what is shown meanwhile
+            raise
+        raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
+    except MemoryError as error:
+        raise InputError(
+            f"{path.name!r} takes more memory than there is; write it to a Parquet file, which is read in "
+            "passes where it must be"
+        ) from error
 
 
 def _long(path: Path, options: dict[str, Any], read: Callable[..., _Table]) -> _Table:

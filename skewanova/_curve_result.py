@@ -56,9 +56,6 @@ _LAYOUTS: Mapping[str, _Layout] = {
 }
 
 
-STUDIES = tuple(_LAYOUTS)
-
-
 @dataclass(frozen=True, eq=False)
 class CurveStudy(Framed):
     """Areas or intervals against the truth.

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
 from skewanova._datasets_tables import AcrossSource, across_tables
 from skewanova._document import ReportSource, environment, script, view
-from skewanova._folder import whole_folder
-from skewanova.report import FILES, write_folder
+from skewanova._folder import PROVENANCE, provenance_of, whole_folder
+from skewanova.report import write_part
 
 ACROSS_FILES = ("iauprec", "anova", "posthoc", "hierarchical", "ranking")
 KIND = "comparison on several data sets"
 OWN_FILES = (
-    *(f"{name}.csv" for name in ACROSS_FILES), "datasets.csv", "report.html", "tables.md", "provenance.json"
+    *(f"{name}.csv" for name in ACROSS_FILES), "datasets.csv", "report.html", "tables.md", PROVENANCE
 )  # fmt: skip
 #: Files that hold the numbers of each table across data sets.
 TABLE_FILES = {
@@ -63,24 +62,32 @@ def write_datasets_folder(source: FolderSource, directory: Path) -> Path:
     Path
         The folder.
     """
-    earlier = len([p for p in directory.glob("dataset-*") if p.is_dir()])
-    numbers = range(1, max(earlier, len(source.comparisons)) + 1)
-    inside = {f"{folder_name(n)}/{name}" for n in numbers for name in FILES}
-    figures = {f"{folder_name(n)}/figures" for n in numbers}
-    with whole_folder(directory, files={*OWN_FILES, *inside, *figures}, is_ours=_is_ours) as folder:
+    provenance = _provenance(source)
+    inputs = [result.source for result in source.comparisons.values()]
+    with whole_folder(directory, provenance, inputs=inputs) as output:
         for name in ACROSS_FILES:
-            frame: pd.DataFrame = getattr(source, name)
-            frame.to_csv(folder / f"{name}.csv", index=False)
-        _contents(source).to_csv(folder / "datasets.csv", index=False)
-        tables = across_tables(source)
-        text = "\n\n".join(table.to_markdown() for table in tables)
-        (folder / "tables.md").write_text(text + "\n", encoding="utf-8")
-        (folder / "report.html").write_text(_page(source), encoding="utf-8")
-        settings = {"kind": KIND, "alpha": source.alpha, "deployment_prior": source.deployment_prior}
-        (folder / "provenance.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+            output.write_csv(f"{name}.csv", getattr(source, name))
+        output.write_csv("datasets.csv", _contents(source))
+        text = "\n\n".join(table.to_markdown() for table in across_tables(source))
+        output.write("tables.md", text + "\n")
+        output.write("report.html", _page(source))
         for number, result in enumerate(source.comparisons.values(), start=1):
-            write_folder(result, folder / folder_name(number), formats=("svg",))
+            write_part(result, output, folder_name(number), formats=("svg",))
     return directory
+
+
+def _provenance(source: FolderSource) -> dict[str, Any]:
+    """That of all data sets; settings that differ between them are in the folder of each."""
+    results = list(source.comparisons.values())
+    first = results[0]
+    shared = {
+        name: value
+        for name, value in first.settings.items()
+        if all(result.settings.get(name) == value for result in results)
+    }
+    path = first.source if len({result.source for result in results}) == 1 else None
+    digest = first.sha256 if path else None
+    return provenance_of(KIND, shared, seed=first.settings.get("seed"), source=path, sha256=digest)
 
 
 def folder_name(number: int) -> str:
@@ -112,12 +119,3 @@ def _page(source: FolderSource) -> str:
         **script(),
     }
     return environment().get_template("datasets.html.j2").render(context)
-
-
-def _is_ours(directory: Path) -> bool:
-    """Whether an earlier output of this kind stands there."""
-    try:
-        known = json.loads((directory / "provenance.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(known, dict) and known.get("kind") == KIND

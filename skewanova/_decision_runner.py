@@ -18,6 +18,7 @@ from tqdm import tqdm
 from skewanova._checks import Floats, check_choice, check_count
 from skewanova._framed import Framed
 from skewanova._rendering import Table, format_number
+from skewanova._system import tied
 
 #: Replicates simulated together, from one seed.
 BLOCK = 25
@@ -47,7 +48,9 @@ def simulated(
     check_count(rng, "rng", minimum=0)
     check_count(n_jobs, "n_jobs", minimum=1)
     blocks = [(cell.measure, *block) for cell in cells for block in cell.blocks(study, rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_block)(*block) for block in blocks)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(tied(_block))(*block) for block in blocks
+    )
     bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
     found: Iterator[Floats] = iter(bar)
     for cell in cells:
@@ -63,9 +66,6 @@ def _block(measure: Measure, size: int, seed: np.random.SeedSequence) -> Floats:
 def chosen(settings: Sequence[str] | None, known: Mapping[str, object]) -> list[str]:
     """Names asked for, all by default."""
     return [check_choice(name, list(known), "settings") for name in (known if settings is None else settings)]
-
-
-DECISION_STUDIES = ("crossings", "leaders", "p_best")
 
 
 @dataclass(frozen=True, eq=False)

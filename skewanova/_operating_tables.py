@@ -57,6 +57,43 @@ def operating_points_table(operating: pd.DataFrame) -> Table:
     return Table("operating", "Operating points", header, tuple(rows), note=_note(shown, bool(len(means))))
 
 
+def thresholds_table(operating: pd.DataFrame) -> Table:
+    """The threshold of every model, and the prior it was chosen for where the rule asks for one.
+
+    Parameters
+    ----------
+    operating : DataFrame
+        As :func:`~skewanova.operating_table` returns it.
+
+    Returns
+    -------
+    Table
+        Every digit of the threshold, so that it flags the same cases; of several folds the smallest, the
+        median and the largest.
+    """
+    single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
+    chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
+    rows = []
+    keys: Any = ["model", "chosen_prior"]
+    for (model, prior), group in chosen.groupby(keys, sort=False, observed=True, dropna=False):
+        values = group["threshold"].to_numpy(dtype=np.float64)
+        found = values if len(values) == 1 else np.quantile(values, [0, 0.5, 1], method="lower")
+        label = str(model) if pd.isna(prior) else f"{model} (for {prior:g})"
+        rows.append((label, *map(_threshold, found)))
+    several = max(map(len, rows)) > 2
+    header = ("Model", *(("Smallest", "Median", "Largest") if several else ("Threshold",)))
+    note = "A case that scores at least the threshold is flagged."
+    if several:
+        note += " Each fold has its own threshold: these are the smallest, the median and the largest."
+    return Table("thresholds", "Thresholds", header, tuple(rows), note=note)
+
+
+def _threshold(value: float) -> str:
+    if np.isnan(value):
+        return "out of reach"
+    return "none is flagged" if value == np.inf else repr(float(value))
+
+
 def _label(row: Any) -> str:
     """Model and prior, and the prior that the threshold was chosen for where it is another."""
     chosen = f" (for {row.chosen_prior:g})" if abs(row.chosen_prior - row.prior) > 0 else ""

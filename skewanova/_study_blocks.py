@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from skewanova._checks import Floats, check_count
+from skewanova._system import tied
 
 #: Samples simulated together, from one seed.
 BLOCK = 25
@@ -47,7 +48,9 @@ def simulated(
     check_count(rng, "rng", minimum=0)
     check_count(n_jobs, "n_jobs", minimum=1)
     blocks = [(cell, *block) for cell in cells for block in cell.blocks(study, rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_block)(*block) for block in blocks)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(tied(_block))(*block) for block in blocks
+    )
     bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
     found: Iterator[Floats] = iter(bar)
     for cell in cells:

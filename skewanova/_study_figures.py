@@ -112,12 +112,7 @@ def draw_panels(frame: pd.DataFrame, plot: Callable[..., Axes], *, by: str = "se
 
 def study_figures(study: str, frame: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """Yield the name and the figure of each of a study's figures."""
-    yield from _FIGURES[study](frame, seed)
-
-
-def figure_names(study: str) -> tuple[str, ...]:
-    """Names of all figures that a study may have."""
-    return _NAMES[study]
+    yield from _FIGURES.get(study, _none)(frame, seed)
 
 
 def picture(figure: Figure, kind: str) -> bytes:
@@ -193,22 +188,7 @@ _FIGURES: Mapping[str, Callable[[pd.DataFrame, int], Iterator[tuple[str, Figure]
     "intervals": _of_intervals,
     "binormal": _of_binormal,
     "paired": _of_paired,
-    "crossings": _none,
-    "leaders": _none,
     "p_best": _of_p_best,
-}
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "estimators": ("bias",),
-    "intervals": tuple(f"{n}{end}" for n in ("coverage", "width", "location") for end in ("", "_by_prior")),
-    "binormal": ("curves", "auprec", "auc"),
-    "crossings": (),
-    "leaders": (),
-    "p_best": ("reliability",),
-    "paired": tuple(
-        f"{name}_{setting}"
-        for name in ("size", "size_thin")
-        for setting in ("binormal", "strong_binormal", "crossing")
-    ),
 }
 _AXES = {"n_total": "cases", "prior": "prior"}
 

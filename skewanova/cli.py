@@ -14,20 +14,23 @@ import skewanova
 from skewanova._checks import InputError, SeveralDatasetsError
 from skewanova._cli_decisions import describe_datasets, operate, plan, run_datasets
 from skewanova._cli_options import (
+    Group,
     Parsed,
     comparison_options,
-    out_file_option,
+    out_option,
     output_options,
     table_options,
     told,
 )
 from skewanova._cli_output import (
+    Files,
     coloured,
     comparison_as_json,
     print_json,
     screen_width,
     stages_shown,
     wrapped,
+    write_results,
 )
 from skewanova._cli_reading import open_table, read_table
 from skewanova._cli_studies import study
@@ -39,11 +42,13 @@ if TYPE_CHECKING:
     from skewanova._streamed_scores import Scores
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+#: How the names of what is read first in a folder end, best first.
+PAGES = ("report.html", ".md", ".txt")
 #: Stages of a comparison.
 STAGES = 5
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(skewanova.__version__, prog_name="skewanova")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -83,7 +88,7 @@ def demo(**options: Any) -> None:
 @output_options
 @told
 def compare(scores: Path, **options: Any) -> None:
-    r"""Compare the models in the table SCORES.
+    """Compare the models in the table SCORES.
 
     SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
     for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
@@ -92,9 +97,9 @@ def compare(scores: Path, **options: Any) -> None:
 
     \b
     Example:
-      skewanova compare scores.csv --deployment-prior 0.05:0.20 \
+      skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
-    """
+    """  # noqa: D301 - click wants the sign \b itself
     given = dict(options)
     try:
         table = open_table(scores, options)
@@ -157,7 +162,7 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
-@out_file_option
+@out_option("intervals.csv and its table")
 @table_options
 @output_options
 @told
@@ -171,13 +176,15 @@ def intervals(
     """
     from skewanova.tables import intervals_table
 
-    frame = skewanova.interval_table(read_table(scores, options), rng=seed, **options)
-    if out is not None:
-        frame.to_csv(out, index=False)
+    table = read_table(scores, options)
+    frame = skewanova.interval_table(table, rng=seed, **options)
+    shown = intervals_table(frame)
+    files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
+    write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
     if as_json:
         print_json("intervals", intervals=frame)
     elif not quiet:
-        click.echo(intervals_table(frame).to_text(screen_width()))
+        click.echo(shown.to_text(screen_width()))
 
 
 @main.command()
@@ -186,28 +193,37 @@ def intervals(
 @told
 def report(directory: Path, in_browser: bool) -> None:
     """Tell where the report in the output folder DIR is, or open it."""
-    from skewanova._folder import is_output
+    from skewanova._folder import own_files
 
-    page = directory / "report.html"
-    if not is_output(directory) or not page.is_file():
+    pages = sorted(
+        (name for name in own_files(directory) if Path(name).name == name and (directory / name).is_file()),
+        key=_by_readability,
+    )
+    if not pages:
         raise InputError(
             f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
             "SCORES --out DIR`"
         )
+    page = directory / pages[0]
     if in_browser and click.launch(page.resolve().as_uri()):
         raise InputError(f"no browser could be started; open {str(page)!r} yourself")
     click.echo(str(page))
 
 
+def _by_readability(name: str) -> tuple[bool, ...]:
+    """The report comes first, then tables of text."""
+    return tuple(not name.endswith(end) for end in PAGES)
+
+
 @main.command()
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 def completion(shell: str) -> None:
-    r"""Print the script that completes commands and options in SHELL.
+    """Print the script that completes commands and options in SHELL.
 
     \b
     For example, in ~/.bashrc:
       eval "$(skewanova completion bash)"
-    """
+    """  # noqa: D301 - click wants the sign \b itself
     click.echo(SHELLS[shell](main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
 
 

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-import platform
-import time
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from skewanova._checks import InputError
 from skewanova._document import ReportSource, methods_of, render, title
 from skewanova._figures import FORMATS, KINDS, draw_figures
-from skewanova._folder import is_output, whole_folder
+from skewanova._folder import PROVENANCE, Output, Provenance, provenance_of, whole_folder
 from skewanova._methods import bibtex, cited
 from skewanova._publication import latex_file, publication_tables
 
@@ -55,9 +45,8 @@ CURVE_FILES = {
     "residuals.csv": "residuals",
 }
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
-TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", "provenance.json")
+TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE)
 FILES = frozenset({*CSV_FILES, *CURVE_FILES, *FIGURE_FILES, *TEXT_FILES})
-VERSIONS = ("skewanova", "numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn")
 
 
 def render_html(source: ReportSource) -> str:
@@ -109,8 +98,10 @@ def write_folder(
     Raises
     ------
     ValueError
-        If a file or a folder with anything else stands there, or a name cannot be written as UTF-8. Whatever
-        is raised, the folder is as it was.
+        If an input, a file or a folder with anything else stands there (a file of an earlier output that was
+        edited since counts as such), another run is writing there, or a name cannot be written as UTF-8.
+    OSError
+        If the system does not let it be written. Whatever is raised, the folder is as it was.
 
     Examples
     --------
@@ -124,46 +115,32 @@ def write_folder(
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
     ['anova.csv', 'auprec.csv', 'auprec_by_prior.csv']
     """
-    try:
-        with whole_folder(directory, files=FILES, is_ours=is_output) as folder:
-            _write_files(source, folder, formats)
-    except UnicodeEncodeError as error:
-        bad = error.object[error.start : error.end]
-        raise InputError(
-            f"names must be text that can be written as UTF-8, but one holds {bad!a}; rename it"
-        ) from error
+    provenance = _provenance(source)
+    with whole_folder(directory, provenance, inputs=[source.source]) as output:
+        fill(output, source, provenance, formats)
     return Path(directory)
 
 
-def _write_files(source: ReportSource, folder: Path, formats: Sequence[str]) -> None:
+def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str] = FORMATS) -> None:
+    """Write the same into a part of a larger output, under its own provenance."""
+    part, provenance = output.below(name), _provenance(source)
+    fill(part, source, provenance, formats)
+    part.sign(provenance)
+
+
+def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
     for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
-        _write_text(folder / name, _csv_text(getattr(source, attribute)))
-    _write_text(folder / "tables.tex", latex_file(source))
-    _write_text(folder / "tables.md", _markdown_text(source))
-    _write_text(folder / "references.bib", bibtex(cited(methods_of(source))))
-    provenance = _provenance(source)
-    _write_text(folder / "provenance.json", json.dumps(provenance, indent=2, default=_plain) + "\n")
+        output.write_csv(name, getattr(source, attribute))
+    output.write("tables.tex", latex_file(source))
+    output.write("tables.md", _markdown_text(source))
+    output.write("references.bib", bibtex(cited(methods_of(source))))
     drawn = {}
-    (folder / "figures").mkdir()
     for kind, pictures in draw_figures(source, formats):
         for name, picture in pictures.items():
-            (folder / "figures" / f"{kind}.{name}").write_bytes(picture)
+            output.write(f"figures/{kind}.{name}", picture)
         drawn[kind] = pictures["svg"]
-    _write_text(folder / "report.html", render(source, drawn, provenance))
-
-
-def _write_text(path: Path, text: str) -> None:
-    """The same bytes on every system."""
-    path.write_bytes(text.encode("utf-8"))
-
-
-def _csv_text(frame: pd.DataFrame) -> str:
-    """Comma-separated values, floats in full; a bare carriage return in a name would end its row."""
-    text: str = frame.to_csv(index=False, lineterminator="\n")
-    if "\r" in text:
-        text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    return text
+    output.write("report.html", render(source, drawn, provenance))
 
 
 def _markdown_text(source: ReportSource) -> str:
@@ -171,19 +148,11 @@ def _markdown_text(source: ReportSource) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _provenance(source: ReportSource) -> dict[str, Any]:
-    """What made this output: read back to tell an earlier output from anything else."""
-    now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
-    return {
-        "tool": "skewanova",
-        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
-        "input": {"name": source.source.name if source.source else None, "sha256": source.sha256},
-        "seed": source.settings.get("seed"),
-        "settings": dict(source.settings),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
-    }
-
-
-def _plain(value: object) -> object:
-    """A numpy number or array as JSON has it, anything else in words."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
+def _provenance(source: ReportSource) -> Provenance:
+    return provenance_of(
+        "comparison",
+        source.settings,
+        seed=source.settings.get("seed"),
+        source=source.source,
+        sha256=source.sha256,
+    )

@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import InputError, SeveralDatasetsError, check_choice, emit
-from skewanova._memory import available_memory
 from skewanova._paired_cases import paired_cases
 from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
 from skewanova._streamed_scores import Scores, StreamedScores
+from skewanova._system import available_memory
 from skewanova._tables_in import PARQUET, existing, load_table, open_parquet, wanted_columns
 
 COLUMNS = ("model", "fold", "y_true", "y_score")

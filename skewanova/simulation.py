@@ -22,6 +22,7 @@ from skewanova._fold_kernels import pair_indices
 from skewanova._framed import Framed
 from skewanova._rendering import Table
 from skewanova._scenarios import SCENARIOS, Scenario
+from skewanova._system import tied
 
 #: Levels at which every test is judged.
 LEVELS = (0.05, 0.005)
@@ -92,6 +93,10 @@ class StudyResult(Framed):
         note = f"{counts} replicates, seed {self.rng}. Monte Carlo standard errors are in the frame."
         header = ("Test", *(_head(head) for head in heads))
         return Table(self.study, _CAPTIONS[self.study, column], header, tuple(rows), note=note)
+
+    def to_tables(self) -> tuple[Table, ...]:
+        """Return the rates as the one table there is, as other studies have several."""
+        return (self.to_table(),)
 
 
 def type_one_error_study(
@@ -239,7 +244,9 @@ def _simulated(
     check_count(rng, "rng", minimum=0)
     check_count(n_jobs, "n_jobs", minimum=1)
     blocks = [(run, *block) for run in runs for block in run.blocks(rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_block)(*block) for block in blocks)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(tied(_block))(*block) for block in blocks
+    )
     bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
     found: Iterator[PValues] = iter(bar)
     for run in runs:

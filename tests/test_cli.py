@@ -49,7 +49,7 @@ def run(*arguments):
 def run_process(*arguments, **environment):
     """The command as a shell starts it."""
     script = Path(sys.executable).with_name("skewanova")
-    command = [str(script)] if script.exists() else [sys.executable, "-m", "skewanova.cli"]
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "skewanova"]
     return subprocess.run(
         [*command, *map(str, arguments)],
         capture_output=True,
@@ -384,12 +384,14 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
 
 
 def test_intervals(folder):
-    done = run("intervals", "scores.csv", "--prior", "0.4", "--out", "i.csv")
+    done = run("intervals", "scores.csv", "--prior", "0.4", "--out", "i")
     assert (done.exit_code, done.stderr) == (0, "")
     assert max(map(len, done.output.split("\n"))) <= 80
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         known = sa.interval_table(sa.read_scores("scores.csv"), prior=0.4)
-    assert pd.read_csv("i.csv")["estimate"].tolist() == pytest.approx(known["estimate"].tolist(), rel=1e-12)
+    assert pd.read_csv("i/intervals.csv")["estimate"].tolist() == pytest.approx(
+        known["estimate"].tolist(), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -400,8 +402,12 @@ def test_intervals(folder):
         (["--prior", "0.1", "--deployment-prior", "0.1:0.2"], "give either `prior` or `deployment_prior`"),
         (["--level", "2"], "`level` must lie strictly between 0 and 1, but got 2$"),
         (["--method", "magic"], "'magic' is not one of"),
-        (["--out", "absent/i.csv"], "there is no folder 'absent' to write to$"),
-        (["--out", "."], r"'\.' is a folder; name a file$"),
+        (
+            ["--out", "scores.csv"],
+            "^Error: --out must be a folder, but 'scores.csv' is a file; choose another",
+        ),
+        (["--out", "scores.csv/i"], r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
+        (["--out", "."], r"^Error: --out must not be the current folder"),
     ],
 )
 def test_intervals_that_are_refused(folder, arguments, message):
@@ -414,4 +420,4 @@ def test_studies_that_are_refused(folder, name):
         ["study", name, "--scenarios", "zzz"], "`scenarios` must be one of .*; but got 'zzz'", folder
     )
     assert_refused(["study", name, "--replicates", "0"], "0 is not in the range x>=1", folder)
-    assert_refused(["study", name, "--out", "absent/s.csv"], "there is no folder 'absent'", folder)
+    assert_refused(["study", name, "--out", "scores.csv"], "'scores.csv' is a file", folder)

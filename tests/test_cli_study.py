@@ -19,9 +19,11 @@ def run(*args: object) -> str:
 
 def test_type_one_error_prints_and_writes_the_study(tmp_path):
     args = ("--scenarios", "S1, G-0.2", "--replicates", 20, "--seed", 3)
-    text = run("study", "type-one-error", *args, "--out", tmp_path / "rates.csv")
+    text = run("study", "type-one-error", *args, "--out", tmp_path / "rates")
     study = type_one_error_study(scenarios=["S1", "G-0.2"], replicates=20, rng=3, progress=False)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "rates.csv"), study.to_frame(), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "rates" / "type_one_error.csv"), study.to_frame(), check_dtype=False
+    )
     assert text == study.to_table().to_text() + "\n"
 
 
@@ -30,9 +32,9 @@ def test_power_prints_a_row_for_every_test():
 
 
 def test_binormal_prints_and_writes_the_study(tmp_path):
-    text = run("study", "binormal", "--replicates", 4, "--out", tmp_path / "bias.csv")
+    text = run("study", "binormal", "--replicates", 4, "--out", tmp_path / "bias")
     study = binormal_study(replicates=4, progress=False)
-    assert len(pd.read_csv(tmp_path / "bias.csv")) == len(study.to_frame())
+    assert len(pd.read_csv(tmp_path / "bias" / "binormal.csv")) == len(study.to_frame())
     assert all(table.to_text() in text for table in study.to_tables())
 
 
@@ -58,10 +60,10 @@ def two_disjoint_folds(tmp_path):
 
 def test_intervals_of_folds_and_pooled_where_they_are_disjoint(two_disjoint_folds, tmp_path):
     options = ("--wide", "--fold-column", "fold", "--case-column", "case")
-    text = run("intervals", two_disjoint_folds, *options, "--prior", 0.2, "--out", tmp_path / "intervals.csv")
+    text = run("intervals", two_disjoint_folds, *options, "--prior", 0.2, "--out", tmp_path / "out")
     expected = interval_table(scores_from_wide(two_disjoint_folds, fold="fold", case="case"), prior=0.2)
     assert expected["fold"].tolist() == [0, 1, 0, 1, "pooled", "pooled"]
-    written = pd.read_csv(tmp_path / "intervals.csv", keep_default_na=False)
+    written = pd.read_csv(tmp_path / "out" / "intervals.csv", keep_default_na=False)
     assert written["estimate"].tolist() == expected["estimate"].tolist()
     assert all(f"{row.low:.3f} to {row.high:.3f}" in text for row in expected.itertuples())
 

@@ -213,14 +213,20 @@ def test_summary(result):
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
 
 
-def quick_folder(_result, folder, *, formats):
-    assert formats == ("svg",)  # a picture for the report, and none beside it
-    folder.mkdir()
-    (folder / "report.html").write_text("one", encoding="utf-8")
+@pytest.fixture
+def quick_parts(monkeypatch):
+    """Figures are the slow part, and have their own tests."""
+
+    def quick(_result, output, name, *, formats):
+        assert formats == ("svg",)  # a picture for the report, and none beside it
+        part = output.below(name)
+        part.write("report.html", "one")
+        part.sign({"tool": "skewanova"})
+
+    monkeypatch.setattr(report, "write_part", quick)
 
 
-def test_folder_has_numbers_for_names(result, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "write_folder", quick_folder)
+def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     folder = result.save(tmp_path / "out")
     assert {p.name for p in folder.iterdir()} == {
         *report.OWN_FILES,
@@ -244,8 +250,7 @@ def run(*arguments):
     return CliRunner().invoke(cli.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80)
 
 
-def test_command(tmp_path, monkeypatch, result):
-    monkeypatch.setattr(report, "write_folder", quick_folder)
+def test_command(tmp_path, quick_parts, result):
     many().to_csv(tmp_path / "scores.csv", index=False)
     options = ["--deployment-prior", 0.4, "--priors", "0.5,0.4", "--resampling", "independent"]
     done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")

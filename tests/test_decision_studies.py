@@ -120,11 +120,11 @@ def test_options_are_checked(study):
 
 
 def test_commands_print_and_write_the_study(tmp_path):
-    args = ["study", "p-best", "--replicates", "1", "--out", str(tmp_path / "p.csv")]
+    args = ["study", "p-best", "--replicates", "1", "--out", str(tmp_path / "p")]
     told = CliRunner().invoke(main, args)
     assert told.exit_code == 0, told.output
     expected = p_best_study(replicates=1, progress=False)
-    assert len(pd.read_csv(tmp_path / "p.csv")) == len(expected.to_frame())
+    assert len(pd.read_csv(tmp_path / "p" / "p_best.csv")) == len(expected.to_frame())
     assert expected.to_tables()[0].to_text() in told.output
 
 

@@ -298,7 +298,7 @@ def run(*arguments):
 
 def test_command(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
-    out = tmp_path / "operate.csv"
+    out = tmp_path / "operate"
     options = ["--recall", 0.8, "--priors", "0.1,0.01", "--cost-fp", 1, "--cost-fn", 20, "--out", out]
     done = run("operate", tmp_path / "scores.csv", *options)
     assert done.exit_code == 0, done.output
@@ -306,18 +306,20 @@ def test_command(tmp_path):
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
         known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
-    written = pd.read_csv(out)
+    written = pd.read_csv(out / "operating.csv")
     np.testing.assert_allclose(written["estimate"], known["estimate"])
 
 
 def test_command_takes_the_design(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
     for options, ratio in (["--resampling", "independent"], 0), (["--test-fraction", 0.25], 1 / 3):
-        chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out.csv", "--quiet"]
+        chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
         done = run("operate", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
         known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
-        np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["conf_low"], known["conf_low"])
+        np.testing.assert_allclose(
+            pd.read_csv(tmp_path / "out" / "operating.csv")["conf_low"], known["conf_low"]
+        )
 
 
 @pytest.mark.parametrize(

@@ -216,13 +216,14 @@ def test_words():
 
 def test_command(tmp_path):
     folds_table().to_csv(tmp_path / "scores.csv", index=False)
-    arguments = ["plan", tmp_path / "scores.csv", "--difference", 0.05, "--out", tmp_path / "plan.csv"]
+    arguments = ["plan", tmp_path / "scores.csv", "--difference", 0.05, "--out", tmp_path / "out"]
     done = CliRunner().invoke(cli.main, [*map(str, arguments), "--resampling", "independent"])
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
         "Design: independent folds, 8 folds (as stated)\n- m0 and m1: a difference of"
     )
-    assert tuple(pd.read_csv(tmp_path / "plan.csv")) == PLAN_COLUMNS
+    assert tuple(pd.read_csv(tmp_path / "out" / "plans.csv")) == PLAN_COLUMNS
+    assert (tmp_path / "out" / "plans.txt").read_text() == done.stdout
     bad = CliRunner().invoke(cli.main, ["plan", str(tmp_path / "scores.csv"), "--power", "2"])
     assert bad.exit_code == 2
     assert "`power` must lie strictly between 0 and 1" in bad.stderr

@@ -25,6 +25,7 @@ from skewanova import _document, _figures, _folder, _methods, _publication, repo
 from skewanova._checks import InputError
 from skewanova._document import TEST_ROLES
 from skewanova._figures import KINDS
+from skewanova._folder import OutputError
 from skewanova._rendering import Table
 from skewanova.comparison import compare
 from skewanova.report import render_html, write_folder
@@ -391,7 +392,7 @@ def test_place_that_may_not_be_written_is_refused(plain, tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(InputError, match=r"cannot be written \(Permission denied\); choose another place"):
+    with pytest.raises(OutputError, match=r"'out' cannot be written \(Permission denied\); choose another"):
         write_folder(plain, tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-"""What the commands of studies write: numbers, tables and figures in a folder, or one file."""
+"""What the commands of studies write: numbers, tables and figures in a folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from skewanova import _study_figures as figures
 from skewanova import _study_folder as folder
 from skewanova._checks import InputError
 from skewanova._curve_studies import binormal_study, estimators_study, intervals_study
+from skewanova._folder import is_output
 from skewanova._paired_study import paired_study
 from skewanova.cli import main
 
@@ -21,15 +22,29 @@ STUDIES = {
     "binormal": lambda: binormal_study(alphas=[0.2, 0.4], **SMALL),
     "paired": lambda: paired_study(weightings=[0.5, 0.2], sizes=[10, 20], **SMALL),
 }
+FIGURES = {
+    "estimators": ("bias",),
+    "intervals": (
+        "coverage",
+        "coverage_by_prior",
+        "width",
+        "width_by_prior",
+        "location",
+        "location_by_prior",
+    ),
+    "binormal": ("curves", "auprec", "auc"),
+    "paired": ("size_binormal", "size_strong_binormal", "size_crossing"),
+}
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_is_written_with_all_its_figures(name, tmp_path):
     study = STUDIES[name]()
     folder.write_study(study, tmp_path / "out")
-    names = figures.figure_names(name)
-    drawn = {f"{figure}.{kind}" for figure in names for kind in ("png", "svg")}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {f"{name}.csv", f"{name}.md", *drawn}
+    drawn = {f"{figure}.{kind}" for figure in FIGURES[name] for kind in ("png", "svg")}
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {f"{name}.csv", f"{name}.md", "provenance.json", *drawn}
+    assert is_output(tmp_path / "out")
     text = (tmp_path / "out" / f"{name}.md").read_text()
     assert all(table.to_markdown() in text for table in study.to_tables())
     written = pd.read_csv(tmp_path / "out" / f"{name}.csv")
@@ -52,7 +67,7 @@ def test_the_command_writes_a_folder(tmp_path):
     assert (tmp_path / "new" / "curves.svg").read_bytes().startswith(b"<?xml")
 
 
-@pytest.mark.parametrize("name", ["file.txt", "missing/bias.csv"])
+@pytest.mark.parametrize("name", ["file.txt", "file.txt/bias"])
 def test_a_place_that_cannot_be_written_is_told_before_the_work(name, tmp_path, monkeypatch):
     (tmp_path / "file.txt").write_text("mine")
     monkeypatch.setattr("skewanova._curve_studies.binormal_study", None)  # would fail if it were called
