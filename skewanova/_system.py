@@ -269,9 +269,7 @@ def _of_linux() -> int | None:
 def _of_mac() -> int | None:
     """Free pages, and those that the system gives up when asked."""
     try:
-        text = subprocess.run(
-            ["/usr/bin/vm_stat"], capture_output=True, text=True, timeout=5, check=True
-        ).stdout
+        text = subprocess.check_output(["/usr/bin/vm_stat"], text=True, timeout=5)
     except (OSError, subprocess.SubprocessError):
         return None
     size = re.search(r"page size of (\d+)", text)

@@ -356,6 +356,7 @@ def test_output_of_another_tool_is_refused(plain, tmp_path, text):
 
 def test_earlier_output_with_a_foreign_file_is_refused(undrawn, plain, tmp_path):
     target = write_folder(plain, tmp_path / "out")
+    (target / "figures").mkdir()
     (target / "figures" / "mine.png").write_text("mine")
     (target / "empty").mkdir()
     (target / "elsewhere").symlink_to(tmp_path)
