@@ -15,6 +15,7 @@ from skewanova import cli
 from skewanova._anova_result import ANOVA_COLUMNS
 from skewanova._datasets_comparison import ACROSS_RANKING_COLUMNS, HIERARCHICAL_COLUMNS, MEAN_COLUMNS
 from skewanova._meta_kernels import random_effects
+from skewanova._score_table import path_sha256
 from skewanova.posthoc import POSTHOC_COLUMNS
 
 OPTIONS = {"priors": (0.5, 0.4), "resampling": "independent"}
@@ -257,6 +258,15 @@ def test_command(tmp_path, quick_parts, result):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(result.summary())
     assert (tmp_path / "out" / "hierarchical.csv").is_file()
+    made = json.loads((tmp_path / "out" / "provenance.json").read_text())
+    assert (made["tool"], made["seed"], made["input"]["name"]) == ("skewanova", 0, "scores.csv")
+    assert made["input"]["sha256"] == path_sha256(tmp_path / "scores.csv")
+    assert made["versions"]["skewanova"] == made["version"]
+    assert made["settings"]["alpha"] == 0.05
+    assert "dataset-001/report.html" in made["files"]
+    for folder in ("out", "out/dataset-002"):
+        opened = run("report", tmp_path / folder)
+        assert (opened.exit_code, opened.output) == (0, f"{tmp_path / folder / 'report.html'}\n")
     refused = run("intervals", tmp_path / "scores.csv")
     assert refused.exit_code == 2
     assert "the table holds 3 data sets" in refused.stderr

@@ -15,7 +15,7 @@ from strategies import priors, tie_groups
 import skewanova as sa
 from skewanova import _operating_kernels as kernels
 from skewanova import cli
-from skewanova._operating_tables import operating_points_table
+from skewanova._operating_tables import operating_points_table, thresholds_table
 from skewanova.operating import OPERATING_COLUMNS
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
@@ -292,6 +292,36 @@ def test_table_of_text():
     assert "Cost" in costs.header
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_thresholds_are_shown_in_full():
+    frame = sa.operating_table(one_fold(), recall=0.8, priors=[0.4, 0.01])
+    chosen = frame.drop_duplicates("model")
+    table = thresholds_table(frame)
+    assert table.header == ("Model", "Threshold")
+    assert [(name, float(value)) for name, value in table.rows] == list(
+        zip(chosen["model"], chosen["threshold"], strict=True)
+    )
+    frame = sa.operating_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], ratio=0)
+    table = thresholds_table(frame)
+    assert table.header == ("Model", "Smallest", "Median", "Largest")
+    assert [row[0] for row in table.rows] == [
+        f"{model} (for {prior})" for model in ("A", "B") for prior in (0.4, 0.01)
+    ]
+    folds = frame[(frame["model"] == "A") & (frame["chosen_prior"] == 0.4) & (frame["fold"] != "mean")]
+    smallest, median, largest = map(float, table.rows[0][1:])
+    assert (smallest, largest) == (folds["threshold"].min(), folds["threshold"].max())
+    assert median in set(folds["threshold"])
+    assert smallest <= median <= largest
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_thresholds_that_are_none():
+    unreached = sa.operating_table(one_fold(LABELS[::-1]), precision=0.999, priors=[0.001])
+    flagless = sa.operating_table(one_fold(), flagged=1e-9, priors=[0.1])
+    assert "out of reach" in {row[1] for row in thresholds_table(unreached).rows}
+    assert {row[1] for row in thresholds_table(flagless).rows} == {"none is flagged"}
+
+
 def run(*arguments):
     return CliRunner().invoke(cli.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80)
 
@@ -306,6 +336,8 @@ def test_command(tmp_path):
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
         known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
+    assert thresholds_table(known).to_text() in done.stdout
+    assert thresholds_table(known).to_markdown() in (out / "operating.md").read_text()
     written = pd.read_csv(out / "operating.csv")
     np.testing.assert_allclose(written["estimate"], known["estimate"])
 
