@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import multiprocessing
 import os
 import re
 import signal
@@ -215,10 +216,18 @@ _watched: set[int] = set()
 
 
 def _watch(parent: int) -> None:
-    """Begin to look after the parent, once and in its own children only."""
-    if os.getppid() == parent and parent not in _watched:
-        _watched.add(parent)
-        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    """Look after the parent from the first call on, in its own children only."""
+    if os.getppid() == parent:
+        if parent not in _watched:
+            _watched.add(parent)
+            threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    elif os.getpid() != parent and _is_joblibs():  # the parent ended before the first call
+        os._exit(1)
+
+
+def _is_joblibs() -> bool:
+    """Whether joblib made this process; one of a cluster has work of others to do."""
+    return "loky" in type(multiprocessing.current_process()).__module__
 
 
 def _end_after(parent: int) -> None:

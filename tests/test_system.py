@@ -282,6 +282,18 @@ def test_a_worker_that_is_nobodys_child_is_not_watched(monkeypatch):
     assert len(started) == 1
 
 
+def test_a_worker_whose_parent_ended_before_its_first_task_ends(monkeypatch):
+    ended = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    nobody = 2**22 + 1  # more than any process has for a number
+    assert _system.Tied(abs, nobody)(-1) == 1  # one of a cluster
+    assert ended == []
+    worker = type("LokyProcess", (), {"__module__": "joblib.externals.loky.backend.process"})
+    monkeypatch.setattr(_system.multiprocessing, "current_process", worker)
+    _system.Tied(abs, nobody)(-1)
+    assert ended == [1]
+
+
 def test_a_watch_ends_the_process_with_its_parent(monkeypatch):
     alive = iter([True, False])
     ended = []
