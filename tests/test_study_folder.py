@@ -33,7 +33,11 @@ FIGURES = {
         "location_by_prior",
     ),
     "binormal": ("curves", "auprec", "auc"),
-    "paired": ("size_binormal", "size_strong_binormal", "size_crossing"),
+    "paired": tuple(
+        f"{name}_{setting}"
+        for name in ("size", "size_thin")
+        for setting in ("binormal", "strong_binormal", "crossing")
+    ),
 }
 
 
