@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
 
 from skewanova._checks import Floats, InputError
 from skewanova._framed import Framed
@@ -48,6 +50,57 @@ LABELS = {
     ),
 }
 LABELS["three_way_interaction"] = LABELS["three_way"]
+
+
+class CompleteFit:
+    """Least squares where every cell stands once: all effects are differences of means.
+
+    Equal to what statsmodels makes of the same table, without its dense matrix of a column a level.
+    """
+
+    def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
+        """Take the centred values, the level of each by factor, and whether model and prior interact."""
+        self.names, at = tuple(codes), tuple(codes.values())
+        cube = np.empty([int(code.max()) + 1 for code in at])
+        cube[at] = values
+        self._means = {name: _over_others(cube, (i,)) for i, name in enumerate(self.names)}
+        terms = {f"C({name})": (mean, mean.size - 1) for name, mean in self._means.items()}
+        if crossed:
+            m, p = self.names.index("m"), self.names.index("p")
+            both = _over_others(cube, (m, p)) - self._means["m"] - self._means["p"]
+            terms["C(m):C(p)"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
+        rest = cube - sum(effect for effect, _ in terms.values())
+        self.resid: Floats = rest[at]
+        self.df_resid = cube.size - 1 - sum(df for _, df in terms.values())
+        self._size = cube.size
+        self._terms = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
+
+    def sums_of_squares(self) -> pd.DataFrame:
+        """The table as statsmodels has it: types 1, 2 and 3 are one here."""
+        error = float((self.resid**2).sum())
+        table = pd.DataFrame(
+            [*self._terms.values(), (error, self.df_resid)],
+            index=[*self._terms, "Residual"],
+            columns=["sum_sq", "df"],
+        ).astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            table["F"] = table["sum_sq"] / table["df"] / np.float64(error / self.df_resid)
+        table.loc["Residual", "F"] = np.nan
+        return table.assign(**{"PR(>F)": stats.f.sf(table["F"], table["df"], self.df_resid)})
+
+    def effects(self, name: str) -> tuple[Floats, Floats]:
+        """Effects of a factor against its first level, and their covariance."""
+        mean = self._means[name].ravel()
+        variance = float((self.resid**2).sum()) / self.df_resid * mean.size / self._size  # of one mean
+        cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
+        cov[0] = cov[:, 0] = 0.0
+        return mean - mean[0], cov
+
+
+def _over_others(cube: Floats, kept: tuple[int, ...]) -> Floats:
+    """Means over all axes but those kept, in the shape of the cube."""
+    others = tuple(i for i in range(cube.ndim) if i not in kept)
+    return np.asarray(cube.mean(axis=others, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +172,11 @@ class AnovaResult(Framed):
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
         """Levels of a factor, their effects against the first level, and the covariance of these."""
         levels = levels_of(self._frame[factor])
-        names = [f"C({INTERNAL[factor]})[T.{code}]" for code in range(1, len(levels))]
         if self.test == "three_way_interaction":
             raise InputError("effects of single factors are not defined in a model with an interaction")
+        if isinstance(self._fit, CompleteFit):
+            return levels, *self._fit.effects(INTERNAL[factor])
+        names = [f"C({INTERNAL[factor]})[T.{code}]" for code in range(1, len(levels))]
         effect, cov = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
         effect[1:] = self._fit.params[names]
         cov[1:, 1:] = self._fit.cov_params().loc[names, names]

@@ -16,7 +16,7 @@ from skewanova._checks import Floats, InputError, Seed, check_choice, check_frac
 from skewanova._omnibus_result import check_ratio, fold_table
 from skewanova._studentized_range import range_isf, range_sf
 from skewanova.posthoc import POSTHOC_COLUMNS
-from skewanova.resampling import max_t_test, sign_flips, squared_t
+from skewanova.resampling import max_t_test, sign_blocks, sign_flips, squared_t
 
 PAIRWISE_TESTS = (
     "paired_t_holm",
@@ -229,7 +229,10 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     a, b = kernels.pair_indices(values.shape[1])
     signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
-    largest = squared_t(difference - difference.mean(axis=0), signs[1:]).max(axis=-1)
+    centred = difference - difference.mean(axis=0)
+    largest = np.concatenate(
+        [squared_t(centred, part).max(axis=-1) for part in sign_blocks(signs[1:], len(a))]
+    )
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
     margin = critical * found.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
     adjusted = np.where(np.isnan(found.statistic), np.nan, adjusted)
@@ -260,8 +263,14 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Exact where there are no ties and at most 50 folds, as scipy decides."""
-    found = [_signed_rank(difference) for difference in kernels.pair_differences(values).T]
-    statistic, p_value = (np.array(side) for side in zip(*found, strict=True))
+    difference = kernels.pair_differences(values)
+    ordered = np.sort(np.abs(difference), axis=0)
+    plain = (ordered[0] > 0) & (np.diff(ordered, axis=0) > 0).all(axis=0)  # these go through scipy at once
+    statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
+    if plain.any():
+        statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
+    for i in np.flatnonzero(~plain):
+        statistic[i], p_value[i] = _signed_rank(difference[:, i])
     return _frame(values, statistic=statistic, p_value=p_value, p_adjusted=kernels.holm(p_value))
 
 

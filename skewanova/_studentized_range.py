@@ -31,10 +31,11 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
     """
     value = np.asarray(value, dtype=float)
-    tail = np.where(np.isinf(value), 0.0, np.nan)
-    finite = np.isfinite(value)
     node, weight = _deviation(df)
     normal = _normal_range(n_levels)
+    nothing = value * node.min() > 2 * REACH  # left beyond, whatever the deviation
+    tail = np.where(nothing, 0.0, np.nan)
+    finite = np.isfinite(value) & ~nothing
     wanted = value[finite]
     rows = max(1, BLOCK_SIZE // len(node))
     parts = [normal(part[:, None] * node) @ weight for part in _blocks(wanted, rows)]

@@ -1,18 +1,22 @@
 """The paper's two analyses of variance of AUPREC, exactly as published, and what they rest on.
 
 statsmodels fits the linear models. Factors enter its formulas under fixed names and as whole numbers, so no
-name of a model, fold or column ever becomes part of a formula.
+name of a model, fold or column ever becomes part of a formula. Its dense matrix of a column a level does not
+carry far: beyond `MOST_DENSE`, tables in which every cell stands are fitted by their means, which is the same
+least squares without the matrix (tests hold the two together on both sides of the limit).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
+from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
@@ -26,10 +30,12 @@ from skewanova._anova_result import (
     ROUNDING,
     TINY,
     AnovaResult,
-    levels_of,
+    CompleteFit,
 )
 from skewanova._checks import Floats, InputError, InputTypeError, check_fraction, emit
 
+#: Cells times squared effects up to which statsmodels fits (about a second; 12 models, 100 folds, 3 priors).
+MOST_DENSE = 100_000_000
 _SUMS_OF_SQUARES = (1, 2, 3)
 _TERMS = {
     "C(m)": "model",
@@ -74,8 +80,9 @@ def two_way_anova(
 
     References
     ----------
-    Landgrebe et al. (2006), section 5. Breakdown correlation: F / (1 + J rho / (1 - rho)), the equicorrelated
-    form of Nadeau and Bengio (2003), solved for rho.
+    Landgrebe et al. (2006), section 5; fitted by statsmodels, large complete tables by their means. Breakdown
+    correlation: F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003), solved for
+    rho.
 
     Examples
     --------
@@ -250,10 +257,15 @@ class _Options:
         check_fraction(self.alpha, "alpha")
 
     @property
+    def crossed(self) -> bool:
+        """Whether models and priors interact."""
+        return self.test == "three_way_interaction"
+
+    @property
     def formula(self) -> str:
         """Right-hand side in the internal names."""
         terms = [f"C({INTERNAL[f]})" for f in self.factors]
-        return " + ".join([*terms, "C(m):C(p)"] if self.test == "three_way_interaction" else terms)
+        return " + ".join([*terms, "C(m):C(p)"] if self.crossed else terms)
 
 
 def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) -> AnovaResult:
@@ -280,14 +292,24 @@ def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) 
 
 def _fit(frame: pd.DataFrame, options: _Options) -> Any:
     """Least squares on internal names; the response is centred, which the tests ignore and rounding likes."""
-    coded = pd.DataFrame(
-        {
-            INTERNAL[f]: frame[f].map({level: i for i, level in enumerate(levels_of(frame[f]))}).astype(int)
-            for f in options.factors
-        }
-    )
+    codes = {INTERNAL[f]: np.asarray(pd.factorize(frame[f])[0]) for f in options.factors}
     values = frame[options.response].to_numpy(dtype=np.float64)
-    coded["y"] = values - values.mean()
+    values = values - values.mean()
+    if _too_dense(codes, options):
+        return CompleteFit(values, codes, crossed=options.crossed)
+    return _dense_fit(pd.DataFrame(codes).assign(y=values), options)
+
+
+def _too_dense(codes: Mapping[str, NDArray[np.intp]], options: _Options) -> bool:
+    """Whether every cell stands, and statsmodels' matrix would be too large."""
+    sizes = {name: int(code.max()) + 1 for name, code in codes.items()}
+    n_cells = len(next(iter(codes.values())))
+    n_effects = 1 + sum(size - 1 for size in sizes.values())
+    n_effects += (sizes["m"] - 1) * (sizes["p"] - 1) if options.crossed else 0
+    return n_cells == prod(sizes.values()) and n_cells * n_effects**2 > MOST_DENSE
+
+
+def _dense_fit(coded: pd.DataFrame, options: _Options) -> Any:
     model = smf.ols(f"y ~ {options.formula}", coded)
     n_cells, n_effects = model.exog.shape
     if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
@@ -300,6 +322,8 @@ def _fit(frame: pd.DataFrame, options: _Options) -> Any:
 
 def _sums_of_squares(fit: Any, options: _Options) -> pd.DataFrame:
     """Return statsmodels' table; type 3 means what it should only under contrasts that sum to zero."""
+    if isinstance(fit, CompleteFit):
+        return fit.sums_of_squares()
     if (
         fit.ssr == 0 or options.sum_of_squares == 1
     ):  # types 2 and 3 divide by the residual variance on the way

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova._anova_result import AnovaResult
-from skewanova._checks import Floats, InputError, check_choice, check_fraction
+from skewanova._anova_result import IDENTICAL, NO_RESIDUALS, TINY, AnovaResult
+from skewanova._checks import Floats, InputError, check_choice, check_fraction, emit
+from skewanova._fold_kernels import blocked_f, pair_indices
 from skewanova._framed import Framed
 from skewanova._studentized_range import range_isf, range_sf
-from skewanova.anova import check_frame, two_way_anova
+from skewanova.anova import check_frame, two_way_anova, variation_limit
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
@@ -128,9 +129,8 @@ def tukey_hsd(
     check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
     levels, effect, cov = result.effects(factor)
     ranks = _positions(levels, effect, order)
-    pairs = [(ranks[i], ranks[j]) for i, j in combinations(range(len(ranks)), 2)]
+    a, b = (np.array(ranks)[side] for side in pair_indices(len(ranks)))
     df = float(result.row("model")["df_error"])
-    a, b = (np.array(side) for side in zip(*pairs, strict=True))
     estimate, std_error = effect[a] - effect[b], _standard_errors(cov, a, b)
     if result.rounding:  # no residual variation
         estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
@@ -180,12 +180,46 @@ def tukey_by_prior(
     >>> tukey_by_prior(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
-    parts = []
     check_frame(auprec, ("model", "fold", "prior"), "auprec")
+    complete = len(auprec) == prod(auprec[factor].nunique() for factor in ("model", "fold", "prior"))
+    if complete:
+        return _complete_by_prior(auprec, check_fraction(alpha, "alpha"), order)
+    parts = []
     for prior, group in auprec.groupby("prior", sort=False, observed=True):
         result = two_way_anova(group, response="auprec", alpha=alpha)
         parts.append(tukey_hsd(result, alpha=alpha, prior=float(str(prior)), order=order).to_frame())
     return pd.concat(parts, ignore_index=True)
+
+
+def _complete_by_prior(auprec: pd.DataFrame, alpha: float, order: Sequence[str] | None) -> pd.DataFrame:
+    """All priors at once, where every cell stands: the two-way residual mean square is the blocked F's."""
+    at, (models, folds, priors) = zip(
+        *(pd.factorize(auprec[c]) for c in ("model", "fold", "prior")), strict=True
+    )
+    cube = np.empty((len(priors), len(folds), len(models)))
+    cube[at[2], at[1], at[0]] = auprec["auprec"].to_numpy(dtype=np.float64)
+    means, found = cube.mean(axis=1), blocked_f(cube)
+    ranks = np.array([_positions(list(models), mean, order) for mean in means])
+    first, second = pair_indices(len(models))
+    a, b = ranks[:, first], ranks[:, second]
+    estimate = np.take_along_axis(means, a, axis=1) - np.take_along_axis(means, b, axis=1)
+    std_error = np.sqrt(2 * found.error_sum_sq / found.df_error / len(folds))
+    limit = np.array([variation_limit(table) for table in cube])
+    flat = found.error_sum_sq <= limit
+    rounding = np.where(flat, np.maximum(np.sqrt(limit / cube[0].size), TINY), 0.0)[:, None]
+    emit(
+        [
+            NO_RESIDUALS if e > most else IDENTICAL
+            for e, most in zip(found.model_sum_sq[flat], limit[flat], strict=True)
+        ]
+    )
+    estimate = np.where(np.abs(estimate) > rounding, estimate, 0.0)
+    std_error = np.repeat(np.where(flat, 0.0, std_error), len(first))
+    frame = _compare(estimate.ravel(), std_error, float(found.df_error), n_levels=len(models), alpha=alpha)
+    names = {"model_a": [models[i] for i in a.ravel()], "model_b": [models[i] for i in b.ravel()]}
+    frame = frame.assign(test="tukey", role="as_published", response="auprec", **names)
+    prior = np.repeat(np.asarray(priors, dtype=np.float64), len(first))
+    return frame.assign(prior=prior)[list(POSTHOC_COLUMNS)]
 
 
 def prior_pair_columns() -> list[str]:

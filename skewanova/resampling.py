@@ -245,8 +245,11 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     """
     table = np.asarray(values, dtype=np.float64)
     signs, exact = sign_flips(table.shape[-2], n_resamples=n_resamples, rng=rng)
-    statistic = squared_t(pair_differences(table), signs)
-    return Resampled(step_down(statistic), len(signs), exact)
+    difference = pair_differences(table)
+    observed = squared_t(difference, signs[:1])[..., 0, :]
+    size = difference[..., 0, :].size
+    hits = sum(_step_down_hits(squared_t(difference, part), observed) for part in sign_blocks(signs, size))
+    return Resampled(_monotone(hits / len(signs), observed), len(signs), exact)
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:
@@ -257,14 +260,34 @@ def squared_t(difference: Floats, signs: Floats) -> Floats:
         return np.where(total == 0, 0.0, square / np.maximum(total - square, 1e-15 * total))
 
 
+def sign_blocks(signs: Floats, size: int) -> list[Floats]:
+    """Rows of signs, as many at a time as leave `size` statistics of each in memory."""
+    rows = max(1, BLOCK_SIZE // max(size, 1))
+    return [signs[start : start + rows] for start in range(0, len(signs), rows)]
+
+
 def step_down(statistic: Floats) -> Floats:
     """Adjusted p-values of statistics (..., n_arrangements, n), the first arrangement the observed one."""
     observed = statistic[..., 0, :]
+    return _monotone(_step_down_hits(statistic, observed) / statistic.shape[-2], observed)
+
+
+def _step_down_hits(statistic: Floats, observed: Floats) -> Floats:
+    """How many arrangements reach each observed statistic by the largest of it and all less extreme ones."""
     order = np.argsort(observed, axis=-1)  # the least extreme first: its maximum is over itself alone
     ranked = np.take_along_axis(statistic, order[..., None, :], axis=-1)
     reached = np.maximum.accumulate(ranked, axis=-1)
-    hits = (reached >= ranked[..., :1, :] * (1 - TIE_SLACK)).mean(axis=-2)
-    falling = np.maximum.accumulate(hits[..., ::-1], axis=-1)[..., ::-1]
+    limit = np.take_along_axis(observed, order, axis=-1)[..., None, :] * (1 - TIE_SLACK)
+    hits = np.empty(observed.shape)
+    np.put_along_axis(hits, order, (reached >= limit).sum(axis=-2).astype(np.float64), axis=-1)
+    return hits
+
+
+def _monotone(share: Floats, observed: Floats) -> Floats:
+    """Shares that do not fall from the most to the least extreme observed statistic."""
+    order = np.argsort(observed, axis=-1)
+    ranked = np.take_along_axis(share, order, axis=-1)
+    falling = np.maximum.accumulate(ranked[..., ::-1], axis=-1)[..., ::-1]
     adjusted = np.empty_like(falling)
     np.put_along_axis(adjusted, order, falling, axis=-1)
     return adjusted
