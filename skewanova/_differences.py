@@ -9,13 +9,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction, check_priors
+from skewanova._checks import Bools, Floats, InputError, Seed, check_count, check_fraction, check_priors
 from skewanova._omnibus_result import check_ratio
 from skewanova.evaluation import Evaluation, auprec_by_prior, prior_grid
 from skewanova.resampling import BLOCK_SIZE, TIE_SLACK
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
+#: Multiplications of all draws beyond which these are not made fold by fold, and may be fewer, but not below.
+MOST_DRAWN, FEWEST_DRAWS = 30_000_000_000, 999
 DIFFERENCE_COLUMNS = (
     "model_a",
     "model_b",
@@ -56,7 +58,7 @@ def difference_curves(
     alpha : float, default 0.05
         Level of the bands, over all priors and pairs together.
     n_draws : int, default 4999
-        Draws from the joint distribution.
+        Draws from the joint distribution; with a hundred models or more down to 999.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
@@ -91,10 +93,9 @@ def difference_curves(
     values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
     found = kernels.paired_t(values, inflation=1 + values.shape[1] * ratio)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
-    difference = kernels.pair_differences(values).transpose(1, 2, 0).reshape(values.shape[1], -1)
-    residual = difference - difference.mean(axis=0)
-    residual[:, std_error == 0] = 0.0
-    largest = np.sort(largest_of_all(residual, len(grid), n_draws, rng))
+    moved = values - values.mean(axis=1, keepdims=True)
+    largest = np.sort(largest_of_pairs(moved.transpose(1, 2, 0), std_error > 0, n_draws, rng))
+    n_draws = len(largest)
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
     margin = critical_value(largest, alpha) * std_error
@@ -138,18 +139,24 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     ordered = differences.sort_values("prior", kind="stable")
-    for a, b in dict.fromkeys(zip(differences["model_a"], differences["model_b"], strict=True)):
-        pair = ordered[(ordered["model_a"] == a) & (ordered["model_b"] == b)]
-        sign = np.where(pair["reject"], np.sign(pair["estimate"]), 0.0)
-        edges = [0, *(np.flatnonzero(np.diff(sign)) + 1), len(sign)]
-        for start, stop in pairwise(edges):
-            if sign[start]:
-                better, worse = (a, b) if sign[start] > 0 else (b, a)
-                part = pair.iloc[start:stop]
-                rows.append(
-                    (better, worse, part["prior"].min(), part["prior"].max(), part["p_adjusted"].min())
-                )
+    for (a, b), pair in ordered.groupby(["model_a", "model_b"], sort=False, observed=True):
+        if pair["reject"].any():
+            rows += _stretches(str(a), str(b), pair)
     return pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high", "p_adjusted"])
+
+
+def _stretches(a: str, b: str, pair: pd.DataFrame) -> list[tuple[str, str, float, float, float]]:
+    """Stretches of one pair, its rows in ascending priors."""
+    sign = np.where(pair["reject"], np.sign(pair["estimate"]), 0.0)
+    edges = [0, *(np.flatnonzero(np.diff(sign)) + 1), len(sign)]
+    found = []
+    for start, stop in pairwise(edges):
+        if sign[start]:
+            better, worse = (a, b) if sign[start] > 0 else (b, a)
+            part = pair.iloc[start:stop]
+            limits = float(part["prior"].min()), float(part["prior"].max())
+            found.append((better, worse, *limits, float(part["p_adjusted"].min())))
+    return found
 
 
 def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
@@ -169,6 +176,83 @@ def critical_value(largest: Floats, alpha: float) -> float:
     """Draw above which p is below alpha; nan where the draws are too few for that."""
     allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
+
+
+def largest_of_pairs(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |t| over all pairs of curves at all priors.
+
+    The deviations have the shape (n_folds, n_models, n_priors); `moved` tells, pair by pair along the prior,
+    which differences vary at all.
+    """
+    n_folds, n_models, n_priors = deviations.shape
+    if n_draws * n_folds**2 * moved.size <= MOST_DRAWN:
+        return _largest_of_columns(deviations, moved, n_draws, rng)
+    if n_folds < FOLDS_FOR_JOINT_DRAWS:
+        return _largest_of_columns(deviations, moved, min(n_draws, FEWEST_DRAWS), rng)
+    size, loading = _loadings(deviations)
+    work = n_models**2 * n_priors * (size + 5)
+    fewer = min(n_draws, max(FEWEST_DRAWS, MOST_DRAWN // work))
+    compared = _Pairs(loading, moved.reshape(-1, n_priors))
+    generator = np.random.default_rng(rng)
+    return np.sqrt([(n_folds - 1) * compared.draw(n_folds - 1, generator) for _ in range(fewer)])
+
+
+def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
+    """Each difference at each prior as a column of its own."""
+    a, b = kernels.pair_indices(deviations.shape[1])
+    columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
+    columns[:, ~moved] = 0.0
+    return largest_of_all(columns, deviations.shape[2], n_draws, rng)
+
+
+def _loadings(deviations: Floats) -> tuple[int, Floats]:
+    """The curves on as few axes as they vary along: how many, and (n_axes, n_models, n_priors)."""
+    flat = deviations.reshape(len(deviations), -1)
+    _, size, axes = np.linalg.svd(flat, full_matrices=False)
+    kept = size > len(size) * np.finfo(float).eps * size[:1]
+    return int(kept.sum()), (size[kept, None] * axes[kept]).reshape(-1, *deviations.shape[1:])
+
+
+class _Pairs:
+    """Squared t of all pairs at all priors in a Gaussian sample, over the degrees of freedom.
+
+    A sample's mean and its sums of squares are independent, the latter Wishart (Bartlett 1933): neither needs
+    the folds one by one. Products of curves give the sums of squares of all pairs; pairs that hardly differ,
+    for which these cancel, go one by one.
+    """
+
+    def __init__(self, loading: Floats, moved: Bools) -> None:
+        """Take the loadings (n_axes, n_models, n_priors), and which of (n_pairs, n_priors) vary."""
+        n_models, n_priors = loading.shape[1:]
+        self.loading = loading.transpose(2, 0, 1)  # (n_priors, n_axes, n_models)
+        a, b = kernels.pair_indices(n_models)
+        square = (loading**2).sum(axis=0)
+        product = np.einsum("xap,xbp->pab", loading, loading)
+        rest = (square[a] + square[b]) - 2 * product[:, a, b].T
+        close = moved & (rest <= 1e-6 * (square[a] + square[b]))
+        self.left_out = np.full((n_priors, n_models, n_models), np.inf)
+        self.left_out[:, a, b] = np.where(moved & ~close, 0.0, np.inf).T
+        pair, prior = np.nonzero(close)
+        self.close = loading[:, a[pair], prior] - loading[:, b[pair], prior]
+
+    def draw(self, df: int, generator: np.random.Generator) -> float:
+        """The largest of one sample."""
+        n_axes = self.loading.shape[1]
+        mean = generator.standard_normal(n_axes)
+        root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
+        root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
+        at, spread = mean @ self.loading, root.T @ self.loading
+        square = (spread**2).sum(axis=1)
+        below = np.matmul(spread.transpose(0, 2, 1), spread)
+        below *= -2
+        below += square[:, :, None]
+        below += square[:, None, :]
+        below += self.left_out
+        above = at[:, :, None] - at[:, None, :]
+        above *= above
+        above /= below
+        close = (mean @ self.close) ** 2 / ((root.T @ self.close) ** 2).sum(axis=0)
+        return float(max(above.max(), close.max(initial=0.0)))
 
 
 def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, Seed, check_count, check_fraction, check_priors
-from skewanova._differences import critical_value, largest_of_all
+from skewanova._differences import critical_value, largest_of_all, largest_of_pairs
 from skewanova._joint_curves import JointCurves, joint_curves
 from skewanova._omnibus_result import check_ratio
 from skewanova._streamed_scores import Scores
@@ -94,7 +94,12 @@ def auprec_bands(
 def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, rng: Seed = 0) -> float:
     """Critical value of the differences of all pairs at all priors; nan where nothing is known."""
     a, b = kernels.pair_indices(len(joint.estimate))
-    return _critical(joint, joint.deviations[:, a] - joint.deviations[:, b], alpha, n_draws=n_draws, rng=rng)
+    if not joint.known or np.isinf(joint.df):
+        differences = joint.deviations[:, a] - joint.deviations[:, b]
+        return _critical(joint, differences, alpha, n_draws=n_draws, rng=rng)
+    spread = np.sqrt(joint.pairs()[1])
+    moved = (spread > kernels.ROUNDING).ravel()  # else alike in every fold
+    return critical_value(np.sort(largest_of_pairs(joint.deviations, moved, n_draws, rng)), alpha)
 
 
 def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:

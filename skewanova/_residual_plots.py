@@ -19,6 +19,8 @@ from skewanova._residual_quantiles import residual_quantiles
 RESIDUAL_KINDS = ("fitted", "fold", "qq")
 #: Share of the distance between two folds over which the models stand side by side.
 DODGE = 0.5
+#: Numbers of all normal samples behind an envelope; with very many residuals there are fewer samples.
+MOST_DRAWN, FEWEST_DRAWS = 25_000_000, 499
 #: Beyond this many folds every second, third, ... is written.
 MOST_TICKS = 12
 
@@ -59,7 +61,8 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
     frame = draw.find_frame(result, "residuals", ["model", "fold", "fitted", "residual"], "plot_residuals")
     looks = {model: _dots(look) for model, look in draw.line_looks(frame["model"].tolist()).items()}
     if kind == "qq":  # the envelopes of an interaction need the analysis itself
-        frame = residual_quantiles(result if isinstance(result, AnovaResult) else frame)
+        draws = int(np.clip(MOST_DRAWN // len(frame), FEWEST_DRAWS, 4999))
+        frame = residual_quantiles(result if isinstance(result, AnovaResult) else frame, n_draws=draws)
     ax = draw.new_axes(ax, (6.4, 4.2))
     others = _DRAW[kind](ax, frame, looks)
     draw.legend(ax, [*draw.line_entries(looks), *others])

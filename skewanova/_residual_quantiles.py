@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova._anova_result import AnovaResult
 from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction
 from skewanova.anova import variation_limit
 
+#: Numbers worked on at a time.
+BLOCK_SIZE = 2_000_000
 QUANTILE_COLUMNS = (
     "residual",
     "standardized",
@@ -72,21 +78,23 @@ def residual_quantiles(
     check_count(n_draws, "n_draws", minimum=99)
     frame, crossed = _residual_frame(result)
     residual = frame["residual"].to_numpy(dtype=np.float64)
-    basis = _basis(frame, crossed)
-    spare = len(frame) - basis.shape[1]
+    sweep, spare = _sweep(frame, crossed)
     square = float(residual @ residual)
     if spare < 1 or square <= variation_limit(frame["fitted"].to_numpy(dtype=np.float64) + residual):
         raise InputError("the residuals must vary, but the analysis leaves nothing to vary")
-    draws = np.sort(_standardized_draws(basis, spare, n_draws, rng), axis=1)
+    draws = _standardized_draws(sweep, len(frame), spare, n_draws=n_draws, rng=rng)
     n = len(frame)
     ordered = frame.assign(standardized=residual / np.sqrt(square / spare)).sort_values(
         "residual", kind="stable", ignore_index=True
     )
+    pointwise_low, pointwise_high = _by_place(
+        draws, lambda part: np.quantile(part, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    )
     simultaneous_low, simultaneous_high = _rank_envelope(draws, level)
     envelopes = {
         "theoretical": stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25)),  # Blom 1958
-        "pointwise_low": np.quantile(draws, (1 - level) / 2, axis=0),
-        "pointwise_high": np.quantile(draws, (1 + level) / 2, axis=0),
+        "pointwise_low": pointwise_low,
+        "pointwise_high": pointwise_high,
         "simultaneous_low": simultaneous_low,
         "simultaneous_high": simultaneous_high,
     }
@@ -107,28 +115,62 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
     return frame[[*factors, "fitted", "residual"]], crossed
 
 
-def _basis(frame: pd.DataFrame, crossed: bool) -> Floats:
-    """Orthonormal columns that span the effects of the factors."""
+def _sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
+    """What takes the effects of the factors out of rows of values, and the degrees of freedom left."""
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
-    columns = np.hstack([np.eye(code.max() + 1)[code] for code in codes])
+    shape = tuple(int(code.max()) + 1 for code in codes)
+    if not crossed and len(frame) == prod(shape):  # every cell stands: effects are means
+        return _means_out(codes, shape), len(frame) - 1 - sum(size - 1 for size in shape)
+    columns = np.hstack([np.eye(size)[code] for size, code in zip(shape, codes, strict=True)])
     left, size, _ = np.linalg.svd(columns, full_matrices=False)
-    return left[:, size > 1e-10 * size[0]]
+    basis = left[:, size > 1e-10 * size[0]]
+    return lambda rows: rows - rows @ basis @ basis.T, len(frame) - basis.shape[1]
 
 
-def _standardized_draws(basis: Floats, spare: int, n_draws: int, rng: Seed) -> Floats:
-    """Residuals of normal samples over the root of their mean square, of shape (n_draws, n)."""
-    draws = np.random.default_rng(rng).standard_normal((n_draws, len(basis)))
-    draws -= draws @ basis @ basis.T
-    return np.asarray(draws / np.sqrt((draws**2).sum(axis=1, keepdims=True) / spare))
+def _means_out(codes: list[NDArray[np.intp]], shape: tuple[int, ...]) -> Callable[[Floats], Floats]:
+    """Take the means of every factor out of rows of values; the cells come back in another order."""
+    order = np.argsort(np.ravel_multi_index(tuple(codes), shape))
+
+    def swept(rows: Floats) -> Floats:
+        cube = rows[:, order].reshape(-1, *shape)
+        for axis in range(1, cube.ndim):
+            cube -= cube.mean(axis=axis, keepdims=True)
+        return cube.reshape(len(rows), -1)
+
+    return swept
+
+
+def _standardized_draws(
+    sweep: Callable[[Floats], Floats], n: int, spare: int, *, n_draws: int, rng: Seed
+) -> Floats:
+    """Ordered residuals of normal samples over the root of their mean square, of shape (n_draws, n)."""
+    generator, draws = np.random.default_rng(rng), np.empty((n_draws, n))
+    rows = max(1, BLOCK_SIZE // n)
+    for start in range(0, n_draws, rows):
+        part = sweep(generator.standard_normal((min(rows, n_draws - start), n)))
+        part /= np.sqrt((part**2).sum(axis=1, keepdims=True) / spare)
+        draws[start : start + rows] = np.sort(part, axis=1)
+    return draws
+
+
+def _by_place(draws: Floats, what: Callable[[Floats], Floats]) -> Floats:
+    """Apply a function of whole columns to some of them at a time, and join what it returns."""
+    columns = max(1, BLOCK_SIZE // len(draws))
+    starts = range(0, draws.shape[1], columns)
+    return np.hstack([what(draws[:, start : start + columns]) for start in starts])
 
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
     """Narrowest envelope, cut alike at every place, that holds a share of whole draws."""
-    order = draws.argsort(axis=0)
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.arange(len(draws))[:, None], axis=0)
-    depth = np.minimum(rank, len(draws) - 1 - rank).min(axis=1)
-    cut = int(np.quantile(depth, 1 - level, method="lower"))
-    placed = np.sort(draws, axis=0)
-    return placed[cut], placed[len(draws) - 1 - cut]
+
+    def depth(part: Floats) -> Floats:
+        order = part.argsort(axis=0)
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.arange(len(part))[:, None], axis=0)
+        return np.asarray(np.minimum(rank, len(part) - 1 - rank).min(axis=1, keepdims=True))
+
+    last = len(draws) - 1
+    cut = int(np.quantile(_by_place(draws, depth).min(axis=1), 1 - level, method="lower"))
+    low, high = _by_place(draws, lambda part: np.sort(part, axis=0)[[cut, last - cut]])
+    return low, high
