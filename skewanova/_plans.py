@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -37,11 +38,10 @@ PLAN_COLUMNS = (
 
 
 class _Pair(NamedTuple):
-    """What a plan needs of one pair."""
+    """What a plan needs of one pair on one test set."""
 
     observed: float
-    deviation: float  # over folds; with one test set, nan
-    positive: float  # variance that the positives add; with folds, nan
+    positive: float  # variance that the positives add
     negative: float
 
 
@@ -74,21 +74,52 @@ def plan_frame(
     DataFrame
         Columns of `PLAN_COLUMNS`.
     """
-    pairs = _one_set(table, measures) if design.kind == "one_set" else _folds(measures)
+    pairs = list(combinations(measures.models, 2))
+    options: dict[str, float] = {"power": power, "alpha": alpha}
+    if design.kind != "one_set":
+        return _folds(measures, pairs, design, difference, **options)
     rows = [
         (a, b, *_plan(pair, design, difference, power=power, alpha=alpha))
-        for (a, b), pair in zip(combinations(measures.models, 2), pairs, strict=True)
+        for (a, b), pair in zip(pairs, _one_set(table, measures), strict=True)
     ]
     return pd.DataFrame(rows, columns=list(PLAN_COLUMNS))
 
 
-def _folds(measures: Evaluation) -> list[_Pair]:
-    """Mean and deviation of every pair's difference over folds."""
+def _folds(
+    measures: Evaluation,
+    pairs: Sequence[tuple[str, str]],
+    design: Resampling,
+    difference: float | None,
+    *,
+    power: float,
+    alpha: float,
+) -> pd.DataFrame:
+    """All pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
     found = fold_kernels.paired_t(values)
     deviation = found.std_error * np.sqrt(len(values))
-    pairs = zip(found.estimate.tolist(), deviation.tolist(), strict=True)
-    return [_Pair(d, s, np.nan, np.nan) for d, s in pairs]
+    wanted = found.estimate if difference is None else np.full(len(pairs), difference)
+    numbers = np.full((4, len(pairs)), np.nan)
+    moved = deviation > 0  # else the models agree in every fold: nothing to plan with
+    size, spread = wanted[moved], deviation[moved]
+    options: dict[str, float] = {"ratio": design.ratio, "alpha": alpha}
+    numbers[0, moved] = kernels.t_power(size, spread, design.n_folds, **options)
+    numbers[1, moved] = kernels.limit_power(size, spread, **options)
+    numbers[2, moved] = kernels.folds_needed(size, spread, power=power, **options)
+    numbers[3, moved] = kernels.case_factor_over_folds(size, spread, design.n_folds, power=power, **options)
+    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
+        design=design.kind,
+        observed=found.estimate,
+        difference=wanted,
+        std_error=deviation * np.sqrt(1 / design.n_folds + design.ratio),
+        alpha=alpha,
+        power=power,
+        n_folds_now=float(design.n_folds),
+        positive_factor=np.nan,
+        negative_factor=np.nan,
+    )
+    names = ("power_now", "limit_power", "n_folds", "case_factor")
+    return frame.assign(**dict(zip(names, numbers, strict=True)))[list(PLAN_COLUMNS)]
 
 
 def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
@@ -101,7 +132,7 @@ def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
     for i, j in combinations(range(len(area)), 2):
         moved = influence[i] - influence[j]
         parts = [float((moved[r] ** 2).sum() / np.count_nonzero(r) ** 2) for r in (positive, ~positive)]
-        pairs.append(_Pair(float(area[i] - area[j]), np.nan, *parts))
+        pairs.append(_Pair(float(area[i] - area[j]), *parts))
     return pairs
 
 
@@ -110,13 +141,9 @@ def _plan(
 ) -> tuple[object, ...]:
     """Everything from the column design on."""
     wanted = pair.observed if difference is None else difference
-    if design.kind == "one_set":
-        std_error = float(np.sqrt(pair.positive + pair.negative))
-        numbers = _cases(pair, wanted, power=power, alpha=alpha)
-    else:
-        std_error = pair.deviation * float(np.sqrt(1 / design.n_folds + design.ratio))
-        numbers = _fold_numbers(pair, design, wanted, power=power, alpha=alpha)
-    if std_error == 0:  # the models agree on every case or fold: nothing to plan with
+    std_error = float(np.sqrt(pair.positive + pair.negative))
+    numbers = _cases(pair, wanted, power=power, alpha=alpha)
+    if std_error == 0:  # the models agree on every case: nothing to plan with
         numbers = (np.nan, np.nan, *numbers[2:3], *[np.nan] * 4)
     return (design.kind, pair.observed, wanted, std_error, alpha, power, *numbers)
 
@@ -126,7 +153,7 @@ def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[f
 
     def power_of(positive: float, negative: float) -> float:
         variance = pair.positive / positive + pair.negative / negative
-        return kernels.z_power(wanted, np.sqrt(variance), alpha) if variance > 0 else np.nan
+        return float(kernels.z_power(wanted, np.sqrt(variance), alpha)) if variance > 0 else np.nan
 
     factors = (
         kernels.factor_needed(lambda f: power_of(f, f), power),
@@ -134,24 +161,3 @@ def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[f
         kernels.factor_needed(lambda f: power_of(1, f), power),
     )
     return (power_of(1, 1), np.nan, 1.0, np.nan, *factors)
-
-
-def _fold_numbers(
-    pair: _Pair, design: Resampling, wanted: float, *, power: float, alpha: float
-) -> tuple[float, ...]:
-    if pair.deviation == 0:
-        return (np.nan, np.nan, float(design.n_folds), *[np.nan] * 4)
-    options: dict[str, float] = {"ratio": design.ratio, "alpha": alpha}
-
-    def power_of(factor: float) -> float:
-        return kernels.t_power(wanted, pair.deviation / np.sqrt(factor), design.n_folds, **options)
-
-    return (
-        power_of(1.0),
-        kernels.limit_power(wanted, pair.deviation, **options),
-        float(design.n_folds),
-        kernels.folds_needed(wanted, pair.deviation, power=power, **options),
-        kernels.factor_needed(power_of, power),
-        np.nan,
-        np.nan,
-    )

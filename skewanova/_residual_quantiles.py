@@ -135,7 +135,8 @@ def _means_out(codes: list[NDArray[np.intp]], shape: tuple[int, ...]) -> Callabl
     def swept(rows: Floats) -> Floats:
         cube = rows[:, order].reshape(-1, *shape)
         for axis in range(1, cube.ndim):
-            cube -= cube.mean(axis=axis, keepdims=True)
+            others = tuple(i for i in range(1, cube.ndim) if i != axis)
+            cube -= cube.mean(axis=others, keepdims=True)
         return cube.reshape(len(rows), -1)
 
     return swept

@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 from statsmodels.graphics.gofplots import plotting_pos
 
-from skewanova import residual_quantiles, three_way_anova, two_way_anova
+from skewanova import (
+    _residual_quantiles,
+    evaluate,
+    load_satellite_scores,
+    residual_quantiles,
+    three_way_anova,
+    two_way_anova,
+)
 from skewanova._checks import InputError
 from skewanova._residual_quantiles import QUANTILE_COLUMNS
 
@@ -123,3 +130,27 @@ def test_options_are_checked(values, options, message):
         residual_quantiles(two_way_anova(long(values)), **options)
     with pytest.raises(InputError, match="it lacks fitted"):
         residual_quantiles(long(values, "residual"))
+
+
+@pytest.mark.parametrize("factors", [("model", "fold"), ("model", "fold", "prior")])
+def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
+    levels = [["a", "b", "c"], [3, 1, 2, 5], [0.5, 0.1]][: len(factors)]
+    frame = pd.MultiIndex.from_product(levels, names=factors).to_frame(index=False)
+    frame = frame.sample(frac=1, random_state=0).reset_index(drop=True)
+    columns = np.hstack([pd.get_dummies(frame[factor]).to_numpy(dtype=float) for factor in factors])
+    rows = np.random.default_rng(0).normal(size=(5, len(frame)))
+    effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
+    sweep, spare = _residual_quantiles._sweep(frame, crossed=False)
+    assert spare == len(frame) - np.linalg.matrix_rank(columns)
+    np.testing.assert_allclose(
+        np.sort(sweep(rows), axis=1), np.sort(rows - (columns @ effects).T, axis=1), atol=1e-12
+    )
+
+
+def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
+    result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    whole = residual_quantiles(result, n_draws=199)
+    monkeypatch.setattr(_residual_quantiles, "BLOCK_SIZE", 450)
+    pd.testing.assert_frame_equal(
+        residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
+    )
