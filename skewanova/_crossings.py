@@ -17,7 +17,7 @@ from scipy.special import expit
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, check_fraction
 from skewanova._joint_curves import PanelCurves, panel_curves
-from skewanova._mean_curves import panel_series, sign_stretches
+from skewanova._mean_curves import clear_signs, panel_series, sign_stretches
 from skewanova._omnibus_result import check_ratio
 from skewanova._streamed_scores import Scores
 from skewanova.evaluation import Evaluation
@@ -138,10 +138,11 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
-    series = panel_series(panel.edges, difference)
+    pairs = np.transpose(kernels.pair_indices(len(panel.joint.estimate)))
     found, known = [], not np.isnan(critical)
-    for k, (a, b) in enumerate(zip(*kernels.pair_indices(len(panel.joint.estimate)), strict=True)):
-        pieces = [row[k] for row in series]
+    for k in np.flatnonzero(clear_signs(panel.edges, difference) == 0):
+        a, b = pairs[k]
+        pieces = [row[0] for row in panel_series(panel.edges, difference[k : k + 1])]
         stretches = [s for s in sign_stretches(panel.edges, pieces) if s[0]]
         for (before, _, end), (after, start, _) in pairwise(stretches):
             if before == after:
@@ -161,12 +162,26 @@ def undecided(
     edges: Floats, difference: Floats, variance: Floats, critical: float
 ) -> list[tuple[float, float]]:
     """Stretches, in log-odds, on which a difference is within `critical` standard errors of zero."""
+    return undecided_pairs(edges, difference[None], variance[None], critical)[0]
+
+
+def undecided_pairs(
+    edges: Floats, difference: Floats, variance: Floats, critical: float
+) -> list[list[tuple[float, float]]]:
+    """The same for each of several differences (n_pairs, n_priors)."""
     excess = difference**2 - critical**2 * variance
-    size = np.abs(excess).max()
-    if size == 0:
-        return [(float(edges[0]), float(edges[-1]))]
-    pieces = [row[0] for row in panel_series(edges, excess[None] / size)]
-    return [(low, high) for sign, low, high in sign_stretches(edges, pieces) if sign <= 0]
+    size = np.abs(excess).max(axis=1)
+    excess = excess / np.where(size > 0, size, 1.0)[:, None]
+    whole = [(float(edges[0]), float(edges[-1]))]
+    known = {1: [], -1: whole}
+    found = []
+    for row, sign, largest in zip(excess, clear_signs(edges, excess), size, strict=True):
+        if sign or largest == 0:
+            found.append(known[int(sign)] if sign else whole)
+            continue
+        pieces = [series[0] for series in panel_series(edges, row[None])]
+        found.append([(low, high) for turn, low, high in sign_stretches(edges, pieces) if turn <= 0])
+    return found
 
 
 def _limits(

@@ -70,8 +70,9 @@ class JointCurves:
         """Difference and its variance of every pair of models, each of shape (n_pairs, n_priors)."""
         a, b = kernels.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
-        for k, (i, j) in enumerate(zip(a, b, strict=True)) if self.known else ():
-            variance[k] = ((self.deviations[:, i] - self.deviations[:, j]) ** 2).sum(axis=0)
+        for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)) if self.known else ():
+            moved = self.deviations[:, i] - self.deviations[:, j]
+            variance[k] = (moved * moved).sum(axis=0)
         return self.estimate[a] - self.estimate[b], variance
 
     def critical_value(self, alpha: float) -> float:

@@ -8,6 +8,7 @@ least their probability: a confidence set for the best (Gupta 1965; Hsu 1984), f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.special import expit, logit
 
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, Seed, check_fraction
-from skewanova._crossings import undecided
+from skewanova._crossings import undecided_pairs
 from skewanova._joint_bands import BAND_PRIORS, pair_critical
 from skewanova._joint_curves import PanelCurves, joint_curves, panel_curves
 from skewanova._omnibus_result import check_ratio
@@ -117,7 +118,9 @@ def leaders_frame(
 def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeadStretch]:
     """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
     floor = float(logit(rarest)) if rarest > 0 else -np.inf
-    behind = [(out, max(low, floor), high) for out, low, high in _behind(panel, critical) if high > floor]
+    behind = _joined(
+        (out, max(low, floor), high) for out, low, high in _behind(panel, critical) if high > floor
+    )
     leads = panel.curves.regions()
     ends = {float(logit(panel.low)), float(logit(panel.high))}
     ends |= {float(logit(high)) for _, _, high in leads}
@@ -143,12 +146,30 @@ def _behind(panel: PanelCurves, critical: float) -> list[tuple[int, float, float
     if np.isnan(critical):
         return []
     difference, variance = panel.joint.pairs()
+    pairs = zip(*kernels.pair_indices(len(panel.joint.estimate)), strict=True)
+    decided = undecided_pairs(panel.edges, difference, variance, critical)
+    stretches = [
+        (a, b, low, high)
+        for (a, b), ends in zip(pairs, decided, strict=True)
+        for low, high in _between(panel.edges, ends)
+    ]
+    middle = {(low, high): expit((low + high) / 2) for *_, low, high in stretches}
+    values = dict(zip(middle, panel.curves.at(np.array([*middle.values()])).T, strict=True))
     found = []
-    for k, (a, b) in enumerate(zip(*kernels.pair_indices(len(panel.joint.estimate)), strict=True)):
-        ends = undecided(panel.edges, difference[k], variance[k], critical)
-        for low, high in _between(panel.edges, ends):
-            ahead = panel.curves.at(float(expit((low + high) / 2)))[[a, b], 0]
-            found.append((int(b if ahead[0] > ahead[1] else a), low, high))
+    for a, b, low, high in stretches:
+        at = values[low, high]
+        found.append((int(b if at[a] > at[b] else a), low, high))
+    return found
+
+
+def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+    """The same stretches, those of one model that touch made one."""
+    found: list[tuple[int, float, float]] = []
+    for model, low, high in sorted(stretches):
+        if found and found[-1][0] == model and low <= found[-1][2]:
+            found[-1] = (model, found[-1][1], max(high, found[-1][2]))
+        else:
+            found.append((model, low, high))
     return found
 
 

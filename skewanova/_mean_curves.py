@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.polynomial import Chebyshev
-from numpy.polynomial.chebyshev import chebfit, chebpts1
+from numpy.polynomial.chebyshev import chebfit, chebpts1, chebvander
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from skewanova._checks import Floats
@@ -22,6 +24,8 @@ PANEL_WIDTH = 4.0
 DEGREE = 32
 #: Differences below this are rounding, not a lead.
 LEAD_TOLERANCE = 1e-12
+#: Parts of a panel on which series are bounded.
+PARTS = 8
 
 Region = tuple[int, float, float]
 Stretch = tuple[float, float]
@@ -44,6 +48,37 @@ def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], 
         tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T)
         for domain, part in zip(pairwise(edges.tolist()), parts, strict=True)
     )
+
+
+def bounds(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Limits of series (..., DEGREE + 1) that they stay within on each part of their panel: (..., PARTS)."""
+    parts = coefficients @ _to_parts()
+    reach = np.abs(parts[..., 1:]).sum(axis=-1)
+    middle = parts[..., 0]
+    return np.moveaxis(middle - reach, 0, -1), np.moveaxis(middle + reach, 0, -1)
+
+
+@cache
+def _to_parts() -> Floats:
+    """From coefficients of a series on its panel to those on each of its parts."""
+    nodes = chebpts1(DEGREE + 1)
+    left = -1 + 2 * np.arange(PARTS)[:, None] / PARTS
+    inside = left + (nodes + 1) / PARTS
+    return np.array([chebfit(nodes, chebvander(x, DEGREE), DEGREE).T for x in inside])
+
+
+def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
+    """Sign of each function (n_functions, n_priors) that is clear of zero throughout, else 0."""
+    nodes = chebpts1(DEGREE + 1)
+    signs = []
+    for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
+        low, high = bounds(chebfit(nodes, part.T, DEGREE).T)
+        signs.append(
+            np.where(
+                low.min(axis=-1) > LEAD_TOLERANCE, 1, np.where(high.max(axis=-1) < -LEAD_TOLERANCE, -1, 0)
+            )
+        )
+    return np.where(np.all(np.array(signs) == signs[0], axis=0), signs[0], 0)
 
 
 def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
@@ -143,8 +178,8 @@ class MeanCurves:
         return np.array([float(series.deriv()(x)) for series in self.panels[panel]])
 
     def _candidates(self) -> list[float]:
-        """Priors at which two of the curves meet, or a panel ends: the lead changes at none but these."""
-        met = [_roots(a - b) for panel in self.panels for a, b in combinations(panel, 2)]
+        """Priors at which two curves that may lead meet, or a panel ends: the lead changes nowhere else."""
+        met = [_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
         found = expit(np.concatenate([*met, self.edges[1:-1]]))
         return sorted({float(p) for p in found if self.low < p < self.high})
 
@@ -153,6 +188,13 @@ class MeanCurves:
         yield from self.edges[1:-1]
         for panel in self.panels:
             yield from _roots((panel[leader] - panel[model]).deriv())
+
+
+def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
+    """Curves that are not below some other all over a part of the panel, for any of its parts."""
+    low, high = bounds(np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel]))
+    may_lead = (high >= low.max(axis=0) - LEAD_TOLERANCE).any(axis=1)
+    return [curve for curve, kept in zip(panel, may_lead, strict=True) if kept]
 
 
 def _roots(curve: Chebyshev) -> Floats:
