@@ -18,7 +18,7 @@ from skewanova._advice import advice
 from skewanova._design import Resampling
 from skewanova._joint_bands import auprec_bands
 from skewanova._prior_summaries import auprec_intervals, regret_by_prior
-from skewanova._publication import fitted, publication_table, siunitx_latex
+from skewanova._publication import latex_of, publication_table
 from skewanova._rendering import short_names
 from skewanova._streamed_scores import Scores
 from skewanova.evaluation import Evaluation
@@ -124,8 +124,12 @@ class Comparison:
 
     @cached_property
     def precision_recall_points(self) -> pd.DataFrame:
-        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`)."""
-        return frames.precision_recall_points(self.evaluation)
+        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`).
+
+        At 12 of the priors where there are more.
+        """
+        priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)
+        return frames.precision_recall_points(self.evaluation, priors)
 
     @cached_property
     def auprec_by_prior(self) -> pd.DataFrame:
@@ -208,9 +212,9 @@ class Comparison:
         Returns
         -------
         str
-            A float with caption, note and label, no wider than the line. Needs the packages booktabs and
-            graphicx, and fontenc with T1 for any sign in a name; names in other scripts than Latin need
-            LuaLaTeX or XeLaTeX.
+            A float with caption, note and label, no wider than the line; beyond 36 rows several, each on a
+            page. Needs the packages booktabs and graphicx, and fontenc with T1 for any sign in a name; names
+            in other scripts than Latin need LuaLaTeX or XeLaTeX.
 
         Raises
         ------
@@ -224,8 +228,7 @@ class Comparison:
         >>> print(result.to_latex(siunitx=True).split("\n")[10][:29])
         A & \bfseries 0.939 & (0.008)
         """
-        chosen = publication_table(self, table)
-        return fitted(siunitx_latex(chosen) if siunitx else chosen.to_latex())
+        return latex_of(publication_table(self, table), siunitx=siunitx)
 
     def to_markdown(self, table: str = "performance") -> str:
         """Return one table as GitHub-flavoured Markdown; names as for :meth:`to_latex`."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova._rendering import Table, format_factor, format_number
+from skewanova._rendering import MOST_ROWS, Table, first_rows, format_factor, format_number
 
 #: The rule that each criterion of a choice stands for.
 CRITERIA = {
@@ -18,6 +18,9 @@ CRITERIA = {
     "minimax_regret": "smallest largest regret (minimax)",
     "highest_p_best": "most probably the best",
 }
+
+#: Names in one cell; the others are counted.
+MOST_NAMES = 12
 
 
 def choices_table(choices: pd.DataFrame) -> Table:
@@ -43,22 +46,29 @@ def choices_table(choices: pd.DataFrame) -> Table:
 
 def leaders_table(leaders: pd.DataFrame, level: float) -> Table:
     """Which models may be the best at which prior: one row a stretch of priors."""
-    rows = []
+    rows, cut = [], False
     for (low, high), stretch in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         first = stretch.iloc[0]
         others = [name for name in stretch["contender"] if name != first["leader"]]
-        rows.append((f"{low:.3g} to {high:.3g}", first["leader"], ", ".join(others) or "none"))
+        rest = len(others) - MOST_NAMES
+        cut |= rest > 0
+        names = ", ".join(others[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+        rows.append((f"{low:.3g} to {high:.3g}", first["leader"], names or "none"))
     return Table(
         "leaders",
         f"Which models may be the best, by simultaneous {100 * level:g} % bands of differences",
         ("Priors", "Highest AUPREC", "May be as good or better"),
-        tuple(rows),
-        note="A model is left out where a band puts another one above it.",
+        tuple(rows[:MOST_ROWS]),
+        note="A model is left out where a band puts another one above it."
+        + (f" The first {MOST_ROWS:,} of {len(rows):,} stretches." if len(rows) > MOST_ROWS else "")
+        + (" leaders.csv names them all." if cut else ""),
     )
 
 
 def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
     """Where the curves of two models cross; first where the lead changes."""
+    ordered = crossings.sort_values("lead", ascending=False, kind="stable")
+    shown, cut = first_rows(ordered, "crossings.csv")
     rows = [
         (
             f"{row.prior:.3g}",
@@ -67,7 +77,7 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
             row.model_above,
             "yes" if row.lead else "no",
         )
-        for row in _records(crossings.sort_values("lead", ascending=False, kind="stable"))
+        for row in _records(shown)
     ]
     return Table(
         "crossings",
@@ -75,12 +85,13 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
         ("Prior", f"{100 * level:g} % interval", "Higher below it", "Higher above it", "Changes the lead"),
         tuple(rows),
         note="Intervals are each crossing's own. Or below, or above: the data set no limit within the priors "
-        "looked at.",
+        f"looked at. {cut}".strip(),
     )
 
 
 def plans_table(plans: pd.DataFrame) -> Table:
     """How much more data would tell each pair of models apart: one row a pair."""
+    shown, cut = first_rows(plans, "plans.csv")
     rows = [
         (
             f"{row.model_a} - {row.model_b}",
@@ -89,7 +100,7 @@ def plans_table(plans: pd.DataFrame) -> Table:
             "" if np.isnan(row.case_factor) else _times(row.case_factor),
             f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else "",
         )
-        for row in _records(plans)
+        for row in _records(shown)
     ]
     power, alpha = plans["power"].iloc[0], plans["alpha"].iloc[0]
     return Table(
@@ -100,8 +111,8 @@ def plans_table(plans: pd.DataFrame) -> Table:
         note=(
             "As if the true difference were the one observed, which is optimistic where a pair was picked "
             "for its difference: `skewanova plan --difference` takes the smallest that would matter. No "
-            "number of folds is given where folds share training data and no number is enough."
-        ),
+            f"number of folds is given where folds share training data and no number is enough. {cut}"
+        ).strip(),
     )
 
 

@@ -23,6 +23,11 @@ LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \inpu
 % Names in scripts other than Latin need LuaLaTeX or XeLaTeX and a font that has them.
 \providecommand{\skewanovafit}[1]{% too wide a table is scaled down to the line
   \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
+\makeatletter% a table with its caption that stays where it is: LaTeX holds only so many floats
+\@ifundefined{skewanovatable}{\newenvironment{skewanovatable}%
+  {\par\medskip\noindent\begin{minipage}{\linewidth}\def\@captype{table}\centering\footnotesize}%
+  {\end{minipage}\par\medskip}}{}
+\makeatother
 """
 #: A table by its name, in the order of the report.
 NAMES = (
@@ -159,13 +164,22 @@ def publication_tables(source: TableSource) -> dict[str, Table]:
 
 
 def latex_file(source: TableSource) -> str:
-    """Every table as a float that fits a page."""
-    floats = [
-        fitted(part.to_latex(), r"\skewanovafit")
-        for table in publication_tables(source).values()
-        for part in parts(table)
-    ]
-    return "\n".join([LATEX_HEAD, *floats])
+    """Every table in its place, cut where it would run off a page; none of them floats."""
+    placed = [_placed(part) for table in publication_tables(source).values() for part in parts(table)]
+    return "\n".join([LATEX_HEAD, *placed])
+
+
+def _placed(table: Table) -> str:
+    """The table as it is, but not floating."""
+    text = fitted(table.to_latex(), r"\skewanovafit").replace("\\centering\\footnotesize\n", "")
+    text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
+    return text.replace("\\end{table}", "\\end{skewanovatable}")
+
+
+def latex_of(table: Table, *, siunitx: bool) -> str:
+    """The table as a float, or as several on pages of their own where it is longer than a page."""
+    floats = [fitted(siunitx_latex(part) if siunitx else part.to_latex()) for part in parts(table)]
+    return "\\clearpage\n".join(floats)
 
 
 def siunitx_latex(table: Table) -> str:

@@ -16,6 +16,8 @@ from skewanova._framed import Framed
 #: Names in a text table are cut to this length; files keep them whole.
 NAME_WIDTH = 24
 SCREEN_WIDTH = 80
+#: Rows of a long frame that a table shows: what goes beyond is left to the files.
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,17 @@ class Table(Framed):
             f'<table class="skewanova">\n<caption>{_html(self.caption)}</caption>\n'
             f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
         )
+
+
+def first_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
+    """Rows that a table shows, of each test its first, and a sentence on those left out, if any."""
+    if len(frame) <= MOST_ROWS:
+        return frame, ""
+    families = [column for column in ("test", "response") if column in frame]
+    groups = frame.groupby(families, sort=False, observed=True) if families else None
+    shown = frame.head(MOST_ROWS) if groups is None else groups.head(max(1, MOST_ROWS // groups.ngroups))
+    each = " of each test" if families else ""
+    return shown, f"The first rows{each}, {len(shown):,} of {len(frame):,}: {file} holds them all."
 
 
 def format_number(value: float, digits: int = 3) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova._rendering import Table, format_number, format_p
+from skewanova._checks import Floats
+from skewanova._rendering import Table, first_rows, format_number, format_p
 from skewanova._sentences import RESPONSE_NAMES, TEST_NAMES
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds, allowing for the training data they share"
 _OVER_CASES = "over samples of cases"
+_OVER_CASES_POSTERIOR = "t posterior of each pair's difference over cases, under a flat prior."
+_OVER_FOLDS_POSTERIOR = (
+    "Bayesian correlated t test with flat priors, allowing for the training data that folds share."
+)
+_TOGETHER = "Intervals and adjusted p hold together for the pairs of one test and measure, at {:g}."
+#: Priors beyond these are left to the files: a table is no wider than a page.
+MOST_PRIORS = 12
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -30,8 +38,10 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
         One row a model, in ranking order; the best mean of each column is bold.
     """
     models = ranking["model"].tolist()
-    by_prior = dict(iter(auprec.groupby("prior", sort=False, observed=True)))
-    groups = dict(zip(_prior_heads(auprec["prior"].unique()), by_prior.values(), strict=True))
+    priors = auprec["prior"].unique()
+    shown = evenly(priors, MOST_PRIORS)
+    by_prior = dict(iter(auprec[auprec["prior"].isin(shown)].groupby("prior", sort=False, observed=True)))
+    groups = dict(zip(_prior_heads(shown), by_prior.values(), strict=True))
     columns = {head: group.groupby("model", observed=True)["auprec"] for head, group in groups.items()}
     columns["IAUPREC"] = iauprec.groupby("model", observed=True)["iauprec"]
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
@@ -51,6 +61,9 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
         ("Model", *columns),
         tuple(rows),
         bold=best,
+        note=""
+        if len(shown) == len(priors)
+        else f"{len(shown)} of {len(priors):,} priors: auprec.csv holds them all.",
     )
 
 
@@ -159,6 +172,7 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     Table
         One row a pair of each family.
     """
+    shown, cut = first_rows(posthoc, "posthoc.csv")
     rows = [
         (
             f"{row.model_a} - {row.model_b}",
@@ -170,12 +184,12 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
             format_p(row.p_adjusted),
             "yes" if row.reject else "no",
         )
-        for row in _records(posthoc)
+        for row in _records(shown)
     ]
     header = ("Pair", "Test", "Measure", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
     return Table(
         "pairs", "Pairwise differences with simultaneous intervals", header, tuple(rows),
-        note=f"Intervals and adjusted p hold together for the pairs of one test and measure, at {alpha:g}.",
+        note=" ".join([_TOGETHER.format(alpha), cut]).strip(),
     )  # fmt: skip
 
 
@@ -194,6 +208,7 @@ def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
     Table
         One row a pair of priors.
     """
+    shown, cut = first_rows(prior_posthoc, "prior_differences.csv")
     rows = [
         (
             f"{row.prior_a:g} - {row.prior_b:g}",
@@ -202,12 +217,13 @@ def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
             format_p(row.p_adjusted),
             "yes" if row.reject else "no",
         )
-        for row in _records(prior_posthoc)
+        for row in _records(shown)
     ]
     header = ("Priors", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
     return Table(
-        "priors", "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)", header, tuple(rows)
-    )
+        "priors", "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)", header, tuple(rows),
+        note=cut,
+    )  # fmt: skip
 
 
 def regions_table(regions: pd.DataFrame) -> Table:
@@ -234,6 +250,12 @@ def regions_table(regions: pd.DataFrame) -> Table:
     ]
     header = ("Model", "Priors", "Mean lead", "Runner-up")
     return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
+
+
+def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
+    """At most so many of the values, evenly chosen in their order, the first and the last among them."""
+    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+    return np.asarray(values, dtype=np.float64)[places]
 
 
 def _prior_heads(priors: Iterable[float]) -> list[str]:
@@ -285,6 +307,7 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
     Table
         One row a pair.
     """
+    shown, cut = first_rows(practical, "practical.csv")
     rows = [
         (
             f"{row.model_a} - {row.model_b}",
@@ -292,7 +315,7 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
             format_number(row.p_equal, 2),
             format_number(row.p_b_ahead, 2),
         )
-        for row in _records(practical)
+        for row in _records(shown)
     ]
     width = practical["rope"].iloc[0]
     return Table(
@@ -300,9 +323,7 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
         f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
         ("Pair", "First ahead", "Practically equal", "Second ahead"),
         tuple(rows),
-        note="t posterior of each pair's difference over cases, under a flat prior."
-        if one_set
-        else "Bayesian correlated t test with flat priors, allowing for the training data that folds share.",
+        note=f"{_OVER_CASES_POSTERIOR if one_set else _OVER_FOLDS_POSTERIOR} {cut}".strip(),
     )
 
 
