@@ -72,7 +72,7 @@ def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
     nodes = chebpts1(DEGREE + 1)
     signs = []
     for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
-        low, high = bounds(chebfit(nodes, part.T, DEGREE).T)
+        low, high = bounds(np.asarray(chebfit(nodes, part.T, DEGREE).T, dtype=np.float64))
         signs.append(
             np.where(
                 low.min(axis=-1) > LEAD_TOLERANCE, 1, np.where(high.max(axis=-1) < -LEAD_TOLERANCE, -1, 0)

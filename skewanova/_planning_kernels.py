@@ -31,7 +31,8 @@ def t_power(
 
 
 def _shift(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: float) -> Floats:
-    return np.abs(difference) / (np.asarray(deviation) * np.sqrt(1 / np.asarray(n_folds) + ratio))
+    error = np.asarray(deviation, dtype=np.float64) * np.sqrt(1 / np.asarray(n_folds) + ratio)
+    return np.asarray(np.abs(difference) / error)
 
 
 def shift_power(shift: ArrayLike, df: ArrayLike, alpha: float) -> Floats:

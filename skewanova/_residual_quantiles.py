@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -128,7 +129,9 @@ def _sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Float
     return lambda rows: rows - rows @ basis @ basis.T, len(frame) - basis.shape[1]
 
 
-def _means_out(codes: list[NDArray[np.intp]], shape: tuple[int, ...]) -> Callable[[Floats], Floats]:
+def _means_out(
+    codes: Sequence[NDArray[np.integer[Any]]], shape: tuple[int, ...]
+) -> Callable[[Floats], Floats]:
     """Take the means of every factor out of rows of values; the cells come back in another order."""
     order = np.argsort(np.ravel_multi_index(tuple(codes), shape))
 

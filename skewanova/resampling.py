@@ -248,7 +248,9 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     difference = pair_differences(table)
     observed = squared_t(difference, signs[:1])[..., 0, :]
     size = difference[..., 0, :].size
-    hits = sum(_step_down_hits(squared_t(difference, part), observed) for part in sign_blocks(signs, size))
+    hits = np.zeros_like(observed)
+    for part in sign_blocks(signs, size):
+        hits += _step_down_hits(squared_t(difference, part), observed)
     return Resampled(_monotone(hits / len(signs), observed), len(signs), exact)
 
 
