@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+import numpy as np
+
 from skewanova._analysis import Options, analyse_folds
 from skewanova._checks import Seed, check_fraction, emit
 from skewanova._comparison_result import Comparison
+from skewanova._cost import cost_notes
 from skewanova._decision_frames import decision_frames
 from skewanova._design import Resampling, find_resampling
 from skewanova._mixed import mixed_model_anova
@@ -106,7 +109,8 @@ def compare(
     given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     check_several_models(given)
     table, dropped = complete_table(given, missing=missing)
-    notes = [*dropped, *check_paired(table)]
+    size = len(table.models), len(table.folds), int(np.size(priors))
+    notes = [*emit(cost_notes(*size)), *dropped, *check_paired(table)]
     stage("measures")
     measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
     measures = measures.ordered(ranking_order(measures))

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import InputError, SeveralDatasetsError, check_choice, emit
+from skewanova._cost import cost_notes
 from skewanova._paired_cases import paired_cases
 from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
 from skewanova._streamed_scores import Scores, StreamedScores
@@ -373,13 +374,14 @@ def describe_table(table: Scores) -> list[str]:
     if one_set:
         paired_cases(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
+    size = cost_notes(len(table.models), len(table.folds))
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
         f"models: {', '.join(map(_printable, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
-        *(f"warning: {note}" for note in notes),
+        *(f"warning: {note}" for note in (*size, *notes)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
     ]
