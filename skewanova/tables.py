@@ -255,7 +255,8 @@ def regions_table(regions: pd.DataFrame) -> Table:
 def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
     """At most so many of the values, evenly chosen in their order, the first and the last among them."""
     places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
-    return np.asarray(values, dtype=np.float64)[places]
+    chosen: Floats = np.asarray(values, dtype=np.float64)[places]
+    return chosen
 
 
 def _prior_heads(priors: Iterable[float]) -> list[str]:
