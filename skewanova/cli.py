@@ -196,10 +196,10 @@ def report(directory: Path, in_browser: bool) -> None:
     from skewanova._folder import own_files
 
     pages = sorted(
-        (name for name in own_files(directory) if Path(name).name == name and (directory / name).is_file()),
+        (name for name in own_files(directory) if Path(name).name == name),
         key=_by_readability,
     )
-    if not pages:
+    if not pages or not (directory / pages[0]).is_file():
         raise InputError(
             f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
             "SCORES --out DIR`"
