@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 PARQUET = frozenset({".parquet", ".pq"})
 NO_PYARROW = "reading Parquet needs pyarrow: pip install 'skewanova[parquet]'"
+#: Names of columns that a message shows.
+MOST_SHOWN = 20
 _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
 #: What pandas and R make of a column without a name: numbers of rows, never scores of a model.
@@ -247,9 +249,10 @@ def wanted_columns(
         raise InputError(f"the column {twice[0]!r} cannot serve twice")
     missing = [column for column in required if column not in has]
     if missing:
+        others = f" and {len(has) - MOST_SHOWN:,} more" if len(has) > MOST_SHOWN else ""
         raise InputError(
-            f"{name} must have the column{'s' if len(missing) > 1 else ''} "
-            f"{', '.join(map(repr, missing))}, but has {', '.join(map(repr, has)) or 'none'}; map other "
+            f"{name} must have the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing))}, "
+            f"but has {', '.join(map(repr, has[:MOST_SHOWN])) or 'none'}{others}; map other "
             "names with columns= (--model-column and its like on the command line), or read a table with one "
             "column a model through scores_from_wide (--wide)"
         )

@@ -391,3 +391,9 @@ def test_missing_scores_and_names_of_frames_are_told_by_row(make):
     labelled = rows | {"y_true": [1, None, 0], "y_score": [0.5, 0.25, 1.0]}
     with pytest.raises(InputError, match=r"^`y_true` must not have missing labels, but has 1, the"):
         read_scores(make(labelled))
+
+
+def test_a_message_about_columns_stays_short():
+    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; map other") as caught:
+        tables_in.wanted_columns([f"c{k}" for k in range(5000)], ["model"], [], name="the table")
+    assert len(str(caught.value)) < 1000
