@@ -118,13 +118,13 @@ _ALL = (
         "no room",
         st.fixed_dictionaries({"command": _command, "room": st.integers(0, 6000)}),
         told_without_room,
-        0,
+        12,
     ),
     Generator(
         "no rights",
         st.fixed_dictionaries({"command": _command, "out": st.booleans()}),
         told_without_rights,
-        0,
+        4,
     ),
     Generator(
         "foreign files",
