@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova._rendering import format_factor, format_number, format_p, short_names
-from skewanova._sentences import TEST_NAMES
+from skewanova._sentences import TEST_NAMES, models_untested_because, untested_because
 
 #: Longer lists of models are counted instead.
 MOST_NAMED = 5
@@ -122,8 +122,11 @@ def tested_sentence(anova: pd.DataFrame, alpha: float) -> str:
     if rows.empty:
         return ""
     row = next(_records(rows))
-    told = "did not find them" if not row.p_value < alpha else "found them"
     name = TEST_NAMES.get(row.test, row.test)
+    if np.isnan(row.p_value):
+        why = models_untested_because(row)
+        return f"The calibrated test ({name}) could not be done, because {why}."
+    told = "did not find them" if not row.p_value < alpha else "found them"
     return f"The calibrated test ({name}) {told} to differ at {alpha:g} ({_p_words(row.p_value)})."
 
 
@@ -132,21 +135,29 @@ def choice_sentence(
 ) -> str:
     """Name the model to choose, or those that the headline test does not tell from the highest mean."""
     best, mean = str(decisions["model"].iloc[0]), float(decisions["expected_auprec"].iloc[0])
-    alike, behind = _told_apart(headline, best, [str(model) for model in decisions["model"].iloc[1:]])
+    others = [str(model) for model in decisions["model"].iloc[1:]]
+    beside, behind = _told_apart(headline, best, others)
     has = f"{names[best]} has the highest mean ({format_number(mean)})"
-    if not alike:
+    untested = _untested(headline, best)
+    alike = [model for model in beside if model not in untested]
+    if not beside:
         return f"Choose {names[best]}: it has the highest mean ({format_number(mean)}) and is ahead of " + (
             f"{_listed(names[model] for model in behind)} at {alpha:g}."
         )
     ahead = f"; it is ahead of {_listed(names[model] for model in behind)}" if behind else ""
-    rest = _listed((names[model] for model in alike), "or")
-    return f"{has} but is not distinguishable from {rest} at {alpha:g}{ahead}."
+    if untested:
+        against = _listed(names[model] for model in untested)
+        ahead += f"; it could not be tested against {against}, because {untested_because(untested.values())}"
+    rest = _listed((names[model] for model in alike), "or") if alike else ""
+    unclear = f" but is not distinguishable from {rest} at {alpha:g}" if alike else ""
+    return f"{has}{unclear}{ahead}."
 
 
 def disagreement_sentence(anova: pd.DataFrame, headline: pd.DataFrame, alpha: float) -> str:
     """Say why pairs may differ where the test of all models found nothing."""
     overall = anova[(anova["role"] == "headline") & (anova["term"] == "model")]["p_value"]
-    if overall.empty or overall.iloc[0] < alpha or not headline["reject"].astype(bool).any():
+    known = overall.notna().any() and not overall.iloc[0] < alpha
+    if not known or not headline["reject"].astype(bool).any():
         return ""
     return "The tests of pairs hold their level without the test of all models, and found what that did not."
 
@@ -266,6 +277,13 @@ def _told_apart(headline: pd.DataFrame, best: str, others: Sequence[str]) -> tup
         if ahead == best:
             behind.add(after)
     return [m for m in others if m not in behind], [m for m in others if m in behind]
+
+
+def _untested(headline: pd.DataFrame, best: str) -> dict[str, Any]:
+    """Rows of the best one's pairs that have no p-value, by the other model."""
+    rows = _records(headline[headline["p_adjusted"].isna()])
+    pairs = ((str(row.model_a), str(row.model_b), row) for row in rows)
+    return {b if a == best else a: row for a, b, row in pairs if best in (a, b)}
 
 
 def _sole_leaders(leaders: pd.DataFrame) -> Iterator[tuple[str, float, float]]:

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skewanova._anova_result import AnovaResult
 from skewanova._assumptions import assumption_checks
 from skewanova._calibrated import headline_pairs, omnibus_tests
-from skewanova._checks import Seed
+from skewanova._checks import (
+    InputTypeError,
+    Seed,
+    check_choice,
+    check_fraction,
+    check_rope,
+    check_sum_of_squares,
+    seeded,
+)
 from skewanova._design import Resampling
 from skewanova._differences import difference_curves
 from skewanova._omnibus_result import OmnibusResult
@@ -25,7 +34,7 @@ from skewanova.posthoc import compact_letters, prior_pair_columns, tukey_by_prio
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asked for; named as in :func:`~skewanova.compare`."""
+    """What the user asked for, checked before anything is read; named as in :func:`~skewanova.compare`."""
 
     alpha: float
     control: str | None
@@ -33,6 +42,19 @@ class Options:
     interaction: bool
     sum_of_squares: int
     rng: Seed
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha")
+        check_rope(self.rope)
+        check_sum_of_squares(self.sum_of_squares)
+        seeded(self.rng)
+        if not isinstance(self.interaction, bool | np.bool_):
+            raise InputTypeError(f"`interaction` must be True or False, but got {self.interaction!r}")
+
+    def check_control(self, models: Sequence[str]) -> None:
+        """A control is one of the models, whatever the design."""
+        if self.control is not None:
+            check_choice(self.control, models, "control")
 
 
 @dataclass(frozen=True, eq=False)

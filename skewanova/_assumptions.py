@@ -11,6 +11,7 @@ from scipy import stats
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats, check_fraction
 from skewanova._omnibus_result import fold_table, without_variation
+from skewanova._ties import falling_order
 from skewanova.evaluation import FOLD_IMBALANCE
 
 #: Level at which a check gives advice: it warns, it decides nothing.
@@ -140,7 +141,7 @@ def _imbalance_row(positives: Floats) -> Row:
 
 def _ceiling_row(values: Floats) -> Row:
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
-    best = int(mean.argmax())
+    best = falling_order(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
     distance = gap / deviation if deviation > kernels.ROUNDING else np.inf
     distance = distance if gap > kernels.ROUNDING else 0.0

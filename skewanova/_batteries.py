@@ -15,7 +15,8 @@ from scipy.interpolate import CubicSpline
 from skewanova import _fold_kernels as kernels
 from skewanova._checks import Floats
 from skewanova._scenarios import Scenario, Tables
-from skewanova.resampling import TIE_SLACK, max_t_test, sign_flip_test
+from skewanova._ties import TIE_SLACK
+from skewanova.resampling import max_t_test, sign_flip_test
 
 #: Random arrangements of the resampling tests.
 N_RESAMPLES = 999

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova._checks import Bools, Floats, Seed
+from skewanova._checks import Bools, Floats, Seed, seeded
 from skewanova._estimators import LINEAR, vertex_precision
 from skewanova._packed_sort import Counts, run_ends, sort_cases
 from skewanova._rises import Rises
@@ -45,7 +45,7 @@ def bootstrap_estimates(
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
     """Return a seed for each block, from the next numbers of `rng`, so that they repeat with its state."""
-    entropy = np.random.default_rng(rng).integers(2**32, size=4)
+    entropy = seeded(rng).integers(2**32, size=4)
     return np.random.SeedSequence(entropy.tolist()).spawn(n_blocks)
 
 

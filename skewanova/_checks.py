@@ -44,7 +44,7 @@ def emit(notes: Iterable[str]) -> tuple[str, ...]:
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     """Priors strictly between 0 and 1, as a float array of the same shape."""
-    prior = _float_array(value, name)
+    prior = check_float_array(value, name)
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
     bad = prior[~((prior > 0) & (prior < 1))]
@@ -58,12 +58,19 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 def check_prior(value: float, name: str = "prior") -> float:
     """One prior strictly between 0 and 1."""
-    return _one_number(check_priors(value, name), name)
+    return check_one_number(check_priors(value, name), name)
+
+
+def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
+    """One prior or several, as a vector."""
+    priors = np.atleast_1d(check_priors(value, name))
+    check_vector(priors, name)
+    return priors
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
     """Skews (negatives per positive) that are positive and finite, as a float array."""
-    skew = _float_array(value, name)
+    skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
         raise InputError(f"`{name}` must be positive and finite, but got {float(bad.reshape(-1)[0]):g}")
@@ -72,10 +79,42 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 def check_fraction(value: float, name: str) -> float:
     """A number strictly between 0 and 1, such as a level of significance."""
-    number = _one_number(_float_array(value, name), name)
+    number = check_one_number(check_float_array(value, name), name)
     if not 0 < number < 1:
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
     return number
+
+
+def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
+    """A number from 0 to `largest`, beyond which it can only be a slip; `what` says what it counts."""
+    number = check_one_number(check_float_array(value, name), name)
+    if not 0 <= number <= largest:
+        limit = f", {largest:g} or less" if number > largest else ""
+        raise InputError(f"`{name}` must be {what}{limit}, but got {number:g}")
+    return number
+
+
+def check_rope(rope: float) -> float:
+    """Half-width of the region of practical equivalence of two areas."""
+    return check_not_negative(rope, "rope", what="a difference that would not matter, 0 or more", largest=1.0)
+
+
+def check_sum_of_squares(kind: object) -> int:
+    """Type of the sums of squares."""
+    if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
+        raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
+    return int(kind)
+
+
+def seeded(rng: Seed) -> np.random.Generator:
+    """Generator of random numbers from whatever may stand for a seed."""
+    told = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
+    try:
+        return np.random.default_rng(rng)
+    except TypeError as error:
+        raise InputTypeError(f"{told}, but got {rng!r}") from error
+    except ValueError as error:
+        raise InputError(f"{told}, but got {rng!r}") from error
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
@@ -84,9 +123,9 @@ def check_ordered(low: float, high: float, name: str) -> None:
         raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
 
 
-def check_choice(value: str, choices: Sequence[str], name: str) -> str:
+def check_choice(value: object, choices: Sequence[str], name: str) -> str:
     """One of the named options."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}")
     return value
 
@@ -141,7 +180,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 
 def check_weights(sample_weight: ArrayLike, name: str = "sample_weight") -> Floats:
     """Finite, non-negative weights."""
-    weight = _float_array(sample_weight, name)
+    weight = check_float_array(sample_weight, name)
     check_vector(weight, name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
@@ -241,14 +280,19 @@ def _shown(distinct: NDArray[Any]) -> list[str]:
     return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
 
 
-def _float_array(value: ArrayLike, name: str) -> Floats:
-    array = np.asarray(value)
+def check_float_array(value: ArrayLike, name: str) -> Floats:
+    """Real numbers as floats, of the same shape."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of unequal length
+        raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}") from error
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
     return array.astype(np.float64)
 
 
-def _one_number(array: Floats, name: str) -> float:
+def check_one_number(array: Floats, name: str) -> float:
+    """The number that an array of no dimension holds."""
     if array.ndim:
         raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
     return float(array)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from skewanova._ties import falling_order
+
 CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
 #: Column of the decisions that each criterion looks at, and whether more is better.
 CRITERIA = {
@@ -14,8 +16,6 @@ CRITERIA = {
     "minimax_regret": ("max_regret", False),
     "highest_p_best": ("p_best", True),
 }
-#: Differences beyond these decimals are rounding.
-DECIMALS = 12
 
 
 def decision_choices(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def decision_choices(decisions: pd.DataFrame) -> pd.DataFrame:
         values = decisions[column].to_numpy(dtype=np.float64)
         if np.isnan(values).any():
             continue
-        order = np.argsort(np.round(-values if more else values, DECIMALS), kind="stable")
+        order = falling_order(values if more else -values)
         first, second = order[0], order[1] if len(order) > 1 else None
         behind = np.nan if second is None else abs(values[first] - values[second])
         runner_up = "" if second is None else decisions["model"].iloc[second]

@@ -20,6 +20,7 @@ from skewanova._joint_curves import PanelCurves, panel_curves
 from skewanova._mean_curves import clear_signs, panel_series, sign_stretches
 from skewanova._omnibus_result import check_ratio
 from skewanova._streamed_scores import Scores
+from skewanova._ties import falling_order
 from skewanova.evaluation import Evaluation
 
 CROSSING_COLUMNS = (
@@ -109,7 +110,8 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
     """Every crossing as a row."""
     regions = panel.curves.regions()
     leads = [(a, b, high) for (a, _, high), (b, _, _) in pairwise(regions)]
-    found = sorted(find_crossings(panel, panel.joint.critical_value(alpha)), key=lambda c: c.prior)
+    unordered = find_crossings(panel, panel.joint.critical_value(alpha))
+    found = [unordered[i] for i in falling_order([-c.prior for c in unordered])]
     rows = [
         (
             c.prior,

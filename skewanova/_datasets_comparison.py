@@ -19,10 +19,12 @@ from skewanova import _sentences as sentences
 from skewanova._checks import InputError, Seed, check_fraction, emit
 from skewanova._dataset_tables import naming, read_datasets
 from skewanova._datasets_tables import across_tables, hierarchical_sentences
+from skewanova._joint_curves import iauprec_covariance
 from skewanova._meta_kernels import random_effects
 from skewanova._omnibus import friedman_anova
 from skewanova._pairwise import pairwise_comparisons
 from skewanova._rendering import one_line, short_names
+from skewanova._ties import falling_order, levelled
 from skewanova.comparison import Comparison, compare
 from skewanova.posthoc import compact_letters
 from skewanova.priors import DeploymentPrior
@@ -157,7 +159,8 @@ def compare_datasets(
     ----------
     scores : path, frame or mapping
         A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
-        names of data sets to tables. Every data set needs the same models and at least two folds.
+        names of data sets to tables. Every data set needs the same models; one with
+        one fold is judged by its cases (:func:`~skewanova.compare_on_one_set`).
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         As for :func:`~skewanova.compare`; the same for all data sets.
     columns, pos_label
@@ -186,8 +189,9 @@ def compare_datasets(
     (Demsar 2006) for all models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani
     and Mangili 2016), with Nemenyi's test beside them. The hierarchical alternative weighs data sets by what
     they know: a random-effects meta-analysis of paired differences, the error of each corrected for shared
-    training data (Nadeau and Bengio 2003), with Paule and Mandel's (1982) variance between data sets and
-    Hartung and Knapp's (2001) t test, Holm's adjustment over pairs.
+    training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
+    Paule and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test, Holm's
+    adjustment over pairs.
 
     Examples
     --------
@@ -248,8 +252,9 @@ def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     parts = []
     for name, result in comparisons.items():
         ranking, n_folds = result.ranking, result.resampling.n_folds
-        error = ranking["std"] * np.sqrt(1 / n_folds + result.resampling.ratio)
-        rank = stats.rankdata(-ranking["iauprec"].round(12))
+        known = iauprec_covariance(result.evaluation, ratio=result.resampling.ratio, scores=result.scores)
+        error = np.nan if known is None else np.sqrt(np.diag(known[1]))
+        rank = stats.rankdata(levelled(-ranking["iauprec"]))
         part = ranking[["model", "iauprec"]].assign(dataset=name, std_error=error, n_folds=n_folds, rank=rank)
         parts.append(part[list(MEAN_COLUMNS)])
     return pd.concat(parts, ignore_index=True)
@@ -258,9 +263,9 @@ def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
 def _order(means: pd.DataFrame) -> list[str]:
     """Models by mean rank, then by mean IAUPREC."""
     groups = means.groupby("model", sort=False, observed=True)
-    rank, area = groups["rank"].mean().round(9), groups["iauprec"].mean()
-    ordered = pd.DataFrame({"rank": rank, "area": -area}).sort_values(["rank", "area"], kind="stable")
-    return [str(model) for model in ordered.index]
+    rank, area = groups["rank"].mean(), groups["iauprec"].mean()
+    by_area = falling_order(area)
+    return [str(rank.index[by_area[i]]) for i in falling_order(-rank.iloc[by_area])]
 
 
 def _ranking(means: pd.DataFrame, order: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -285,7 +290,7 @@ def _hierarchical(comparisons: Mapping[str, Comparison], order: Sequence[str], a
     """One random-effects meta-analysis a pair, adjusted by Holm."""
     rows = []
     for a, b in combinations(order, 2):
-        found = [_difference(result, a, b) for result in comparisons.values()]
+        found = [_difference(result.posthoc, a, b) for result in comparisons.values()]
         effects, variances = (np.array(side) for side in zip(*found, strict=True))
         meta = random_effects(effects, variances)
         reach = float(stats.t.isf(alpha / 2, meta.df))
@@ -307,11 +312,12 @@ def _hierarchical(comparisons: Mapping[str, Comparison], order: Sequence[str], a
     return frame.assign(p_adjusted=adjusted, reject=adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
 
 
-def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
-    """Mean difference over folds, and its variance corrected for the training data that folds share."""
-    wide = result.iauprec.pivot(index="fold", columns="model", values="iauprec")
-    found = fold_kernels.paired_t(wide[[a, b]].to_numpy(), inflation=result.resampling.inflation)
-    return float(found.estimate[0]), float(found.std_error[0] ** 2)
+def _difference(posthoc: pd.DataFrame, a: str, b: str) -> tuple[float, float]:
+    """Difference on one data set and its variance, as the headline there has them: over folds or cases."""
+    rows = posthoc[posthoc["role"] == "headline"]
+    pair = rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])
+    estimate, error = rows.loc[pair, ["estimate", "std_error"]].to_numpy(dtype=np.float64)[0]
+    return float(estimate if rows.loc[pair, "model_a"].item() == a else -estimate), float(error**2)
 
 
 def _few(n_datasets: int) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from skewanova._rendering import Table, format_number, format_p
+
+#: More pairs than these are counted.
+MOST_LISTED = 3
 
 
 class AcrossSource(Protocol):
@@ -71,7 +74,23 @@ def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapp
             f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
             f"average over data sets (adjusted p {_equals(row.p_adjusted)})."
         )
-    return found or [f"Meta-analysis: no two models were found to differ on average at {alpha:g}."]
+    untested = list(_records(hierarchical[hierarchical["p_adjusted"].isna()]))
+    if not found and len(untested) < len(hierarchical):
+        some = "no two models" if not untested else "no two of the models it could test"
+        found.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+    if untested:
+        pairs = "the models" if len(untested) == len(hierarchical) else _listed(untested, names)
+        found.append(
+            f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
+            "vary, or how it varies is not known."
+        )
+    return found
+
+
+def _listed(rows: Sequence[Any], names: Mapping[str, str]) -> str:
+    """The first pairs, and how many more."""
+    shown = [f"{names[row.model_a]} and {names[row.model_b]}" for row in rows[:MOST_LISTED]]
+    return "; ".join(shown) + (f"; {len(rows) - MOST_LISTED} more" if len(rows) > MOST_LISTED else "")
 
 
 def _equals(p_value: float) -> str:
@@ -96,11 +115,15 @@ def _means(source: AcrossSource) -> Table:
     rows = []
     for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
         found = {row.model: row for row in _records(group)}
-        cells = [f"{format_number(found[m].iauprec)} ({format_number(found[m].std_error)})" for m in models]
+        cells = [_with_error(found[m].iauprec, found[m].std_error) for m in models]
         rows.append((str(name), *cells))
     return Table(
         "datasets", "Mean IAUPREC (corrected standard error) by data set", ("Data set", *models), tuple(rows)
     )
+
+
+def _with_error(value: float, error: float) -> str:
+    return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
 
 
 def _hierarchical(hierarchical: pd.DataFrame, alpha: float) -> Table:

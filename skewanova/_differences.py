@@ -9,10 +9,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Bools, Floats, InputError, Seed, check_count, check_fraction, check_priors
+from skewanova._checks import (
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_prior_list,
+    seeded,
+)
 from skewanova._omnibus_result import check_ratio
+from skewanova._ties import TIE_SLACK
 from skewanova.evaluation import Evaluation, auprec_by_prior, prior_grid
-from skewanova.resampling import BLOCK_SIZE, TIE_SLACK
+from skewanova.resampling import BLOCK_SIZE
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
@@ -89,7 +99,7 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     check_ratio(ratio)
-    grid = prior_grid(evaluation, 41) if priors is None else np.atleast_1d(check_priors(priors, "priors"))
+    grid = prior_grid(evaluation, 41) if priors is None else check_prior_list(priors, "priors")
     values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
     found = kernels.paired_t(values, inflation=1 + values.shape[1] * ratio)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
@@ -261,7 +271,7 @@ def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> 
     Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
     are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
     """
-    generator = np.random.default_rng(rng)
+    generator = seeded(rng)
     n_folds, n_columns = residual.shape
     size = n_columns if n_folds >= FOLDS_FOR_JOINT_DRAWS else n_priors if n_folds > 2 else 1
     blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from skewanova import _plotting as draw
-from skewanova._checks import Floats, InputError, check_prior, check_priors
+from skewanova._checks import Floats, InputError, check_prior, check_prior_list
 from skewanova._estimators import vertex_precision
 from skewanova._responses import as_rows, check_response, cut_rows, held_out_rows, positive_scores
 from skewanova.auprec import auprec
@@ -78,7 +78,7 @@ class AUPRECDisplay:
         self.curves = (curves,) if isinstance(curves, RocCurve) else tuple(curves)
         if not self.curves:
             raise InputError("`curves` must hold at least one ROC curve, but is empty")
-        self.priors = DEFAULT_PRIORS if priors is None else np.atleast_1d(check_priors(priors, "priors"))
+        self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
         self.auprec: Floats = np.array(
             [auprec(curve, self.priors, estimator=area_estimator) for curve in self.curves]
         )

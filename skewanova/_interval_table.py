@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from skewanova._checks import Seed, SkewanovaWarning, emit
+from skewanova._checks import Bools, Seed, SkewanovaWarning, emit
 from skewanova._design import find_resampling
 from skewanova._score_table import ScoreTable
 from skewanova.intervals import Interval, confidence_interval
 from skewanova.priors import DeploymentPrior
 from skewanova.scores import read_scores
 
-INTERVAL_COLUMNS = ("model", "fold", "estimate", "low", "high", "level", "method", "warning")
-POOLED = "pooled"
+INTERVAL_COLUMNS = (
+    "model", "level", "fold", "estimate", "low", "high", "confidence_level", "method", "warning"
+)  # fmt: skip
+#: What a row is about: one fold, or the cases of all folds ranked together, which has no fold.
+FOLD, POOLED = "fold", "pooled"
 
 
 def interval_table(
@@ -41,8 +46,8 @@ def interval_table(
     -------
     DataFrame
         Columns of `INTERVAL_COLUMNS`; ``warning`` is empty where there is none. If the case column shows that
-        no case is in two folds, each model has one more row, with the fold "pooled": its scores of all folds
-        ranked together, which takes the models trained for the folds for one.
+        no case is in two folds, each model has one more row, with the level "pooled" and no fold: its scores
+        of all folds ranked together, which takes the models trained for the folds for one.
 
     Raises
     ------
@@ -57,16 +62,18 @@ def interval_table(
     (60, [0.84, 0.8, 0.87])
     """
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
-    groups = [(m, f, y, s) for m, f, y, s in table.groups()]
+    groups: list[tuple[str, str, object, Bools, NDArray[Any]]] = [
+        (m, FOLD, f, y, s) for m, f, y, s in table.groups()
+    ]
     if len(table.folds) > 1 and table.has_cases and find_resampling(table)[0].kind == "kfold":
         for model in table.models:
-            own = [(y, s) for m, _, y, s in groups if m == model]
+            own = [(y, s) for m, _, _, y, s in groups if m == model]
             positive, score = (np.concatenate(side) for side in zip(*own, strict=True))
-            groups.append((model, POOLED, positive, score))
+            groups.append((model, POOLED, pd.NA, positive, score))
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below
-        for model, fold, positive, score in groups:
+        for model, what, fold, positive, score in groups:
             found = confidence_interval(
                 positive,
                 score,
@@ -77,8 +84,9 @@ def interval_table(
                 estimator=estimator,
                 rng=rng,
             )
-            rows.append((model, fold, *_values(found)))
+            rows.append((model, what, fold, *_values(found)))
     frame = pd.DataFrame(rows, columns=list(INTERVAL_COLUMNS))
+    frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
     emit(text for text in frame["warning"] if text)
     return frame
 

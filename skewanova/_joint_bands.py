@@ -7,11 +7,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Floats, Seed, check_count, check_fraction, check_priors
+from skewanova._checks import Floats, Seed, check_count, check_fraction, check_prior_list, seeded
 from skewanova._differences import critical_value, largest_of_all, largest_of_pairs
 from skewanova._joint_curves import JointCurves, joint_curves
 from skewanova._omnibus_result import check_ratio
 from skewanova._streamed_scores import Scores
+from skewanova._ties import TIE
 from skewanova.evaluation import Evaluation, prior_grid
 
 BAND_COLUMNS = ("model", "prior", "auprec", "conf_low", "conf_high")
@@ -74,7 +75,7 @@ def auprec_bands(
     check_fraction(alpha, "alpha")
     check_ratio(ratio)
     check_count(n_draws, "n_draws", minimum=99)
-    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else np.atleast_1d(check_priors(priors))
+    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors)
     joint = joint_curves(evaluation, grid, ratio=ratio, scores=scores)
     error = (
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
@@ -107,7 +108,7 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
     if not joint.known:
         return np.nan
     columns = deviations.reshape(len(deviations), -1).copy()
-    columns[:, np.linalg.norm(columns, axis=0) <= kernels.ROUNDING] = 0.0  # models alike in every case
+    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
     if np.isinf(joint.df):
         return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
     largest = largest_of_all(columns, len(joint.priors), n_draws, rng)
@@ -120,5 +121,5 @@ def _largest_normal(columns: Floats, n_draws: int, rng: Seed) -> Floats:
     unit = columns[:, size > 0] / size[size > 0]
     if not unit.size:
         return np.zeros(n_draws)
-    draws = np.random.default_rng(rng).standard_normal((n_draws, len(unit))) @ unit
+    draws = seeded(rng).standard_normal((n_draws, len(unit))) @ unit
     return np.asarray(np.abs(draws).max(axis=1))

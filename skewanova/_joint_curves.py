@@ -6,8 +6,9 @@ way: as deviations whose products sum to the covariance of the estimates, at eve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from skewanova._influence_kernels import JackknifeLookup, influence_kernel, stra
 from skewanova._mean_curves import MeanCurves, panel_priors, panel_series
 from skewanova._paired_cases import paired_cases
 from skewanova._streamed_scores import Scores
+from skewanova._ties import TIE
 from skewanova.evaluation import Evaluation, prior_grid
 
 #: Cases whose deviations are held at once.
@@ -73,7 +75,10 @@ class JointCurves:
         for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)) if self.known else ():
             moved = self.deviations[:, i] - self.deviations[:, j]
             variance[k] = (moved * moved).sum(axis=0)
-        return self.estimate[a] - self.estimate[b], variance
+        difference = self.estimate[a] - self.estimate[b]
+        alike = (np.abs(difference).max(axis=1) <= TIE) & (variance.max(axis=1) <= TIE**2)
+        difference[alike] = variance[alike] = 0.0  # models that are the same, but for rounding
+        return difference, variance
 
     def critical_value(self, alpha: float) -> float:
         """Two-sided value of one t; nan where nothing is known."""
@@ -124,10 +129,19 @@ def case_curves(
         units = deviations(slice(None))
     else:  # as many directions as columns say the same
         starts = range(0, len(positive), CASES_AT_ONCE)
-        blocks = (deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
-        values, vectors = np.linalg.eigh(sum(block.T @ block for block in blocks))
-        units = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+        units = _condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
     return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf)
+
+
+def _condensed(blocks: Iterable[Floats]) -> Floats:
+    """As many rows as columns with the same products of columns: the symmetric root of these.
+
+    Through triangles, as the products themselves would lose half of the digits of columns that are nearly
+    alike; the root is the only one that no processor may turn another way.
+    """
+    stacked = reduce(lambda kept, block: np.vstack([np.linalg.qr(kept, mode="r"), block]), blocks)
+    _, size, axes = np.linalg.svd(np.linalg.qr(stacked, mode="r"), full_matrices=False)
+    return np.asarray(axes.T * size @ axes)
 
 
 def joint_curves(

@@ -22,6 +22,7 @@ from skewanova._joint_bands import BAND_PRIORS, pair_critical
 from skewanova._joint_curves import PanelCurves, joint_curves, panel_curves
 from skewanova._omnibus_result import check_ratio
 from skewanova._streamed_scores import Scores
+from skewanova._ties import falling_order
 from skewanova.evaluation import Evaluation, prior_grid
 
 LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
@@ -110,7 +111,7 @@ def leaders_frame(
     for leader, contenders, low, high in lead_stretches(panel, critical, rarest=rarest):
         values: Floats = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
-        by_value = sorted(contenders, key=lambda i: (i != leader, -values[i]))
+        by_value = [leader, *(i for i in falling_order(values) if i in contenders and i != leader)]
         rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 

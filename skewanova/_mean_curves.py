@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from skewanova._checks import Floats
+from skewanova._ties import TIE, is_largest
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
 DEGREE = 32
-#: Differences below this are rounding, not a lead.
-LEAD_TOLERANCE = 1e-12
 #: Parts of a panel on which series are bounded.
 PARTS = 8
 
@@ -73,18 +72,14 @@ def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
     signs = []
     for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
         low, high = bounds(np.asarray(chebfit(nodes, part.T, DEGREE).T, dtype=np.float64))
-        signs.append(
-            np.where(
-                low.min(axis=-1) > LEAD_TOLERANCE, 1, np.where(high.max(axis=-1) < -LEAD_TOLERANCE, -1, 0)
-            )
-        )
+        signs.append(np.where(low.min(axis=-1) > TIE, 1, np.where(high.max(axis=-1) < -TIE, -1, 0)))
     return np.where(np.all(np.array(signs) == signs[0], axis=0), signs[0], 0)
 
 
 def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
     """Sign (-1, 0, 1) of a function between its changes of sign, in log-odds; pieces join at the edges.
 
-    What is smaller than `LEAD_TOLERANCE` counts as zero.
+    What is smaller than `TIE` counts as zero.
     """
     ends = [edges[0], *sorted({*edges[1:-1], *(r for piece in pieces for r in _roots(piece))}), edges[-1]]
     found: list[tuple[int, float, float]] = []
@@ -92,7 +87,7 @@ def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int
         middle = (low + high) / 2
         piece = pieces[int(np.searchsorted(edges, middle, side="right")) - 1]
         value = float(piece(middle))
-        sign = 0 if abs(value) <= LEAD_TOLERANCE else int(np.sign(value))
+        sign = 0 if abs(value) <= TIE else int(np.sign(value))
         if found and found[-1][0] == sign:
             found[-1] = (sign, found[-1][1], high)
         else:
@@ -137,7 +132,7 @@ class MeanCurves:
     def leader(self, prior: float) -> int:
         """First model in order whose value is the largest but for rounding."""
         values = self.at(prior)[:, 0]
-        return int(np.argmax(values >= values.max() - LEAD_TOLERANCE))
+        return int(np.argmax(is_largest(values)))
 
     def regions(self) -> list[Region]:
         """Leader, lowest and highest prior of every stretch without a change of the lead."""
@@ -168,7 +163,7 @@ class MeanCurves:
         inside = [x for x in (*turns, *self.edges[1:-1]) if ends[0] < x < ends[1]]
         priors = np.array([low, *expit(inside), high])
         values = self.at(priors)[model]
-        least = int(np.argmin(values))
+        least = int(np.argmax(is_largest(-values)))
         return float(values[least]), float(priors[least])
 
     def slope(self, prior: float) -> Floats:
@@ -193,14 +188,14 @@ class MeanCurves:
 def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
     """Curves that are not below some other all over a part of the panel, for any of its parts."""
     low, high = bounds(np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel]))
-    may_lead = (high >= low.max(axis=0) - LEAD_TOLERANCE).any(axis=1)
+    may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
     return [curve for curve, kept in zip(panel, may_lead, strict=True) if kept]
 
 
 def _roots(curve: Chebyshev) -> Floats:
     """Real roots within the domain; none where the curve is rounding throughout."""
     size = np.abs(curve.coef)
-    if size.max() <= LEAD_TOLERANCE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
+    if size.max() <= TIE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
         return np.empty(0)
     roots = np.asarray(curve.trim(1e-17).roots())
     real = roots[np.abs(roots.imag) < 1e-9].real

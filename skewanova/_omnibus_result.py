@@ -10,7 +10,7 @@ import pandas as pd
 
 from skewanova import _fold_kernels as kernels
 from skewanova._anova_result import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
-from skewanova._checks import Floats, InputError, emit
+from skewanova._checks import Floats, InputError, check_not_negative, emit
 from skewanova._fold_kernels import FTest
 from skewanova._framed import Framed
 from skewanova.anova import variation_limit
@@ -48,6 +48,9 @@ OMNIBUS_LABELS = {
         "training them again."
     ),
 }
+
+#: More test cases than these for each training case are a slip.
+LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +134,9 @@ def flat_test(
 
 def check_ratio(ratio: float) -> float:
     """Test cases for each training case: 0 or more."""
-    if not (np.isfinite(ratio) and ratio >= 0):
-        raise InputError(f"`ratio` must be a number of test cases for each training case, but got {ratio:g}")
-    return float(ratio)
+    return check_not_negative(
+        ratio, "ratio", what="a number of test cases for each training case", largest=LARGEST_RATIO
+    )
 
 
 def omnibus_result(

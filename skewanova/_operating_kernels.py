@@ -14,6 +14,7 @@ from scipy import special
 
 from skewanova._checks import Floats
 from skewanova._interval_kernels import wilson_limits
+from skewanova._ties import TIE
 from skewanova.roc import RocCurve
 
 #: What is measured at a threshold, in the order of every frame.
@@ -27,8 +28,6 @@ MEASURES = (
     "f_measure",
     "expected_cost",
 )
-#: A target counts as reached if only rounding is missing.
-SLACK = 1e-12
 
 
 class Estimate(NamedTuple):
@@ -61,26 +60,26 @@ def at_threshold(roc: RocCurve, threshold: float) -> int:
 
 def reaching_recall(roc: RocCurve, recall: float) -> int:
     """Vertex of the highest threshold whose recall is at least as wanted."""
-    return int(np.argmax(roc.tpr >= recall - SLACK))
+    return int(np.argmax(roc.tpr >= recall - TIE))
 
 
 def reaching_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
     """Vertex of the lowest threshold whose precision is at least as wanted; None where there is none."""
     hits, alarms = prior * roc.tpr, (1 - prior) * roc.fpr
-    reached = np.flatnonzero(hits >= (precision - SLACK) * (hits + alarms))
+    reached = np.flatnonzero(hits >= (precision - TIE) * (hits + alarms))
     return int(reached[-1]) if reached[-1] > 0 else None  # the origin flags nothing, so it has no precision
 
 
 def within_budget(roc: RocCurve, flagged: float, prior: float) -> int:
     """Vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
     share = prior * roc.tpr + (1 - prior) * roc.fpr
-    return int(np.flatnonzero(share <= flagged + SLACK)[-1])
+    return int(np.flatnonzero(share <= flagged + TIE)[-1])
 
 
 def cheapest(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
     """Vertex of smallest expected cost; of several, the one that flags least."""
     cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
-    return int(np.argmax(cost <= cost.min() + SLACK * sum(costs)))
+    return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
 
 
 # --- what it does -------------------------------------------------------------------------------------------
@@ -100,8 +99,8 @@ def measures(
     found = (
         Estimate(*recall),
         Estimate(*fpr),
-        _of_two(recall, fpr, prior),
-        _of_two(fpr.complement(), miss, other),
+        _of_two(recall, fpr, prior / other),
+        _of_two(fpr.complement(), miss, other / prior),
         weighted_sum(recall, fpr, (prior, other)),
         weighted_sum(miss, fpr, (prior, other)),
         _f_measure(recall, fpr, other / prior),
@@ -129,17 +128,17 @@ def share_ratio(over: Share, under: Share) -> Estimate:
     down, up = under.low * (2 * under.value - under.low), under.high * (2 * under.value - under.high)
     # the quadratic's smaller root, written so that nothing cancels
     bottom = product + np.sqrt(max(product**2 - low * up, 0.0))
-    lower = low / bottom if low > 0 else 0.0
+    lower = (low / bottom if bottom > 0 else np.inf) if low > 0 else 0.0
     upper = (product + np.sqrt(max(product**2 - high * down, 0.0))) / down if down > 0 else np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.divide(over.value, under.value)
     return Estimate(float(value), float(lower), float(upper))
 
 
-def _of_two(right: Share, wrong: Share, prior: float) -> Estimate:
+def _of_two(right: Share, wrong: Share, prior_odds: float) -> Estimate:
     """Share of the right ones among those flagged: precision, or with the classes changed over, NPV."""
-    odds = np.array(share_ratio(right, wrong)) * prior / (1 - prior)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # odds beyond all numbers make a share of 1
+        odds = np.array(share_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
@@ -148,8 +147,9 @@ def _f_measure(recall: Share, fpr: Share, skew: float) -> Estimate:
 
     Landgrebe et al. 2006 print a geometric mean and leave the skew out.
     """
-    rest = Share(1 + skew * fpr.value, 1 + skew * fpr.low, 1 + skew * fpr.high)
-    quotient = np.array(share_ratio(recall, rest))
+    unit = 1 / (1 + skew)  # squares of large skews are beyond all numbers
+    rest = Share(*(unit + skew * unit * rate for rate in fpr))
+    quotient = np.minimum(np.array(share_ratio(recall, rest)) * unit, recall)
     return Estimate(*(2 * quotient / (1 + quotient)).tolist())
 
 

@@ -13,6 +13,7 @@ from skewanova import _operating_kernels as kernels
 from skewanova._checks import Floats
 from skewanova._meta_kernels import random_effects
 from skewanova._studentized_range import range_sf
+from skewanova._ties import TIE
 from skewanova.roc import RocCurve, curve_from_scores
 
 #: Distance between the classes, whose scores are normal with deviation 1.
@@ -89,7 +90,7 @@ def _judged(curve: RocCurve, rule: str, prior: float) -> dict[str, tuple[float, 
 
 
 def _holds(found: kernels.Estimate, truth: float) -> bool:
-    return bool(np.isnan(truth) or found.low - kernels.SLACK <= truth <= found.high + kernels.SLACK)
+    return bool(np.isnan(truth) or found.low - TIE <= truth <= found.high + TIE)
 
 
 def _threshold(curve: RocCurve, rule: str, prior: float) -> float | None:

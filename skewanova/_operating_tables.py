@@ -44,7 +44,7 @@ def operating_points_table(operating: pd.DataFrame) -> Table:
         One row a model and prior (with the prior that its threshold was chosen for, where that is another);
         estimates with their intervals, of single folds where there is one.
     """
-    means = operating[operating["fold"] == MEAN]
+    means = operating[operating["level"] == MEAN]
     shown = means if len(means) else operating
     costless = shown.loc[shown["measure"] == "expected_cost", "estimate"].isna().all()
     measures = [m for m in HEADS if m != "expected_cost" or not costless]
@@ -107,7 +107,7 @@ def _cell(row: Any) -> str:
 
 
 def _note(shown: pd.DataFrame, averaged: bool) -> str:
-    rule, target, level = (shown[column].iloc[0] for column in ("rule", "target", "level"))
+    rule, target, level = (shown[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and shown["target"].nunique() > 1
     told = "each model's own" if several else RULES[rule].format(target=target)
     way = (

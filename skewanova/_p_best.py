@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from skewanova._checks import Floats, Seed
-from skewanova._fold_kernels import ROUNDING, helmert
-from skewanova.resampling import MEAN_TOLERANCE, share_best
+from skewanova._checks import Floats, Seed, seeded
+from skewanova._fold_kernels import helmert
+from skewanova._ties import TIE
+from skewanova.resampling import share_best
 
 #: Draws from the posterior.
 N_DRAWS = 9999
@@ -61,10 +62,10 @@ def probability_best(
     total = error + spread[:, None] ** 2
     log_likelihood = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weight = np.exp(log_likelihood - log_likelihood.max())
-    generator = np.random.default_rng(rng)
+    generator = seeded(rng)
     point = generator.choice(len(weight), size=n_draws, p=weight / weight.sum())
     kept = 1 - error[point] / total[point]
-    noise = generator.standard_normal((n_draws, len(seen)))
+    noise = generator.standard_normal((n_draws, len(estimate))) @ axes.T  # whichever way the axes point
     return share_best((kept * seen + np.sqrt(kept * error[point]) * noise) @ axes)
 
 
@@ -72,10 +73,10 @@ def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Fl
     """Variances, directions (n_contrasts, n_models) and values of contrasts that are not always zero."""
     contrasts = helmert(len(estimate))
     variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
-    variances = np.where(variances <= ROUNDING * np.trace(covariance), 0.0, variances)
+    variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)
     axes = vectors.T @ contrasts
     seen = axes @ estimate
-    told = (variances > 0) | (np.abs(seen) > MEAN_TOLERANCE)
+    told = (variances > 0) | (np.abs(seen) > TIE)
     return variances[told], axes[told], seen[told]
 
 

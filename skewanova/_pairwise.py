@@ -12,9 +12,10 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from skewanova import _fold_kernels as kernels
-from skewanova._checks import Floats, InputError, Seed, check_choice, check_fraction
+from skewanova._checks import Floats, InputError, Seed, check_choice, check_fraction, check_rope
 from skewanova._omnibus_result import check_ratio, fold_table
 from skewanova._studentized_range import range_isf, range_sf
+from skewanova._ties import falling_order, levelled
 from skewanova.posthoc import POSTHOC_COLUMNS
 from skewanova.resampling import max_t_test, sign_blocks, sign_flips, squared_t
 
@@ -165,8 +166,7 @@ def bayesian_comparisons(
     >>> bayesian_comparisons(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
     [0.39, 0.03, 0.05]
     """
-    if not (np.isfinite(rope) and rope >= 0):
-        raise InputError(f"`rope` must be a difference that would not matter, 0 or more, but got {rope:g}")
+    check_rope(rope)
     values, models = _ordered_table(iauprec, order)
     a, b = kernels.pair_indices(len(models))
     found = kernels.paired_t(values, inflation=1 + len(values) * check_ratio(ratio))
@@ -190,7 +190,7 @@ def bayesian_comparisons(
 def _ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
     values, models = fold_table(iauprec)
     if order is None:
-        ranks = np.argsort(-values.mean(axis=0), kind="stable")
+        ranks = np.array(falling_order(values.mean(axis=0)))
     elif sorted(order) == sorted(models):
         ranks = np.array([models.index(model) for model in order])
     else:
@@ -253,7 +253,7 @@ def _with_margin(values: Floats, found: kernels.PairedT, margin: Floats, **colum
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     n_folds, n_models = values.shape
     a, b = kernels.pair_indices(n_models)
-    mean_rank = stats.rankdata(values, axis=1).mean(axis=0)
+    mean_rank = stats.rankdata(levelled(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
     adjusted = range_sf(np.sqrt(2) * np.abs(z_value), n_models, np.inf)
     return _frame(
@@ -278,7 +278,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
     moved = difference[difference != 0]
     if not len(moved):
         return np.nan, np.nan
-    result = stats.wilcoxon(moved)
+    result = stats.wilcoxon(np.copysign(levelled(np.abs(moved)), moved))
     return float(result.statistic), float(result.pvalue)
 
 
@@ -293,7 +293,9 @@ def _dunnett(values: Floats, control: int, alpha: float) -> pd.DataFrame:
     statistic = certain if flat else estimate / std_error
     df, count = blocked.df_error, len(others)
     single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / count))  # limits
-    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, 0.99 * single, 1.01 * bonferroni)
+    below, above = 0.99 * single, 1.01 * bonferroni
+    reached = dunnett_sf(below, count, df) > alpha > dunnett_sf(above, count, df)
+    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, below, above) if reached else bonferroni
     return pd.DataFrame(
         {
             "a": others,

@@ -7,8 +7,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from skewanova._checks import InputError, check_fraction, check_priors
+from skewanova._checks import InputError, check_fraction, check_prior_list
 from skewanova._omnibus_result import check_ratio
+from skewanova._ties import is_largest
 from skewanova.evaluation import Evaluation, prior_grid
 
 INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_high", "n_folds")
@@ -90,9 +91,9 @@ def regret_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     >>> regret_by_prior(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
-    grid = _grid(evaluation) if priors is None else np.atleast_1d(check_priors(priors))
+    grid = _grid(evaluation) if priors is None else check_prior_list(priors)
     means = evaluation.mean_auprec(grid)
-    leader, models = means.argmax(axis=0), np.array(evaluation.models, dtype=object)
+    leader, models = is_largest(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
     return pd.DataFrame(
         {
             "model": np.repeat(models, len(grid)),

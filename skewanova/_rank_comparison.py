@@ -14,6 +14,7 @@ from skewanova._checks import InputError, check_choice, check_fraction
 from skewanova._omnibus_result import fold_table
 from skewanova._pairwise import pairwise_comparisons
 from skewanova._studentized_range import range_isf
+from skewanova._ties import falling_order, levelled
 from skewanova.posthoc import compact_letters
 
 RANK_COLUMNS = ("model", "mean_rank", "group")
@@ -104,8 +105,8 @@ def rank_comparison(
         check_choice(test, ("nemenyi",), "test")
         posthoc = pairwise_comparisons(iauprec, method="nemenyi", alpha=alpha)
     names = [str(model) for model in models]
-    mean_rank = stats.rankdata(-values, axis=1).mean(axis=0)
-    order = np.argsort(mean_rank, kind="stable")
+    mean_rank = stats.rankdata(levelled(-values), axis=1).mean(axis=0)
+    order = falling_order(-mean_rank)
     ranked = [names[i] for i in order]
     letters = compact_letters(ranked, _rejected(posthoc, test, ranked))
     return RankComparison(

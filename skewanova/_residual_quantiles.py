@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova._anova_result import AnovaResult
-from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction
+from skewanova._checks import Floats, InputError, Seed, check_count, check_fraction, seeded
 from skewanova.anova import variation_limit
 
 #: Numbers worked on at a time.
@@ -149,7 +149,7 @@ def _standardized_draws(
     sweep: Callable[[Floats], Floats], n: int, spare: int, *, n_draws: int, rng: Seed
 ) -> Floats:
     """Ordered residuals of normal samples over the root of their mean square, of shape (n_draws, n)."""
-    generator, draws = np.random.default_rng(rng), np.empty((n_draws, n))
+    generator, draws = seeded(rng), np.empty((n_draws, n))
     rows = max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):
         part = sweep(generator.standard_normal((min(rows, n_draws - start), n)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from skewanova._differences import differing_priors
 from skewanova._rendering import format_p, short_names
+from skewanova._ties import TIE
 
 TEST_NAMES = {
     "two_way": "2-way ANOVA",
@@ -83,7 +84,9 @@ def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]
     sentences = []
     for row in _records(posthoc):
         a, b, p = short[row.model_a], short[row.model_b], _p_words(row.p_adjusted)
-        if row.reject:
+        if np.isnan(row.p_adjusted):
+            sentences.append(f"{a} and {b} could not be tested, because {untested_because([row])}.")
+        elif row.reject:
             ahead, behind = (a, b) if row.estimate >= 0 else (b, a)
             sentences.append(f"{ahead} is ahead of {behind} by {abs(row.estimate):.3f} ({p}).")
         else:
@@ -108,14 +111,21 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
     list of str
         Sentences.
     """
-    alike = posthoc[~posthoc["reject"].astype(bool)]
-    if len(alike) <= MOST_ALIKE:
+    differ = posthoc["reject"].astype(bool)
+    if (~differ).sum() <= MOST_ALIKE:
         return pair_sentences(posthoc, alpha, names)
-    found = pair_sentences(posthoc.drop(index=alike.index), alpha, names)
-    which = "No two models" if not found else f"The other {len(alike)} pairs"
-    verb = "were found to differ" if not found else "were not found to differ"
-    smallest = _p_words(float(alike["p_adjusted"].min()))
-    return [*found, f"{which} {verb} at {alpha:g} (smallest {smallest})."]
+    untested = posthoc[posthoc["p_adjusted"].isna()]
+    alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
+    found = pair_sentences(posthoc[differ], alpha, names)
+    if len(alike):
+        first = not found and untested.empty
+        told = "No two models were found" if first else f"{_pairs(len(alike), 'other')} not found"
+        smallest = _p_words(float(alike["p_adjusted"].min()))
+        found.append(f"{told} to differ at {alpha:g} (smallest {smallest}).")
+    if len(untested):
+        told = f"{len(untested)} of the {len(posthoc)} pairs could not" if found else "No pair could"
+        found.append(f"{told} be tested, because {untested_because(list(_records(untested)))}.")
+    return found
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
@@ -134,9 +144,28 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
         One sentence.
     """
     headline = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
+    if headline["p_value"].isna().all():
+        why = models_untested_because(next(_records(headline)))
+        return f"The models could not be tested for a difference, because {why} ({anova_line(headline)})."
     differ = bool((headline["p_value"] < alpha).any())
     verdict = f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g}"
     return f"{verdict} ({anova_line(headline)})."
+
+
+def models_untested_because(row: Any) -> str:
+    """Why the test of all models has no p-value."""
+    if row.test == "influence":
+        return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
+    return "they do not differ in any fold"
+
+
+def untested_because(rows: Collection[Any]) -> str:
+    """Why pairs have no p-value: rows with the columns estimate and std_error."""
+    if all(abs(row.estimate) <= TIE for row in rows):
+        return "their values are the same"
+    if all(row.std_error == 0 for row in rows):
+        return "their difference does not vary"
+    return "how their difference varies is not known"
 
 
 def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None = None) -> list[str]:
@@ -158,7 +187,13 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
     differing = differing_priors(differences)
     tested = differences.loc[differences["p_adjusted"].notna(), "prior"]
     if tested.empty:
-        return ["Differences along the prior could not be tested."]
+        few = differences["std_error"].isna().any()
+        why = (
+            "the test set is too small for any of the priors"
+            if few
+            else untested_because(list(_records(differences)))
+        )
+        return [f"Differences along the prior could not be tested, because {why}."]
     if differing.empty:
         low, high = tested.min(), tested.max()
         return [f"At no prior from {low:.3g} to {high:.3g} were any two models found to differ."]
@@ -167,6 +202,10 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
         f"{row.prior_high:.3g} (simultaneous band)."
         for row in _records(differing)
     ]
+
+
+def _pairs(number: int, word: str) -> str:
+    return f"The {word} pair was" if number == 1 else f"The {word} {number} pairs were"
 
 
 def _p_words(p_adjusted: float) -> str:

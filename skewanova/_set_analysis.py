@@ -16,7 +16,7 @@ from scipy import special
 
 from skewanova._analysis import Analysis, Options, headline_letters, no_prior_pairs
 from skewanova._anova_result import ANOVA_COLUMNS
-from skewanova._checks import Bools, Floats, emit
+from skewanova._checks import Bools, Floats, emit, seeded
 from skewanova._contrasts import RANK_TOLERANCE, Angles, contrast_errors, pair_tests
 from skewanova._differences import DIFFERENCE_COLUMNS, critical_value
 from skewanova._influence_kernels import jackknife_by_prior, stratified_covariance
@@ -255,9 +255,9 @@ def _normal_draws(covariance: Floats, options: Options) -> Floats:
     """Draws of the estimates' errors, of shape (N_DRAWS, n_estimates)."""
     values, vectors = np.linalg.eigh(covariance)
     kept = values > RANK_TOLERANCE * values[-1]  # models that are alike stay alike
-    loading = vectors[:, kept] * np.sqrt(values[kept])
-    normal = np.random.default_rng(options.rng).standard_normal((N_DRAWS, loading.shape[1]))
-    return np.asarray(normal @ loading.T)
+    axes = vectors[:, kept]
+    normal = seeded(options.rng).standard_normal((N_DRAWS, len(covariance)))
+    return np.asarray((normal @ axes * np.sqrt(values[kept])) @ axes.T)  # whichever way the axes point
 
 
 def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:

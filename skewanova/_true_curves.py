@@ -20,6 +20,7 @@ from skewanova._checks import (
     check_count,
     check_fraction,
     check_prior,
+    seeded,
 )
 from skewanova.priors import DeploymentPrior, as_deployment_prior
 from skewanova.roc import RocCurve
@@ -227,7 +228,7 @@ def sample_scores(
     _check_distributions(negative, positive)
     check_count(n_cases, "n_cases", minimum=2)
     check_fraction(prior, "prior")
-    generator = np.random.default_rng(rng)
+    generator = seeded(rng)
     mean = (1 - prior) * n_cases
     n_negative = np.floor(mean + 0.5) if exact_counts else generator.binomial(n_cases, 1 - prior)
     n_negative = int(np.clip(n_negative, 1, n_cases - 1))

@@ -32,11 +32,10 @@ from skewanova._anova_result import (
     AnovaResult,
     CompleteFit,
 )
-from skewanova._checks import Floats, InputError, InputTypeError, check_fraction, emit
+from skewanova._checks import Floats, InputError, InputTypeError, check_fraction, check_sum_of_squares, emit
 
 #: Cells times squared effects up to which statsmodels fits (about a second; 12 models, 100 folds, 3 priors).
 MOST_DENSE = 100_000_000
-_SUMS_OF_SQUARES = (1, 2, 3)
 _TERMS = {
     "C(m)": "model",
     "C(f)": "fold",
@@ -252,8 +251,7 @@ class _Options:
     alpha: float
 
     def __post_init__(self) -> None:
-        if self.sum_of_squares not in _SUMS_OF_SQUARES:
-            raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {self.sum_of_squares!r}")
+        check_sum_of_squares(self.sum_of_squares)
         check_fraction(self.alpha, "alpha")
 
     @property

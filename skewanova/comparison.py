@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from skewanova._analysis import Options, analyse_folds
-from skewanova._checks import Seed, check_fraction, emit
+from skewanova._checks import Seed, emit
 from skewanova._comparison_result import Comparison
 from skewanova._cost import cost_notes
 from skewanova._decision_frames import decision_frames
@@ -103,11 +103,11 @@ def compare(
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
-    check_fraction(alpha, "alpha")
     stage("scores")
     options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
     given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     check_several_models(given)
+    options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)
     size = len(table.models), len(table.folds), int(np.size(priors))
     notes = [*emit(cost_notes(*size)), *dropped, *check_paired(table)]

@@ -14,6 +14,7 @@ from skewanova._mean_curves import MeanCurves, Region
 from skewanova._omnibus_result import check_ratio
 from skewanova._p_best import probability_best
 from skewanova._streamed_scores import Scores
+from skewanova._ties import falling_order, is_largest
 from skewanova.evaluation import Evaluation, prior_grid
 from skewanova.priors import DiscretePrior, UniformPrior
 
@@ -47,8 +48,6 @@ DECISION_COLUMNS = (
     "sensitivity",
     "loss_per_tenfold",
 )
-#: Differences beyond these decimals are rounding, not a lead.
-LEAD_DECIMALS = 12
 
 
 def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
@@ -65,7 +64,7 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
         Model names, best first.
     """
     mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
-    return tuple(sorted(evaluation.models, key=lambda model: -round(mean[model], LEAD_DECIMALS)))
+    return tuple(evaluation.models[i] for i in falling_order(mean.loc[list(evaluation.models)]))
 
 
 def rank_models(
@@ -113,6 +112,7 @@ def rank_models(
     [1, 2, 3]
     """
     level = 1 - check_fraction(alpha, "alpha")
+    check_ratio(ratio)
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
@@ -255,7 +255,7 @@ def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
         priors, weights = weighting.quadrature()
         priors = np.sort(priors[weights > 0])
         values = measures.mean_auprec(priors)
-        return values.min(axis=1), priors[values.argmin(axis=1)]
+        return values.min(axis=1), priors[is_largest(-values).argmax(axis=1)]
     found = [curves.smallest(i, weighting.low, weighting.high) for i in range(len(measures.models))]
     return np.array([value for value, _ in found]), np.array([prior for _, prior in found])
 
@@ -281,7 +281,7 @@ def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[f
         return np.nan, ""
     priors, weights = UniformPrior(low, high).quadrature()
     mean = curves.at(priors) @ weights
-    second = int(np.argmax(np.where(np.arange(len(mean)) == leader, -np.inf, mean)))
+    second = next(i for i in falling_order(mean) if i != leader)
     return float(mean[leader] - mean[second]), measures.models[second]
 
 

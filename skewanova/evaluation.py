@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova._checks import Floats, InputError, check_choice, check_priors, emit
+from skewanova._checks import Floats, InputError, check_choice, check_prior_list, emit
 from skewanova._distributed import AbsentCurves, in_order, is_distributed, measure_distributed
 from skewanova._estimators import BY_RISES, ESTIMATORS, vertex_precision
 from skewanova._framed import Framed
@@ -81,7 +81,7 @@ class Evaluation(Framed):
 
     def cell_auprec(self, priors: ArrayLike) -> Floats:
         """AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
-        pi = np.atleast_1d(check_priors(priors))
+        pi = check_prior_list(priors)
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
         cells = [(model[m], fold[f]) for m, f in self.curves]
@@ -90,7 +90,7 @@ class Evaluation(Framed):
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Mean AUPREC over folds, of shape (n_models, n_priors)."""
-        pi = np.atleast_1d(check_priors(priors))
+        pi = check_prior_list(priors)
         areas = _areas(self.curves, pi, self.estimator)
         model_of = np.array([model for model, _ in self.curves])
         return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
@@ -194,7 +194,7 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     >>> len(auprec_by_prior(measures, [0.1, 0.3]))
     120
     """
-    grid = prior_grid(evaluation) if priors is None else np.atleast_1d(check_priors(priors))
+    grid = prior_grid(evaluation) if priors is None else check_prior_list(priors)
     areas = dict(zip(evaluation.curves, _areas(evaluation.curves, grid, evaluation.estimator), strict=True))
     cells = _ordered_cells(evaluation)
     return _auprec_frame(cells, grid, np.array([areas[cell] for cell in cells]))
@@ -265,7 +265,7 @@ def precision_recall_points(
     >>> len(precision_recall_points(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
-    grid = np.asarray(evaluation.priors) if priors is None else np.atleast_1d(check_priors(priors))
+    grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
     at = np.asarray(recall, dtype=np.float64)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
@@ -348,7 +348,7 @@ def operating_points(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _distinct_priors(priors: Sequence[float]) -> Floats:
-    grid = np.atleast_1d(check_priors(priors, "priors"))
+    grid = check_prior_list(priors, "priors")
     if len(np.unique(grid)) < len(grid):
         raise InputError(f"`priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
     return grid

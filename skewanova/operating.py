@@ -14,8 +14,10 @@ from skewanova._checks import (
     Floats,
     InputError,
     InputTypeError,
+    check_float_array,
     check_fraction,
-    check_priors,
+    check_one_number,
+    check_prior_list,
     emit,
 )
 from skewanova._design import find_resampling
@@ -28,6 +30,7 @@ from skewanova.scores import read_scores
 
 OPERATING_COLUMNS = (
     "model",
+    "level",
     "fold",
     "rule",
     "target",
@@ -38,11 +41,11 @@ OPERATING_COLUMNS = (
     "estimate",
     "conf_low",
     "conf_high",
-    "level",
+    "confidence_level",
     "method",
 )
-#: The row of a model that averages its folds.
-MEAN = "mean"
+#: What a row is about: one fold, or the mean over a model's folds, which has no fold.
+FOLD, MEAN = "fold", "mean"
 #: Rules whose threshold depends on the prior it was chosen for.
 PRIOR_RULES = ("precision", "flagged", "cost")
 
@@ -117,11 +120,11 @@ def operating_table(
     -------
     DataFrame
         Columns of `OPERATING_COLUMNS`: eight rows (measures recall, fpr, precision, npv, flagged, error_rate,
-        f_measure, expected_cost) for each model, fold, chosen prior and prior, and where there are several
-        folds, those of their mean, with the fold "mean". ``flagged`` is the share of cases flagged and
-        ``expected_cost`` that of one case (nan without costs). Only scores that occur are thresholds, cases
-        with equal scores are flagged together, and infinity flags none. What is undefined is nan: precision
-        where nothing is flagged, and everything where the target is out of reach.
+        f_measure, expected_cost) for each model, fold, chosen prior and prior (``level`` fold), and where
+        there are several folds, those of their mean (``level`` mean, and no fold). ``flagged`` is the share
+        of cases flagged and ``expected_cost`` that of one case (nan without costs). Only scores that occur
+        are thresholds, cases with equal scores are flagged together, and infinity flags none. What is
+        undefined is nan: precision where nothing is flagged, and everything where the target is out of reach.
 
     Raises
     ------
@@ -145,13 +148,13 @@ def operating_table(
     --------
     >>> from skewanova import load_satellite_scores, operating_table
     >>> table = operating_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
-    >>> mean = table[(table["fold"] == "mean") & (table["measure"] == "precision")]
+    >>> mean = table[(table["level"] == "mean") & (table["measure"] == "precision")]
     >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
     rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
     check_fraction(level, "level")
-    grid = np.atleast_1d(check_priors(priors, "priors"))
+    grid = check_prior_list(priors, "priors")
     pairs = _prior_pairs(rule, grid, chosen_prior)
     measured = _measured(scores, ratio)
     _check_thresholds(rule, measured.models)
@@ -161,10 +164,12 @@ def operating_table(
         if roc is not None:
             rows += _cell(rule, roc, (model, fold), pairs, level=level)
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
+    frame["fold"] = frame["fold"].convert_dtypes()
     notes += _unreached(rule, frame)
     if len(measured.folds) > 1:
         means = _means(frame, level, measured.ratio)
         notes += _undefined(means)
+        means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)
     emit(notes)
     return frame
@@ -181,7 +186,8 @@ def _rule(
     given = {"recall": recall, "precision": precision, "flagged": flagged}
     named = {name: value for name, value in given.items() if value is not None}
     for name, value in named.items():
-        if not (name == "recall" and value == 1):
+        whole = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
+        if not whole:
             check_fraction(value, name)
     paid = None if costs is None else _check_costs(costs)
     rules: dict[str, float | Mapping[str, float]] = dict(named)
@@ -199,12 +205,12 @@ def _rule(
 
 
 def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
-    pair = np.asarray(costs)
-    if pair.shape != (2,) or pair.dtype.kind not in "iuf":
+    pair = check_float_array(costs, "costs")
+    if pair.shape != (2,):
         raise InputTypeError(
             f"`costs` must be a pair (false positive, false negative) of numbers, but got {costs!r}"
         )
-    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.sum() > 0):
+    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
         raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
     return float(pair[0]), float(pair[1])
 
@@ -234,9 +240,7 @@ def _prior_pairs(
         return [(np.nan, prior) for prior in grid.tolist()]
     if chosen is None:
         return [(prior, prior) for prior in grid.tolist()]
-    return [
-        (c, p) for c in np.atleast_1d(check_priors(chosen, "chosen_prior")).tolist() for p in grid.tolist()
-    ]
+    return [(c, p) for c in check_prior_list(chosen, "chosen_prior").tolist() for p in grid.tolist()]
 
 
 class _Curves(NamedTuple):
@@ -255,14 +259,16 @@ def _measured(scores: object, ratio: float | None) -> _Curves:
                 "`ratio` (test cases for each training case, 0 for independent folds) must be given with an "
                 "Evaluation of several folds; the score table itself can tell it"
             )
-        return _Curves(scores.models, scores.folds, scores.curves, check_ratio(ratio or 0.0))
+        return _Curves(
+            scores.models, scores.folds, scores.curves, check_ratio(0.0 if ratio is None else ratio)
+        )
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
     curves = table.curves()
     if ratio is None and len(table.folds) > 1:
         design, told = find_resampling(table)
         emit(told)
         ratio = design.ratio
-    return _Curves(table.models, table.folds, curves, check_ratio(ratio or 0.0))
+    return _Curves(table.models, table.folds, curves, check_ratio(0.0 if ratio is None else ratio))
 
 
 def _cell(
@@ -287,7 +293,8 @@ def _cell(
             cutoff = float(roc.thresholds[vertex])
         for measure, estimate in found.items():
             method = "wilson" if measure in {"recall", "fpr"} else "mover"
-            rows.append((*cell, rule.name, target, chosen, prior, cutoff, measure, *estimate, level, method))
+            keys = (cell[0], FOLD, cell[1], rule.name, target, chosen, prior, cutoff, measure)
+            rows.append((*keys, *estimate, level, method))
     return rows
 
 
@@ -303,7 +310,7 @@ def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
         top = np.inf if key[-1] == "expected_cost" else 1.0
         low, high = (float(np.clip(limit, 0.0, top)) for limit in found[1:])
         model, *rest, measure = key
-        rows.append((model, MEAN, *rest, np.nan, measure, found[0], low, high, level, "corrected_t"))
+        rows.append((model, MEAN, pd.NA, *rest, np.nan, measure, found[0], low, high, level, "corrected_t"))
     return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
 
 

@@ -12,10 +12,11 @@ import pandas as pd
 from scipy import stats
 
 from skewanova._anova_result import IDENTICAL, NO_RESIDUALS, TINY, AnovaResult
-from skewanova._checks import Floats, InputError, check_choice, check_fraction, emit
+from skewanova._checks import Floats, InputError, check_choice, check_fraction, check_prior, emit
 from skewanova._fold_kernels import blocked_f, pair_indices
 from skewanova._framed import Framed
 from skewanova._studentized_range import range_isf, range_sf
+from skewanova._ties import falling_order
 from skewanova.anova import check_frame, two_way_anova, variation_limit
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -126,6 +127,8 @@ def tukey_hsd(
     0       B       A      0.08      0.0202
     """
     check_fraction(alpha, "alpha")
+    if str(prior) != "nan":
+        check_prior(prior)
     check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
     levels, effect, cov = result.effects(factor)
     ranks = _positions(levels, effect, order)
@@ -274,7 +277,7 @@ def _letter(index: int) -> str:
 
 def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
     if order is None:
-        return [int(i) for i in np.argsort(-effect, kind="stable")]
+        return falling_order(effect)
     if sorted(map(str, order)) != sorted(map(str, levels)):
         raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
     position = {str(level): i for i, level in enumerate(levels)}

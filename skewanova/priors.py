@@ -19,12 +19,14 @@ from skewanova._checks import (
     Floats,
     InputError,
     InputTypeError,
+    check_float_array,
+    check_one_number,
     check_ordered,
+    check_prior,
+    check_prior_list,
     check_priors,
-    check_real,
     check_same_length,
     check_skews,
-    check_vector,
     check_weights,
     emit,
 )
@@ -40,6 +42,8 @@ from skewanova._quadrature import (
 
 #: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
 SMALLEST_SHAPE = 0.1
+#: Largest shape: beyond, the prior varies less than its last digits can say.
+LARGEST_SHAPE = 1e14
 
 
 class DeploymentPrior(Protocol):
@@ -150,7 +154,8 @@ class UniformPrior:
     high: float
 
     def __post_init__(self) -> None:
-        check_priors([self.low, self.high], "deployment_prior")
+        check_prior(self.low, "deployment_prior")
+        check_prior(self.high, "deployment_prior")
         check_ordered(self.low, self.high, "deployment_prior")
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
@@ -194,7 +199,8 @@ class UniformSkew:
     high_skew: float
 
     def __post_init__(self) -> None:
-        check_skews([self.low_skew, self.high_skew], "deployment_prior")
+        for skew in (self.low_skew, self.high_skew):
+            check_one_number(check_skews(skew, "deployment_prior"), "deployment_prior")
         check_ordered(self.low_skew, self.high_skew, "deployment_prior")
 
     @property
@@ -246,9 +252,14 @@ class BetaPrior:
 
     def __post_init__(self) -> None:
         for name, value in (("a", self.a), ("b", self.b)):
-            check_real(np.asarray(value), name)
-            if not (np.isfinite(value) and value >= SMALLEST_SHAPE):
-                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {value:g}")
+            shape = check_one_number(check_float_array(value, name), name)
+            if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
+                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
+            if shape > LARGEST_SHAPE:
+                raise InputError(
+                    f"`{name}` must be {LARGEST_SHAPE:g} or less, but got {shape:g}: that is one prior, "
+                    "which can be given as such"
+                )
 
     @classmethod
     def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:
@@ -342,13 +353,12 @@ class DiscretePrior:
     _nodes: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        priors = check_priors(np.atleast_1d(np.asarray(self.priors)), "priors")
-        check_vector(priors, "priors")
+        priors = check_prior_list(self.priors, "priors")
         weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
         check_same_length(priors=priors, weights=weights)
-        if not weights.sum() > 0:
+        if not weights.max() > 0:
             raise InputError(f"`weights` must not all be zero, but got {weights}")
-        object.__setattr__(self, "_nodes", (priors, normalised(weights)))
+        object.__setattr__(self, "_nodes", (priors, normalised(weights / weights.max())))
 
     @property
     def low(self) -> float:
@@ -399,10 +409,14 @@ def as_deployment_prior(value: DeploymentPrior | tuple[float, float] | float) ->
     """
     if not isinstance(value, tuple | list | float | int | np.ndarray) and hasattr(value, "quadrature"):
         return value
-    limits = np.asarray(value)
+    expected = InputTypeError(
+        "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
+        f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+    )
+    try:
+        limits = np.asarray(value)
+    except ValueError as error:  # a limit that is no number
+        raise expected from error
     if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
-        raise InputTypeError(
-            "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
-            f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
-        )
+        raise expected
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))

@@ -13,13 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova._checks import Floats, InputError, Seed, check_count
+from skewanova._checks import Floats, InputError, Seed, check_count, seeded
 from skewanova._fold_kernels import ROUNDING, pair_differences
+from skewanova._ties import TIE_SLACK, is_largest
 
-#: Means closer than this are equal: sums in another order differ in the last digits.
-MEAN_TOLERANCE = 1e-12
-#: Relative slack with which a resampled statistic counts as reaching the observed one.
-TIE_SLACK = 1e-10
 #: Numbers held at once while permuting.
 BLOCK_SIZE = 4_000_000
 
@@ -65,7 +62,7 @@ def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed =
         )
     check_count(n_resamples, "n_resamples", minimum=1)
     n_folds = len(table)
-    draws = np.random.default_rng(rng).multinomial(n_folds, np.full(n_folds, 1 / n_folds), size=n_resamples)
+    draws = seeded(rng).multinomial(n_folds, np.full(n_folds, 1 / n_folds), size=n_resamples)
     return np.asarray(draws @ table / n_folds)
 
 
@@ -89,7 +86,7 @@ def share_best(means: Floats) -> Floats:
     >>> share_best(np.array([[1.0, 2.0], [3.0, 3.0]])).tolist()
     [0.25, 0.75]
     """
-    best = means >= means.max(axis=1, keepdims=True) - MEAN_TOLERANCE
+    best = is_largest(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
@@ -130,7 +127,7 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         rest = list(product((1.0, -1.0), repeat=n_folds - 1))
         return np.array([(1.0, *row) for row in rest]), True
-    signs = np.random.default_rng(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
+    signs = seeded(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
     signs[0] = 1.0
     return signs, False
 
@@ -204,7 +201,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
     if (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK:
         statistic = _all_permuted(centred)
         return Resampled(_tail(statistic), len(statistic), True)
-    rng = np.random.default_rng(rng)
+    rng = seeded(rng)
     block = max(1, BLOCK_SIZE // centred.size)
     parts = [((centred.sum(axis=0)) ** 2).sum()[None]]
     for start in range(0, n_resamples, block):

@@ -11,6 +11,7 @@ import pandas as pd
 from skewanova._checks import Floats
 from skewanova._rendering import Table, first_rows, format_number, format_p
 from skewanova._sentences import RESPONSE_NAMES, TEST_NAMES
+from skewanova._ties import is_largest
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds, allowing for the training data they share"
@@ -51,7 +52,7 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     best = frozenset(
         (i, j)
         for j, head in enumerate(columns, start=1)
-        for i in np.flatnonzero(means[head] == means[head].max()).tolist()
+        for i in np.flatnonzero(is_largest(means[head])).tolist()
     )
     over_folds = any(spread.notna().any() for spread in spreads.values())
     what = "AUPREC at each prior, IAUPREC and AUC"
@@ -284,13 +285,18 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
         One row a model and fold; warnings stand once below.
     """
     rows = [
-        (row.model, str(row.fold), format_number(row.estimate), _interval(row.low, row.high), row.method)
+        (row.model, _fold_or(row), format_number(row.estimate), _interval(row.low, row.high), row.method)
         for row in _records(intervals)
     ]
-    level = f"{100 * intervals['level'].iloc[0]:g} % interval"
+    level = f"{100 * intervals['confidence_level'].iloc[0]:g} % interval"
     notes = dict.fromkeys(text for text in intervals["warning"] if text)
     header = ("Model", "Fold", "AUPREC", level, "Method")
     return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
+
+
+def _fold_or(row: Any) -> str:
+    """The fold, or what the row is about where it has none: in brackets, as no fold is called."""
+    return str(row.fold) if row.level == "fold" else f"({row.level})"
 
 
 def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:

@@ -34,7 +34,7 @@ def pairs(*rejected):
     return pd.DataFrame(
         [(a, b, d, (a, b) in rejected) for a, b, d in rows],
         columns=["model_a", "model_b", "estimate", "reject"],
-    )
+    ).assign(p_adjusted=0.3, std_error=0.05)
 
 
 def stretches(*rows):
@@ -50,6 +50,34 @@ def crossing(**columns):
 
 
 ONE_STRETCH = stretches((0.01, 0.5, "A", "A", 0.0))
+
+
+def test_a_model_that_could_not_be_tested_is_not_said_to_be_alike():
+    flat = pairs(("A", "C")).assign(p_adjusted=[np.nan, 0.01, 0.3], std_error=[0.0, 0.05, 0.05])
+    assert words.choice_sentence(decided(), flat, 0.05, NAMES) == (
+        "A has the highest mean (0.800); it is ahead of C; it could not be tested against B, because their "
+        "difference does not vary."
+    )
+    both = flat.assign(reject=False)
+    assert words.choice_sentence(decided(), both, 0.05, NAMES) == (
+        "A has the highest mean (0.800) but is not distinguishable from C at 0.05; it could not be tested "
+        "against B, because their difference does not vary."
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "df", "why"),
+    [
+        ("corrected_gg", 2.0, "they do not differ in any fold"),
+        ("influence", 0.0, "their differences do not vary from case to case"),
+        ("influence", 1.0, "a class has one case"),
+    ],
+)
+def test_an_undefined_test_of_all_models_is_said_to_be_undone(test, df, why):
+    row = {"test": test, "role": "headline", "term": "model", "df": df, "p_value": np.nan}
+    told = words.tested_sentence(pd.DataFrame([row]), 0.05)
+    assert told.endswith(f"could not be done, because {why}.")
+    assert words.disagreement_sentence(pd.DataFrame([row]), pairs(("A", "C")), 0.05) == ""
 
 
 # --- how much more ------------------------------------------------------------------------------------------

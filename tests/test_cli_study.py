@@ -62,7 +62,8 @@ def test_intervals_of_folds_and_pooled_where_they_are_disjoint(two_disjoint_fold
     options = ("--wide", "--fold-column", "fold", "--case-column", "case")
     text = run("intervals", two_disjoint_folds, *options, "--prior", 0.2, "--out", tmp_path / "out")
     expected = interval_table(scores_from_wide(two_disjoint_folds, fold="fold", case="case"), prior=0.2)
-    assert expected["fold"].tolist() == [0, 1, 0, 1, "pooled", "pooled"]
+    assert expected["fold"].tolist() == [0, 1, 0, 1, pd.NA, pd.NA]
+    assert expected["level"].tolist() == ["fold"] * 4 + ["pooled"] * 2
     written = pd.read_csv(tmp_path / "out" / "intervals.csv", keep_default_na=False)
     assert written["estimate"].tolist() == expected["estimate"].tolist()
     assert all(f"{row.low:.3f} to {row.high:.3f}" in text for row in expected.itertuples())

@@ -1,6 +1,7 @@
 """Several data sets: reading, tests across them, meta-analysis, text, folder and command."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -293,3 +294,68 @@ def test_check_refuses_what_compare_would(tmp_path):
     refused = run("check", tmp_path / "scores.csv")
     assert refused.exit_code == 2
     assert "every data set must have the same models" in refused.stderr
+
+
+# --- one fold each ------------------------------------------------------------------------------------------
+
+
+def one_fold_each(effects, *, n_sets=6, seed=3):
+    """Data sets of one fold, and the same cases for each model."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], [45, 15])
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "dataset": f"d{i}",
+                    "model": model,
+                    "fold": 1,
+                    "case": np.arange(60),
+                    "y_true": labels,
+                    "y_score": rng.normal(size=60) + effect * labels,
+                }
+            )
+            for i in range(n_sets)
+            for model, effect in effects.items()
+        ]
+    )
+
+
+def compared(frame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few positives, and few effective negatives
+        return sa.compare_datasets(frame, options={"priors": (0.5,)})
+
+
+def test_data_sets_of_one_fold_are_judged_by_their_cases():
+    result = compared(one_fold_each({"A": 1.5, "B": 0.0}))
+    assert result.hierarchical["reject"].all()
+    assert "A is ahead of B" in result.conclusions[-1]
+    for name, one in result.comparisons.items():
+        pair = one.posthoc[one.posthoc["role"] == "headline"].iloc[0]
+        sign = 1 if pair["model_a"] == "A" else -1
+        means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
+        assert sign * pair["estimate"] == pytest.approx(means.loc["A", "iauprec"] - means.loc["B", "iauprec"])
+        assert (means["std_error"] > 0).all()
+    found = [
+        (sign * p["estimate"], p["std_error"] ** 2)
+        for p in (c.posthoc[c.posthoc["role"] == "headline"].iloc[0] for c in result.comparisons.values())
+        for sign in [1 if p["model_a"] == "A" else -1]
+    ]
+    meta = random_effects(*(np.array(side) for side in zip(*found, strict=True)))
+    assert result.hierarchical["p_value"].item() == pytest.approx(meta.p_value, rel=1e-9)
+
+
+def test_what_could_not_be_tested_across_data_sets_is_said():
+    rows = one_fold_each({"A": 1.0, "C": 0.2})
+    twin = rows[rows["model"] == "A"].assign(model="B")
+    result = compared(pd.concat([rows, twin]))
+    alike = result.hierarchical.set_index(["model_a", "model_b"]).loc[("A", "B")]
+    assert np.isnan(alike["p_adjusted"])
+    told = [text for text in result.conclusions if "could not be tested" in text]
+    assert told[0] == "A and B could not be tested, because their values are the same."
+    assert told[1].startswith("Meta-analysis: A and B could not be tested, because in some data set")
+    assert not any("A and B were not found" in text for text in result.conclusions)
+    only = compared(pd.concat([rows[rows["model"] == "A"], twin]))
+    assert only.conclusions[0].startswith("The models could not be tested for a difference")
+    assert not any("not found to differ" in text for text in only.conclusions)

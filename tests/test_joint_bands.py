@@ -5,7 +5,6 @@ import pytest
 from fold_tables import evaluated, scored
 from scipy import stats
 
-from skewanova._fold_kernels import ROUNDING
 from skewanova._joint_bands import (
     BAND_PRIORS,
     N_DRAWS,
@@ -15,6 +14,7 @@ from skewanova._joint_bands import (
     pair_critical,
 )
 from skewanova._joint_curves import JointCurves
+from skewanova._ties import TIE
 from skewanova.evaluation import prior_grid
 
 PRIORS = np.array([0.1, 0.5])
@@ -62,11 +62,11 @@ def test_a_column_without_deviations_does_not_count():
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 1.96), (2.0, 2.236)])
 def test_deviations_that_are_rounding_do_not_count(share, value):
-    columns = np.array([[1.0, 0.0], [0.0, share * ROUNDING]])
+    columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
     joint = curves(columns[:, :, None], np.inf)
     found = _critical(joint, joint.deviations, 0.05, n_draws=100_000, rng=1)
     assert found == pytest.approx(value, rel=0.01)
-    assert joint.deviations[1, 1, 0] == share * ROUNDING  # left as it was
+    assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
 
 
 def test_of_few_folds_the_value_is_that_of_one_t():

@@ -7,13 +7,13 @@ from scipy.special import expit, logit
 
 from skewanova._mean_curves import (
     DEGREE,
-    LEAD_TOLERANCE,
     PANEL_WIDTH,
     MeanCurves,
     panel_priors,
     panel_series,
     sign_stretches,
 )
+from skewanova._ties import TIE
 
 LOW, HIGH = 0.001, 0.6  # 7.3 apart in log-odds: two panels
 
@@ -89,7 +89,7 @@ def test_the_lead_changes_where_it_does_on_a_fine_grid(curves):
 
 @pytest.mark.parametrize(("gap", "leader"), [(0.5, 0), (3.0, 1)])
 def test_a_lead_within_rounding_is_that_of_the_first(gap, leader):
-    curves = MeanCurves.sampled(lambda p: np.array([0 * p, 0 * p + gap * LEAD_TOLERANCE]), 0.1, 0.2)
+    curves = MeanCurves.sampled(lambda p: np.array([0 * p, 0 * p + gap * TIE]), 0.1, 0.2)
     assert curves.leader(0.15) == leader
     assert [model for model, _, _ in curves.regions()] == [leader]
 
@@ -148,7 +148,7 @@ def test_edges_of_panels_are_no_changes_of_sign():
 
 @pytest.mark.parametrize(("size", "sign"), [(0.5, 0), (1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])
 def test_what_is_rounding_has_no_sign(size, sign):
-    pieces = [Chebyshev([size * LEAD_TOLERANCE], domain=[-1, 1])]
+    pieces = [Chebyshev([size * TIE], domain=[-1, 1])]
     assert sign_stretches(np.array([-1.0, 1.0]), pieces) == [(sign, -1.0, 1.0)]
 
 

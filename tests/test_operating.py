@@ -228,7 +228,7 @@ def several_folds():
 def test_mean_over_folds_against_scipy(ratio):
     frame = sa.operating_table(several_folds(), recall=0.8, priors=[0.1], ratio=ratio)
     chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
-    each, mean = chosen[chosen["fold"] != "mean"]["estimate"], chosen[chosen["fold"] == "mean"].iloc[0]
+    each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
     scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
     low, high = stats.t.interval(0.95, 3, loc=each.mean(), scale=scale)
     assert mean["estimate"] == pytest.approx(each.mean())
@@ -367,3 +367,17 @@ def test_command_with_bad_options(tmp_path, options, message):
     done = run("operate", tmp_path / "scores.csv", *options)
     assert done.exit_code == 2
     assert re.search(message, done.stderr)
+
+
+def test_a_fold_may_be_called_mean():
+    frame = several_folds()
+    frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
+    found = sa.operating_table(frame, recall=0.8, priors=[0.1], ratio=0)
+    rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
+    assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
+    assert rows["fold"].isna().tolist() == [False] * 4 + [True]
+    assert (rows["fold"] == "mean").sum() == 1
+    mean = rows.loc[rows["level"] == "mean", "estimate"].item()
+    assert mean == pytest.approx(rows.loc[rows["level"] == "fold", "estimate"].mean())
+    table = operating_points_table(found)
+    assert len(table.rows) == found["model"].nunique()

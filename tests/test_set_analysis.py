@@ -150,7 +150,10 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
         warnings.simplefilter("ignore", SkewanovaWarning)
         result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), priors=(0.2,))
     assert result.differences["p_adjusted"].isna().all()
-    assert result.conclusions[-1] == "Differences along the prior could not be tested."
+    assert result.conclusions[-1] == (
+        "Differences along the prior could not be tested, because the test set is too small for any of "
+        "the priors."
+    )
     assert result.checks.set_index("check").loc["positives", "advice"].startswith("few positives")
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 

@@ -4,6 +4,7 @@ import pytest
 
 from skewanova import _sentences as sentences
 from skewanova import tables
+from skewanova._interval_table import INTERVAL_COLUMNS
 
 NAN = float("nan")
 RANKING = pd.DataFrame(
@@ -178,7 +179,8 @@ def test_anova_in_a_line(test, line):
     [
         (0.04, "The models differ at 0.05 (2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p = 0.040)."),
         (0.06, f"{NOT_DIFFERENT} (2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p = 0.060)."),
-        (NAN, f"{NOT_DIFFERENT} (2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p undefined)."),
+        (NAN, "The models could not be tested for a difference, because they do not differ in any fold "
+         "(2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p undefined)."),
     ],
 )  # fmt: skip
 def test_the_headline_in_a_sentence(p_value, sentence):
@@ -221,9 +223,30 @@ def test_pairs_in_words():
         "A is ahead of B by 0.123 (adjusted p <0.0001).",
         "C is ahead of A by 0.050 (adjusted p = 0.040).",
         "B and C were not found to differ at 0.05 (adjusted p = 0.20).",
-        "B and D were not found to differ at 0.05 (p undefined).",
+        "B and D could not be tested, because their values are the same.",
     ]
     assert sentences.pair_sentences(frame.iloc[:0], 0.05) == []
+
+
+@pytest.mark.parametrize(
+    ("estimate", "std_error", "why"),
+    [
+        (1e-14, NAN, "their values are the same"),
+        (0.3, 0.0, "their difference does not vary"),
+        (0.3, NAN, "how their difference varies is not known"),
+    ],
+)
+def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
+    names = {name: name for name in "ABCDE"}
+    untested = posthoc(("A", "B", estimate, NAN, False)).assign(std_error=std_error)
+    assert sentences.pair_sentences(untested, 0.05) == [f"A and B could not be tested, because {why}."]
+    every = pd.concat([untested] * 4, ignore_index=True)
+    assert sentences.pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
+    tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
+    assert sentences.pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
+        "The other 2 pairs were not found to differ at 0.05 (smallest adjusted p = 0.20).",
+        f"4 of the 6 pairs could not be tested, because {why}.",
+    ]
 
 
 def test_names_in_sentences_are_short_and_distinct():
@@ -259,16 +282,16 @@ def test_stretches_of_priors_in_words():
 def test_intervals():
     frame = pd.DataFrame(
         [
-            ("A", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "few"),
-            ("A", "pooled", 0.5, NAN, NAN, 0.9, "bca", "few"),
+            ("A", "fold", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "few"),
+            ("A", "pooled", pd.NA, 0.5, NAN, NAN, 0.9, "bca", "few"),
         ],
-        columns=["model", "fold", "estimate", "low", "high", "level", "method", "warning"],
+        columns=list(INTERVAL_COLUMNS),
     )
     found = tables.intervals_table(frame)
     assert found.header == ("Model", "Fold", "AUPREC", "90 % interval", "Method")
     assert found.rows == (
         ("A", "1", "0.512", "0.400 to 0.600", "wilson"),
-        ("A", "pooled", "0.500", "", "bca"),
+        ("A", "(pooled)", "0.500", "", "bca"),
     )
     assert found.note == "few"
 

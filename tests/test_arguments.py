@@ -1,0 +1,139 @@
+"""Numbers that nobody means, in public arguments: a result, or an error of ours, and no raw warning."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skewanova as sa
+
+VALUES = {
+    "nan": np.nan, "inf": np.inf, "-inf": -np.inf, "-1": -1, "0": 0, "1": 1, "1e-300": 1e-300,
+    "1e300": 1e300, "1e308": 1e308, "huge": 10**30, "text": "a", "none": None, "true": True,
+    "complex": 1 + 2j, "list": [0.1, 0.2], "array": np.array([0.1, 0.2, 0.3]), "empty": np.array([]),
+    "NA": pd.NA, "dict": {},
+}  # fmt: skip
+
+
+def frame(n_folds, tests):
+    rng = np.random.default_rng(0)
+    labels = (np.arange(tests) % 3 == 0).astype(int)
+    parts = [
+        pd.DataFrame(
+            {
+                "model": model,
+                "fold": fold,
+                "case": fold * tests + np.arange(tests),
+                "y_true": labels,
+                "y_score": rng.normal(size=tests) + effect * labels,
+            }
+        )
+        for fold in range(n_folds)
+        for model, effect in (("A", 1.2), ("B", 0.8))
+    ]
+    return sa.read_scores(pd.concat(parts))
+
+
+FOLDS, ONE = frame(3, 24), frame(1, 30)
+LABELS = (np.arange(30) % 3 == 0).astype(int)
+SCORES = np.random.default_rng(1).normal(size=(30, 2)) + LABELS[:, None]
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", sa.SkewanovaWarning)
+    MEASURES = sa.evaluate(FOLDS, priors=(0.5, 0.1))
+MEANS = MEASURES.iauprec
+ANOVA = sa.two_way_anova(MEANS)
+
+
+def weighting(prior):
+    prior.quadrature()
+    return prior.low, prior.high, prior.describe()
+
+
+#: Public arguments, by name.
+CALLS = {
+    "skew_from_prior": sa.skew_from_prior,
+    "prior_from_skew": sa.prior_from_skew,
+    "UniformPrior.low": lambda v: weighting(sa.UniformPrior(v, 0.5)),
+    "UniformPrior.high": lambda v: weighting(sa.UniformPrior(0.1, v)),
+    "UniformSkew.low": lambda v: weighting(sa.UniformSkew(v, 1e5)),
+    "UniformSkew.high": lambda v: weighting(sa.UniformSkew(1, v)),
+    "BetaPrior.a": lambda v: weighting(sa.BetaPrior(v, 1)),
+    "BetaPrior.b": lambda v: weighting(sa.BetaPrior(2, v)),
+    "BetaPrior.both": lambda v: weighting(sa.BetaPrior(v, v)),
+    "DiscretePrior.priors": lambda v: weighting(sa.DiscretePrior(v)),
+    "DiscretePrior.weights": lambda v: weighting(sa.DiscretePrior((0.1, 0.2), (v, v))),
+    "from_quantiles": lambda v: sa.BetaPrior.from_quantiles({0.05: 0.02, 0.95: v}),
+    "auprec_score": lambda v: sa.auprec_score(LABELS, SCORES[:, 0], prior=v),
+    "iauprec_score": lambda v: sa.iauprec_score(LABELS, SCORES[:, 0], deployment_prior=v),
+    "confidence_interval.level": lambda v: sa.confidence_interval(LABELS, SCORES[:, 0], prior=0.1, level=v),
+    "confidence_interval.prior": lambda v: sa.confidence_interval(LABELS, SCORES[:, 0], prior=v),
+    "confidence_interval.rng": lambda v: sa.confidence_interval(
+        LABELS, SCORES[:, 0], prior=0.1, method="bca", rng=v
+    ),
+    "evaluate.priors": lambda v: sa.evaluate(ONE, priors=v),
+    "evaluate.a_prior": lambda v: sa.evaluate(ONE, priors=(v,)),
+    "rank_models.alpha": lambda v: sa.rank_models(MEASURES, alpha=v),
+    "rank_models.ratio": lambda v: sa.rank_models(MEASURES, ratio=v),
+    "decision_table.rng": lambda v: sa.decision_table(MEASURES, rng=v),
+    "crossings.alpha": lambda v: sa.crossings(MEASURES, alpha=v),
+    "crossings.ratio": lambda v: sa.crossings(MEASURES, ratio=v),
+    "difference_curves.ratio": lambda v: sa.difference_curves(MEASURES, [0.1], ratio=v, n_draws=99),
+    "difference_curves.n_draws": lambda v: sa.difference_curves(MEASURES, [0.1], n_draws=v),
+    "auprec_bands.priors": lambda v: sa.auprec_bands(MEASURES, v, n_draws=99),
+    "bayesian_comparisons.rope": lambda v: sa.bayesian_comparisons(MEANS, rope=v),
+    "two_way_anova.alpha": lambda v: sa.two_way_anova(MEANS, alpha=v),
+    "two_way_anova.sum_of_squares": lambda v: sa.two_way_anova(MEANS, sum_of_squares=v),
+    "tukey_hsd.alpha": lambda v: sa.tukey_hsd(ANOVA, alpha=v),
+    "pairwise_comparisons.alpha": lambda v: sa.pairwise_comparisons(MEANS, alpha=v),
+    "pairwise_comparisons.rng": lambda v: sa.pairwise_comparisons(MEANS, method="max_t", rng=v),
+    "operating_table.threshold": lambda v: sa.operating_table(ONE, threshold=v),
+    "operating_table.recall": lambda v: sa.operating_table(ONE, recall=v),
+    "operating_table.precision": lambda v: sa.operating_table(ONE, precision=v),
+    "operating_table.costs": lambda v: sa.operating_table(ONE, costs=(v, v)),
+    "operating_table.a_prior": lambda v: sa.operating_table(ONE, costs=(1, 10), priors=(v,)),
+    "operating_table.level": lambda v: sa.operating_table(ONE, recall=0.5, level=v),
+    "compare_on_one_set.level": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=0.1, level=v),
+}
+
+
+@pytest.mark.parametrize("argument", CALLS)
+def test_no_number_gives_a_foreign_error_or_warning(argument):
+    foreign = {}
+    for name, value in VALUES.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", sa.SkewanovaWarning)
+            try:
+                CALLS[argument](value)
+            except (sa.InputError, sa.InputTypeError):
+                pass
+            except Exception as error:  # noqa: BLE001 - whatever is not ours is what this test looks for
+                foreign[name] = f"{type(error).__name__}: {error}"
+    assert not foreign
+
+
+WRONG = {
+    "alpha": (0.0, "`alpha` must lie strictly between 0 and 1"),
+    "rope": (-1.0, "`rope` must be a difference that would not matter, 0 or more, but got -1"),
+    "sum_of_squares": (4, "`sum_of_squares` must be 1, 2 or 3, but got 4"),
+    "control": ("nobody", "`control` must be one of A, B; but got 'nobody'"),
+    "rng": (-1, "`rng` must be a whole number of 0 or more"),
+    "interaction": ("yes", "`interaction` must be True or False"),
+}
+
+
+@pytest.mark.parametrize("argument", WRONG)
+@pytest.mark.parametrize("table", [FOLDS, ONE], ids=["folds", "one set"])
+def test_options_are_checked_alike_for_folds_and_one_set(table, argument):
+    value, message = WRONG[argument]
+    with pytest.raises((sa.InputError, sa.InputTypeError), match=f"^{message}"):
+        sa.compare(table, priors=(0.5,), **{argument: value})
+
+
+@pytest.mark.parametrize("argument", WRONG)
+def test_options_are_checked_for_data_sets(argument):
+    value, message = WRONG[argument]
+    given = {argument: value} if argument in {"alpha", "rng"} else {"options": {argument: value}}
+    with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
+        sa.compare_datasets({"one": FOLDS.frame, "two": FOLDS.frame}, **given)
