@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 #: What a missing label looks like once it has been turned into text.
 MISSING_TEXT = frozenset({"", "nan", "na", "n/a", "none", "null", "<na>", "nat"})
+#: From here on, not every whole number is a double.
+FIRST_INEXACT = 2**53
 
 
 class InputError(ValueError):
@@ -144,9 +147,69 @@ def row_number(row: int) -> str:
     return f"row {row}"
 
 
+def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[Any]:
+    """Values as an array, none of them masked; of objects where a whole number would lose digits."""
+    _check_unmasked(values, name, where)
+    try:
+        array = np.asarray(values)
+        rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and _is_large(array)
+        return np.array(values, dtype=object) if rounded else array
+    except ValueError as error:
+        raise InputError(f"`{name}` must be an array, but its rows are not equally long") from error
+
+
+def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row_number) -> NDArray[Any]:
+    """As :func:`to_array`, and numbers of Python of any size as doubles; if `exact`, none may be rounded."""
+    array = to_array(values, name, where=where)
+    given = hasattr(values, "dtype") or array.dtype != object
+    if given or not all(isinstance(value, Integral | float) for value in array.flat):
+        return array
+    lossy = [v for v in array.flat if isinstance(v, Integral) and not is_exact(int(v))]
+    if lossy and exact:
+        raise InputError(
+            f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
+            "with another; give an array of one integer type, or the ranks of the values"
+        )
+    return np.array([_double(value) for value in array.flat]).reshape(array.shape)
+
+
+def _check_unmasked(values: Any, name: str, where: Where) -> None:
+    """Refuse masked values: numpy would drop the mask and take what lies under it."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
+    elif isinstance(values, list | tuple):
+        masked = np.array([np.ma.getmaskarray(v).sum() if np.ma.isMA(v) else 0 for v in values])
+    else:
+        return
+    if masked.any():
+        raise InputError(
+            f"`{name}` must not hold masked values, but has {int(masked.sum())}, the first at "
+            f"{where(int(masked.argmax()))}; leave them out"
+        )
+
+
+def _is_large(array: NDArray[Any]) -> bool:
+    return bool((np.abs(array) >= FIRST_INEXACT).any())
+
+
+def _double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float(np.copysign(np.inf, 1 if value > 0 else -1))
+
+
+def is_exact(number: int) -> bool:
+    """Whether a whole number is a double, with all its digits."""
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
+
+
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
     """One-dimensional real scores in their own dtype, without NaN (infinities are ranks and stay)."""
-    score = check_real(np.asarray(y_score), name)
+    score = check_real(to_numbers(y_score, name, where=where), name)
     check_vector(score, name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -196,7 +259,7 @@ def check_labels(
     Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
     numbers. Any other pair needs `pos_label`.
     """
-    labels = np.asarray(y_true)
+    labels = to_array(y_true, name, where=where)
     check_vector(labels, name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -209,7 +272,7 @@ def check_labels(
 
 def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
     """Labels as floats where they are numbers, else as text; missing labels raise."""
-    if labels.dtype.kind in "biuf":
+    if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _is_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
@@ -243,9 +306,12 @@ def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
     """Floats if every distinct label reads as a number or a truth value, else the text itself."""
     truth = {"true": 1.0, "false": 0.0}
     distinct, codes = np.unique(text, return_inverse=True)
+    names = distinct.tolist()
     try:
-        numbers = [truth[t.lower()] if t.lower() in truth else float(t) for t in distinct.tolist()]
+        numbers = [truth[t.lower()] if t.lower() in truth else float(t) for t in names]
     except ValueError:
+        return text
+    if not all(is_exact(int(t)) for t in names if t.isdecimal()):
         return text
     return np.array(numbers)[codes.reshape(-1)]
 
@@ -282,10 +348,7 @@ def _shown(distinct: NDArray[Any]) -> list[str]:
 
 def check_float_array(value: ArrayLike, name: str) -> Floats:
     """Real numbers as floats, of the same shape."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:  # rows of unequal length
-        raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}") from error
+    array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
     return array.astype(np.float64)

@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skewanova._checks import Floats, InputError, check_prior, check_real
+from skewanova._checks import Floats, InputError, check_prior, check_real, to_numbers
 
 
 @overload
@@ -55,7 +55,7 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     array([0.027, 0.1  , 0.5  ])
     """
     learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
-    given = check_real(np.asarray(probability), "probability").astype(np.float64)
+    given = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
     bad = given[~((given >= 0) & (given <= 1))]
     if bad.size:
         raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")

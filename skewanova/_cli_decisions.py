@@ -19,6 +19,7 @@ from skewanova._cli_output import (
     Files,
     datasets_as_json,
     print_json,
+    say,
     screen_width,
     write_results,
 )
@@ -94,7 +95,7 @@ def operate(
     if as_json:
         print_json("operate", operating=frame)
     elif not quiet:
-        click.echo("\n\n".join(found.to_text(screen_width()) for found in tables))
+        say("\n\n".join(found.to_text(screen_width()) for found in tables))
 
 
 @click.command()
@@ -131,7 +132,7 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
     if as_json:
         print_json("plan", plan=found.to_frame(), sentences=found.sentences)
     elif not quiet:
-        click.echo(found.summary())
+        say(found.summary())
 
 
 def describe_datasets(
@@ -169,6 +170,6 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) ->
         print_json("compare", **datasets_as_json(result))
     if as_json or quiet:
         return
-    click.echo(result.summary())
+    say(result.summary())
     if written is not None:
-        click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+        say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")

@@ -19,7 +19,7 @@ from skewanova._design import RESAMPLING
 from skewanova._estimators import ESTIMATORS
 from skewanova._folder import OutputError, check_folder
 from skewanova._parsing import parse_deployment_prior, parse_priors
-from skewanova._rendering import one_line
+from skewanova._rendering import visible
 from skewanova._system import is_closed_pipe, tidy_end
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Failure(click.ClickException):
     exit_code = FAILED
 
     def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+        super().__init__(visible(message))
 
     def show(self, file: Any = None) -> None:
         """Print the line, if somebody still reads."""

@@ -20,6 +20,7 @@ from tqdm import tqdm
 import skewanova
 from skewanova._folder import provenance_of, whole_folder
 from skewanova._progress import listening
+from skewanova._rendering import visible, visible_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +51,19 @@ def wrapped(line: str) -> str:
     return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
 
 
+def say(text: str) -> None:
+    """Print text that may hold names from outside; all that commands print goes through here or `print_json`.
+
+    What names bring along is written out before colours are added, so that none of it reaches a terminal.
+    """
+    click.echo(visible_lines(text))
+
+
+def say_summary(text: str) -> None:
+    """As :func:`say`, in colours."""
+    click.echo(coloured(visible_lines(text)))
+
+
 def coloured(text: str) -> str:
     """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
     heading, *lines = text.split("\n")
@@ -74,7 +88,7 @@ def stages_shown(total: int) -> Iterator[None]:
     ) as bar:
 
         def show(name: str) -> None:
-            bar.set_description_str(f"{name:<22}", refresh=False)
+            bar.set_description_str(f"{visible(name):<22}", refresh=False)
             bar.update(1)
 
         with listening(show):
@@ -106,7 +120,13 @@ def write_results(
 def print_json(command: str, **content: Any) -> None:
     """Print one JSON object; what is not a number in a frame is null."""
     head = {"skewanova": skewanova.__version__, "command": command}
-    click.echo(json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(map(_json_sign, text)) if visible_lines(text) != text else text)
+
+
+def _json_sign(sign: str) -> str:
+    """A sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
+    return sign if sign == "\n" or visible(sign) == sign else json.dumps(sign)[1:-1]
 
 
 def comparison_as_json(result: Comparison) -> dict[str, Any]:

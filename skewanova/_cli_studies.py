@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skewanova._cli_options import out_option, told, with_options
+from skewanova._cli_output import say
 
 if TYPE_CHECKING:
     from skewanova._study_folder import Study
@@ -140,7 +141,7 @@ def _run(study: Callable[..., Study], *, seed: int, jobs: int, out: Path | None,
         from skewanova._study_folder import write_study
 
         write_study(result, out, options)
-    click.echo("\n\n".join(table.to_text() for table in result.to_tables()))
+    say("\n\n".join(table.to_text() for table in result.to_tables()))
 
 
 def _named(scenarios: str | None) -> list[str] | None:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova._checks import InputError, InputTypeError, Where
-from skewanova._score_table import ScoreTable, build_table
+from skewanova._score_table import ScoreTable, build_table, check_any_row
 from skewanova._tables_in import load_table
 from skewanova.scores import COLUMNS, column_names, read_scores
 
@@ -92,8 +92,7 @@ def _rows_by_name(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
     names = [str(name) for name in found]
     if (codes < 0).any() or not all(name.strip() for name in names):
         raise InputError("`dataset` must not be empty in any row")
-    if not names:
-        raise InputError("the score table must hold at least one row, but is empty")
+    check_any_row(len(names))
     return {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
 
 

@@ -23,7 +23,7 @@ from skewanova._joint_curves import iauprec_covariance
 from skewanova._meta_kernels import random_effects
 from skewanova._omnibus import friedman_anova
 from skewanova._pairwise import pairwise_comparisons
-from skewanova._rendering import one_line, short_names
+from skewanova._rendering import short_names, visible
 from skewanova._ties import falling_order, levelled
 from skewanova.comparison import Comparison, compare
 from skewanova.posthoc import compact_letters
@@ -331,7 +331,7 @@ def _few(n_datasets: int) -> list[str]:
 
 def _warnings(comparisons: Mapping[str, Comparison]) -> list[str]:
     return [
-        f"data set {one_line(name)}: {note}"
+        f"data set {visible(name)}: {note}"
         for name, result in comparisons.items()
         for note in result.warnings
     ]

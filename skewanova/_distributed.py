@@ -12,7 +12,15 @@ import pandas as pd
 
 from skewanova._checks import InputError, SkewanovaWarning, Where, row_number
 from skewanova._group_curves import Cell
-from skewanova._score_table import Label, build_table, levels_of
+from skewanova._score_table import (
+    DATASET_COLUMNS,
+    Label,
+    build_table,
+    check_any_row,
+    levels_of,
+    refuse_several_datasets,
+)
+from skewanova._tables_in import wanted_columns
 from skewanova.auprec import auprec, iauprec
 from skewanova.priors import DeploymentPrior, as_deployment_prior
 from skewanova.roc import RocCurve, auc
@@ -103,13 +111,15 @@ def is_distributed(source: object) -> bool:
 
 def measure_distributed(source: Any, **options: Any) -> pd.DataFrame:
     """Measure all groups of a Dask data frame, each where its rows meet, and collect the numbers."""
-    missing = [name for name in (*KEYS, "y_true", "y_score") if name not in source.columns]
-    if missing:
-        raise InputError(f"the Dask frame must have the columns {', '.join(map(repr, missing))}")
-    kept = [*KEYS, "y_true", "y_score", *(["case"] if "case" in source.columns else [])]
+    names = list(source.columns)
+    kept = wanted_columns(names, [*KEYS, "y_true", "y_score"], ["case"], name="the Dask frame")
+    for column in sorted(DATASET_COLUMNS.intersection(names)):
+        refuse_several_datasets(column, int(source[column].nunique().compute()))
     together = source[kept].shuffle(on=list(KEYS))
     measured = together.map_partitions(partial(_measure_groups, **options), meta=_no_groups())
-    return pd.DataFrame(measured.compute())
+    frame = pd.DataFrame(measured.compute())
+    check_any_row(len(frame))
+    return frame
 
 
 def in_order(measured: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...], tuple[Label, ...]]:

@@ -29,7 +29,7 @@ from skewanova._publication import (
     without,
     without_empty,
 )
-from skewanova._rendering import Table, format_number, shortened
+from skewanova._rendering import Table, format_number, shortened, visible
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -216,9 +216,7 @@ def environment() -> Environment:
 
 def _printable(value: object) -> object:
     """Text without control characters, which HTML forbids; the figures are finished already."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return "".join(sign if sign.isprintable() else " " for sign in value)
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def script() -> dict[str, str]:

@@ -16,6 +16,7 @@ from skewanova._checks import (
     check_prior,
     check_same_length,
     check_scores,
+    to_numbers,
 )
 from skewanova.priors import DeploymentPrior, UniformPrior, as_deployment_prior
 
@@ -26,7 +27,7 @@ FEWEST_DF = 4.0
 def check_cases(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, NDArray[Any]]:
     """Labels with both classes, and scores of shape (n_cases, n_models)."""
     positive = check_labels(y_true, pos_label=pos_label)
-    table = np.asarray(y_score)
+    table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
         raise InputError(
             f"`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape {table.shape}"

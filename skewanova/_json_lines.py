@@ -1,4 +1,8 @@
-"""JSON lines: one object a row, as prediction services and model hubs write them, by the rules of CSV."""
+"""JSON lines: one object a row, as prediction services and model hubs write them, by the rules of CSV.
+
+By the json module, since pandas.read_json takes the last of two equal keys without a word, rounds whole
+numbers beyond 64 bits, and tells neither the line nor the column of what is no JSON.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from skewanova._checks import InputError, Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from typing import TextIO
 
 SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 #: What model hubs call the class of label 1.
@@ -37,20 +38,23 @@ ABSENT = _Absent()
 
 
 def read_json_lines(
-    path: Path, opened: Callable[[Path], AbstractContextManager[TextIO]]
-) -> tuple[pd.DataFrame, list[int]]:
-    """Cells as they were written, one column a key, and the line of each row."""
+    path: Path,
+    opened: Callable[[Path], AbstractContextManager[Iterator[str]]],
+    needed: Collection[str] | None,
+) -> tuple[list[dict[str, Any]], list[str], list[int]]:
+    """Cells of each row as they were written, of the needed keys only; all keys; and the line of each row."""
     rows, lines = [], []
+    keys: dict[str, None] = {}
     with opened(path) as text:
         for line, content in enumerate(text, 1):
             if content.strip():
-                rows.append(_parsed(content, f"line {line} of {path.name!r}"))
+                row = _parsed(content, f"line {line} of {path.name!r}")
+                keys |= dict.fromkeys(row)
+                rows.append({k: v for k, v in row.items() if needed is None or k in needed})
                 lines.append(line)
     if not rows:
         raise InputError(f"{path.name!r} is empty")
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    columns = {key: pd.Series([row.get(key, ABSENT) for row in rows], dtype=object) for key in keys}
-    return pd.DataFrame(columns), lines
+    return rows, list(keys), lines
 
 
 def _parsed(content: str, place: str) -> dict[str, Any]:
@@ -76,18 +80,18 @@ def _parsed(content: str, place: str) -> dict[str, Any]:
     return row
 
 
-def as_texts(column: pd.Series[Any], where: Where, *, label: bool, pos_label: object) -> pd.Series[Any]:
+def as_texts(
+    name: str, rows: Sequence[dict[str, Any]], where: Where, *, label: bool, pos_label: object
+) -> list[str]:
     """A column's cells as a CSV file would hold them; of several scores, that of the positive class."""
 
     def text(row: int, cell: Any) -> str:
         try:
             return _plain(cell if label else _one_score(cell, pos_label))
         except ValueError as error:
-            raise InputError(f"`{column.name}` {error}, at {where(row)}") from error
+            raise InputError(f"`{name}` {error}, at {where(row)}") from error
 
-    return pd.Series(
-        [text(row, cell) for row, cell in enumerate(column.tolist())], dtype=object, name=column.name
-    )
+    return [text(i, row.get(name, ABSENT)) for i, row in enumerate(rows)]
 
 
 def _plain(cell: Any) -> str:

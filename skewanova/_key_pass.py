@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from skewanova._checks import MISSING_TEXT, Bools, InputError, Where, check_labels
-from skewanova._score_table import Label, Levels, check_both_classes, levels_of, refuse_empty
+from skewanova._score_table import Label, Levels, check_any_row, check_both_classes, levels_of, refuse_empty
 
 Codes = NDArray[np.int64]
 #: A column of labels with more distinct values than this is none: it is refused without reading on.
@@ -111,8 +111,7 @@ def scan_keys(batches: Iterable[Any], pos_label: object, where: Where) -> Layout
         _count(counted, m, f, y)
         runs.add(m, f)
         start += len(batch)
-    if not start:
-        raise InputError("the score table must hold at least one row, but is empty")
+    check_any_row(start)
     return _layout((model, fold, label), counted, runs, pos_label=pos_label, where=where)
 
 

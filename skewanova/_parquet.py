@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
 import pandas as pd
@@ -20,6 +22,8 @@ SUFFIXES = (".parquet", ".pq")
 BATCH_ROWS = 1 << 17
 #: Bytes of a column chunk read at once: a row group need not fit in memory.
 BUFFER_SIZE = 1 << 20
+#: What damaged files raise beside Arrow's own errors.
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError)
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -38,7 +42,7 @@ class Part:
         with told(file):
             metadata = pq.read_metadata(file)
             names = metadata.schema.to_arrow_schema().names
-        return cls(file, tuple(names), _keys(file.relative_to(folder)), metadata.num_rows)
+            return cls(file, tuple(names), _keys(file.relative_to(folder)), metadata.num_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +70,10 @@ class ParquetSource:
         parts = tuple(Part.of(file, path) for file in files)
         with told(files[0]):
             schema = pq.read_schema(files[0])
-        index = (schema.pandas_metadata or {}).get("index_columns", ())
-        kept = [field for field in schema if field.name not in index and field.name not in parts[0].keys]
-        keys = [pa.field(name, pa.string()) for name in parts[0].keys]
-        return cls(path, parts, pa.schema([*kept, *keys]))
+            index = _stored_index(schema.metadata)
+            kept = [field for field in schema if field.name not in index and field.name not in parts[0].keys]
+            keys = [pa.field(name, pa.string()) for name in parts[0].keys]
+            return cls(path, parts, pa.schema([*kept, *keys]))
 
     @property
     def n_rows(self) -> int:
@@ -101,17 +105,25 @@ class ParquetSource:
         raise IndexError(row)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Record batches of these columns."""
+        """Record batches of these columns, which must hold one value a row."""
+        for name in columns:
+            kind = value_type(self.schema.field(name).type)
+            if pa.types.is_nested(kind):
+                raise InputError(
+                    f"{self.path.name!r} must hold one value a row in {name!r}, but holds {kind}"
+                )
         for part in self.parts:
             with told(part.path):
                 yield from self._batches(part, columns)
 
-    def read(self) -> pd.DataFrame:
-        """All rows in memory."""
-        fields = [pa.field(field.name, value_type(field.type)) for field in self.schema]
-        columns = ([plain(column) for column in batch.columns] for batch in self.batches(self.names))
-        batches = [pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)) for arrays in columns]
-        frame: pd.DataFrame = pa.Table.from_batches(batches, schema=pa.schema(fields)).to_pandas()
+    def read(self, columns: Sequence[str]) -> pd.DataFrame:
+        """All rows of these columns in memory."""
+        schema = pa.schema([(name, value_type(self.schema.field(name).type)) for name in columns])
+        decoded = ([plain(column) for column in batch.columns] for batch in self.batches(columns))
+        with told(self.path):
+            batches = [pa.RecordBatch.from_arrays(arrays, schema=schema) for arrays in decoded]
+            table = pa.Table.from_batches(batches, schema=schema)
+            frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
         return frame
 
     def _batches(self, part: Part, columns: Sequence[str]) -> Iterator[Any]:
@@ -119,29 +131,51 @@ class ParquetSource:
         stored = [name for name in columns if name in part.names and name not in part.keys]
         text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        n_rows = 0
         with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
+                batch.validate(full=True)
+                n_rows += len(batch)
                 arrays = [_array(batch, part, field) for field in fields]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        if n_rows != part.n_rows:
+            raise pa.ArrowInvalid(f"it says that it has {part.n_rows} rows, but has {n_rows}")
 
 
 @contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn what Arrow says about a file that cannot be read into one clear line."""
+    """Turn what Arrow says about a file that cannot be read, of whatever type, into one clear line."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, *_DAMAGED) as error:
         raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _stored_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+    """Columns that pandas stored as the index; metadata that are not pandas' tell of none."""
+    try:
+        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        return frozenset(name for name in columns if isinstance(name, str))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return frozenset()
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
+    with told(path):  # a folder that cannot be entered is an error: its rows would be missing
+        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_fail) for name in names]
+    below = (file for file in sorted(walked) if file.suffix.lower() in SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
         raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
     return files
+
+
+def _fail(error: OSError) -> NoReturn:
+    raise error
 
 
 def _keys(relative: Path) -> dict[str, str | None]:

@@ -18,6 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from skewanova._checks import InputError, InputTypeError, check_choice, check_ordered, check_priors
+from skewanova._rendering import visible
 
 Color = tuple[float, float, float]
 ErrorBar = tuple[str, float] | None
@@ -169,7 +170,7 @@ def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
     """Names as they are drawn: literal, on one line, shortened, and still distinct."""
     labels: dict[str, str] = {}
     for model in in_order(models):
-        short = label = _shorten(_visible(model), width)
+        short = label = _shorten(_drawn(model), width)
         copy = 1
         while label in labels.values():
             copy += 1
@@ -180,10 +181,9 @@ def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
     }  # else $...$ is set as a formula
 
 
-def _visible(name: str) -> str:
-    """Control characters written out, white space single; a name with nothing to see in quotes."""
-    shown = (c if c.isprintable() or c.isspace() else c.encode("unicode_escape").decode() for c in name)
-    return " ".join("".join(shown).split()) or repr(name)
+def _drawn(name: str) -> str:
+    """Name with single spaces; one with nothing to see in quotes."""
+    return " ".join(visible(name).split()) or repr(name)
 
 
 def _shorten(text: str, width: int) -> str:

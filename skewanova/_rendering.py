@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -171,13 +172,15 @@ def format_p(value: float) -> str:
 def latex_escape(text: str) -> str:
     r"""Escape every character that LaTeX reads as a command; a minus sign is set as one.
 
+    Letters and their accents are joined (NFC), since pdflatex knows accents only so.
+
     Examples
     --------
     >>> from skewanova._rendering import latex_escape
     >>> print(latex_escape("a_b%$"))
     a\_b\%\$
     """
-    escaped = "".join(_LATEX.get(sign, sign) for sign in one_line(text))
+    escaped = "".join(_LATEX.get(sign, sign) for sign in normalize("NFC", visible(text)))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", escaped))
 
 
@@ -190,7 +193,7 @@ def markdown_escape(text: str) -> str:
     >>> print(markdown_escape("<script>|a_b"))
     \<script\>\|a\_b
     """
-    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", one_line(text))
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", visible(text))
 
 
 _LATEX: Mapping[str, str] = {
@@ -214,12 +217,44 @@ _LATEX: Mapping[str, str] = {
 
 
 def _html(text: str) -> str:
-    return escape(one_line(text))
+    return escape(visible(text))
 
 
-def one_line(text: str) -> str:
-    """Line breaks and control characters would tear a table apart: each becomes one space."""
-    return "".join(sign if sign.isprintable() else " " for sign in str(text))
+def visible(text: str) -> str:
+    r"""Text on one line in which nothing acts unseen: the one rule for terminals, pages, tables and pictures.
+
+    White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
+    (control signs, changes of direction, signs without width, halves of characters) are written out.
+
+    Examples
+    --------
+    >>> from skewanova._rendering import visible
+    >>> print(visible("red\x1b[31m \u202eabc\nnext"))
+    red\x1b[31m \u202eabc next
+    """
+    line = str(text)
+    if line.isprintable() and not _UNSEEN.search(line):
+        return line
+    return "".join(_visible_sign(sign) for sign in line)
+
+
+def _visible_sign(sign: str) -> str:
+    if sign.isspace():
+        return " "
+    shown = sign.isprintable() and not _UNSEEN.match(sign)
+    return sign if shown else sign.encode("unicode_escape").decode()
+
+
+def visible_lines(text: str) -> str:
+    """Several lines, each by the rule of :func:`visible`."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+#: Letters and marks by their class, of which nothing is seen: fillers, joiners, variants of signs.
+_UNSEEN = re.compile(
+    "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0"
+    "\\U000e0100-\\U000e01ef]"
+)
 
 
 def shortened(name: str) -> str:
@@ -249,7 +284,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 def _cut(text: str, width: int) -> str:
     """One line with single spaces, the middle left out of a long one: names often differ at either end."""
-    line = " ".join(one_line(text).split())
+    line = " ".join(visible(text).split())
     if len(line) <= width:
         return line
     tail = (width - 3) * 2 // 5

@@ -10,7 +10,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova._checks import InputError, InputTypeError, check_choice, check_labels, check_prior
+from skewanova._checks import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_labels,
+    check_prior,
+    to_array,
+)
 from skewanova._class_prior import correct_class_prior
 
 RESPONSES = ("decision_function", "predict_proba")
@@ -48,7 +55,7 @@ def positive_scores(
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it learnt one class only; every training set needs both")
-    score = np.asarray(getattr(estimator, _method(estimator, response_method))(rows))
+    score = to_array(getattr(estimator, _method(estimator, response_method))(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:

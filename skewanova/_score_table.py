@@ -16,12 +16,23 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova._checks import Bools, InputError, InputTypeError, Where, check_labels, check_scores
+from skewanova._checks import (
+    Bools,
+    InputError,
+    InputTypeError,
+    SeveralDatasetsError,
+    Where,
+    check_labels,
+    check_scores,
+)
 from skewanova._group_curves import GroupCurves
 
 WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 #: How many offending cells or rows a message shows.
 SHOWN = 5
+
+#: A column of this name tells data sets apart, whose folds must not be mixed.
+DATASET_COLUMNS = frozenset({"dataset"})
 
 Codes = NDArray[np.intp]
 Levels = pd.Categorical
@@ -145,10 +156,15 @@ def path_sha256(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def check_any_row(n_rows: int) -> None:
+    """Raise for a table without rows."""
+    if not n_rows:
+        raise InputError("the score table must hold at least one row, but is empty")
+
+
 def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
     """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
-    if not len(raw):
-        raise InputError("the score table must hold at least one row, but is empty")
+    check_any_row(len(raw))
     frame = pd.DataFrame(
         {
             "model": levels_of(raw["model"], "model", where),
@@ -248,6 +264,15 @@ def _check_cases(table: ScoreTable, where: Where) -> None:
     mixed = np.flatnonzero((positive > 0) & (positive < np.bincount(case)))
     if len(mixed):
         refuse_mixed(len(mixed), table.frame["case"].cat.categories[mixed[:SHOWN]].tolist())
+
+
+def refuse_several_datasets(column: str, n_datasets: int) -> None:
+    """Raise where folds of several data sets would be taken for folds of one."""
+    if n_datasets > 1:
+        raise SeveralDatasetsError(
+            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
+            "compare them through compare_datasets() (`skewanova compare` does), or keep one"
+        )
 
 
 def refuse_repeated(n_rows: int, shown: str) -> NoReturn:

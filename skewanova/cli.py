@@ -24,9 +24,10 @@ from skewanova._cli_options import (
 )
 from skewanova._cli_output import (
     Files,
-    coloured,
     comparison_as_json,
     print_json,
+    say,
+    say_summary,
     screen_width,
     stages_shown,
     wrapped,
@@ -131,7 +132,7 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     if as_json:
         print_json("check", **_facts(table, lines))
     elif not quiet:
-        click.echo("\n".join(map(wrapped, lines)))
+        say("\n".join(map(wrapped, lines)))
 
 
 def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
@@ -145,7 +146,7 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
         told = (
             f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
         )
-        click.echo("\n\n".join([*parts, wrapped(told)]))
+        say("\n\n".join([*parts, wrapped(told)]))
 
 
 @main.command()
@@ -184,7 +185,7 @@ def intervals(
     if as_json:
         print_json("intervals", intervals=frame)
     elif not quiet:
-        click.echo(shown.to_text(screen_width()))
+        say(shown.to_text(screen_width()))
 
 
 @main.command()
@@ -207,7 +208,7 @@ def report(directory: Path, in_browser: bool) -> None:
     page = directory / pages[0]
     if in_browser and click.launch(page.resolve().as_uri()):
         raise InputError(f"no browser could be started; open {str(page)!r} yourself")
-    click.echo(str(page))
+    say(str(page))
 
 
 def _by_readability(name: str) -> tuple[bool, ...]:
@@ -257,9 +258,9 @@ def _run(
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:
-        click.echo(coloured(result.summary(screen_width())))
+        say_summary(result.summary(screen_width()))
         if written is not None:
-            click.echo(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+            say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
 
 
 def _n_figures(out: Path | None) -> int:

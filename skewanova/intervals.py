@@ -22,6 +22,7 @@ from skewanova._checks import (
     check_same_length,
     check_vector,
     emit,
+    to_array,
 )
 from skewanova._estimators import ESTIMATORS
 from skewanova._influence_kernels import (
@@ -244,7 +245,7 @@ def confidence_interval(
     check_choice(estimator, ESTIMATORS, "estimator")
     check_fraction(level, "level")
     check_count(n_resamples, "n_resamples", minimum=10)
-    check_vector(np.asarray(y_score), "y_score")
+    check_vector(to_array(y_score, "y_score"), "y_score")
     positive, columns = check_cases(y_true, y_score, pos_label)
     question = _Question(
         positive=positive,
@@ -293,7 +294,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
         raise InputError(f"method {method} {told}")
     if folds is None:
         return None
-    given = np.asarray(folds)
+    given = to_array(folds, "folds")
     check_vector(given, "folds")
     check_same_length(y_true=positive, folds=given)
     names, codes = np.unique(given, return_inverse=True)

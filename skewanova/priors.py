@@ -29,6 +29,7 @@ from skewanova._checks import (
     check_skews,
     check_weights,
     emit,
+    to_numbers,
 )
 from skewanova._quadrature import (
     LARGEST_PRIOR,
@@ -414,8 +415,8 @@ def as_deployment_prior(value: DeploymentPrior | tuple[float, float] | float) ->
         f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
     )
     try:
-        limits = np.asarray(value)
-    except ValueError as error:  # a limit that is no number
+        limits = to_numbers(value, "deployment_prior", exact=False)
+    except InputTypeError as error:  # a limit that is no number
         raise expected from error
     if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
         raise expected

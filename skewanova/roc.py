@@ -20,6 +20,7 @@ from skewanova._checks import (
     check_same_length,
     check_scores,
     check_weights,
+    to_array,
 )
 from skewanova._packed_sort import run_ends, sort_cases
 
@@ -262,7 +263,7 @@ def check_both_classes(positive: Bools) -> None:
 
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
-    rates = np.asarray(values, dtype=np.float64)
+    rates = np.asarray(to_array(values, name), dtype=np.float64)
     whole = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (whole and (np.diff(rates) >= 0).all()):
         raise InputError(f"`{name}` must rise from 0 to 1 without falling, but got {rates}")

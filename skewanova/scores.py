@@ -11,10 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova._checks import InputError, SeveralDatasetsError, check_choice, emit
+from skewanova._checks import InputError, check_choice, emit
 from skewanova._cost import cost_notes
 from skewanova._paired_cases import paired_cases
-from skewanova._score_table import SHOWN, ScoreTable, build_table, score_values
+from skewanova._rendering import visible
+from skewanova._score_table import (
+    DATASET_COLUMNS,
+    SHOWN,
+    ScoreTable,
+    build_table,
+    refuse_several_datasets,
+    score_values,
+)
 from skewanova._streamed_scores import Scores, StreamedScores
 from skewanova._system import available_memory
 from skewanova._tables_in import PARQUET, existing, load_table, open_parquet, wanted_columns
@@ -23,8 +31,6 @@ COLUMNS = ("model", "fold", "y_true", "y_score")
 #: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
 BYTES_A_ROW = 200
 MEMORY_SHARE = 0.5
-#: A column of this name tells data sets apart, whose folds must not be mixed.
-DATASET_COLUMNS = frozenset({"dataset"})
 MISSING_POLICIES = ("error", "drop_fold")
 
 
@@ -156,7 +162,7 @@ def open_scores(
     ScoreTable or StreamedScores
         The checked table.
     """
-    if isinstance(source, str | os.PathLike) and _too_large(Path(source)):
+    if isinstance(source, str | os.PathLike) and _too_large(existing(source)):
         return stream_scores(source, columns=columns, pos_label=pos_label)
     return read_scores(source, columns=columns, pos_label=pos_label)
 
@@ -172,12 +178,8 @@ def _too_large(path: Path) -> bool:
 def _check_one_dataset(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     """Folds of several data sets are not folds of one."""
     for column in columns:
-        if column in frame and frame[column].nunique() > 1:
-            n_datasets = frame[column].nunique()
-            raise SeveralDatasetsError(
-                f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
-                "compare them through compare_datasets() (`skewanova compare` does), or keep one"
-            )
+        if column in frame:
+            refuse_several_datasets(column, frame[column].nunique())
 
 
 def scores_from_wide(
@@ -377,7 +379,7 @@ def describe_table(table: Scores) -> list[str]:
     size = cost_notes(len(table.models), len(table.folds))
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
-        f"models: {', '.join(map(_printable, table.models))}",
+        f"models: {', '.join(map(visible, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
@@ -395,11 +397,6 @@ def check_several_models(table: Scores) -> None:
 
 def _folds(table: Scores) -> str:
     return "1 fold" if len(table.folds) == 1 else f"{len(table.folds)} folds"
-
-
-def _printable(name: str) -> str:
-    """Name as it stands, or with escapes where it holds signs that a terminal would act on."""
-    return name if name.isprintable() else repr(name)
 
 
 def _range(values: NDArray[np.int64]) -> str:

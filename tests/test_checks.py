@@ -7,6 +7,11 @@ import pytest
 
 from skewanova import _checks as checks
 from skewanova._checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova._class_prior import correct_class_prior
+from skewanova.influence import auprec_covariance
+from skewanova.intervals import confidence_interval
+from skewanova.priors import DiscretePrior, as_deployment_prior
+from skewanova.roc import RocCurve, roc_curve
 
 
 def exact(message):
@@ -374,3 +379,72 @@ def test_rows_of_labels_are_named_as_the_caller_wants():
 def test_labels_of_wrong_shape(labels, message):
     with pytest.raises(InputError, match=exact(message)):
         checks.check_labels(labels)
+
+
+# --- masked arrays and numbers of Python that numpy rounds --------------------------------------------------
+
+MASKED = np.ma.array([0.2, 0.9, 0.4], mask=[False, True, False])
+ROUNDED = [2**63 + 1, 2**63, -1]
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [
+        (checks.check_scores, "y_score"),
+        (checks.check_labels, "y_true"),
+        (checks.check_weights, "sample_weight"),
+        (checks.check_priors, "prior"),
+        (checks.check_skews, "skew"),
+        (as_deployment_prior, "deployment_prior"),
+        (DiscretePrior, "priors"),
+        (lambda p: correct_class_prior(p, train_prior=0.5, prior=0.1), "probability"),
+        (lambda p: confidence_interval([0, 1, 1], p, prior=0.1), "y_score"),
+        (lambda p: RocCurve.from_rates(p, [0, 1, 1]), "fpr"),
+        (lambda f: confidence_interval([0, 1, 1], [1, 2, 3], prior=0.1, method="cross_validation", folds=f),
+         "folds"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("given", [MASKED, [0.2, np.ma.masked, 0.4]])
+def test_masked_values_are_refused_everywhere(check, name, given):
+    message = f"`{name}` must not hold masked values, but has 1, the first at row 1; leave them out"
+    with pytest.raises(InputError, match=exact(message)):
+        check(given)
+
+
+def test_masks_of_tables_and_empty_masks():
+    table = np.ma.array([[1, 2], [3, 4]], mask=[[False, False], [True, True]])
+    with pytest.raises(InputError, match="but has 2, the first at row 1;"):
+        auprec_covariance([0, 1], table, prior=0.5)
+    with pytest.raises(InputError, match="but has 2, the first at row 1;"):
+        checks.check_scores(list(table))
+    with pytest.raises(InputError, match="`prior` must not hold masked values"):
+        checks.check_prior(np.ma.masked)
+    assert checks.check_scores(np.ma.array([1.0, 2.0])).tolist() == [1.0, 2.0]
+    with pytest.raises(InputError, match="`y_score` must be an array, but its rows are not equally long"):
+        checks.check_scores([[1, 2], [1]])
+
+
+@pytest.mark.parametrize("given", [ROUNDED, [2**53 + 1, 2**53, 0.5], [2**64 + 1, 2**64, 1], [10**400, 1, 0]])
+def test_scores_that_would_lose_their_order_are_refused(given):
+    message = f"`y_score` must keep its order in 64 bits, but {given[0]!s:.40} would be rounded, and may tie"
+    for check in (checks.check_scores, lambda s: roc_curve([0, 1, 1], s)):
+        with pytest.raises(InputError, match="^" + re.escape(message)):
+            check(given)
+
+
+@pytest.mark.parametrize("given", [[2**63 + 1, 2**63], [2**63, -1], [2**64, 0.5], [-(2**70), 1, np.inf]])
+def test_scores_of_python_that_64_bits_hold_keep_their_order(given):
+    score = checks.check_scores(given)
+    assert [int(s) if abs(s) > 1e9 and s < np.inf else s for s in score.tolist()] == given
+
+
+def test_labels_and_weights_of_any_size():
+    for labels in ([2**53 + 1, 2**53], [2**64 + 1, 2**64], [2**63 + 1, -1]):
+        for given in (labels, [str(label) for label in labels], np.array(labels, dtype=object)):
+            assert checks.check_labels(given, pos_label=labels[0]).tolist() == [True, False]
+    assert checks.check_labels(np.array([2**53 + 1, 2**53]), pos_label=2**53).tolist() == [False, True]
+    assert checks.check_weights([2**64, 1]).tolist() == [2.0**64, 1.0]
+    with pytest.raises(InputError, match="must be finite and not negative, but row 0 has inf"):
+        checks.check_weights([10**400, 1])
+    with pytest.raises(InputError, match="`prior` must lie strictly between 0 and 1, but got -inf"):
+        checks.check_priors([-(10**400), 0.5])

@@ -188,7 +188,7 @@ def test_check(folder):
 def test_check_shows_control_signs_escaped(folder):
     frame().replace({"model": {"m0": "\x1b[31mred\nline"}}).to_csv("scores.csv", index=False)
     done = run("check", "scores.csv")
-    assert r"models: '\x1b[31mred\nline', m1" in done.output
+    assert r"models: \x1b[31mred line, m1" in done.output
     assert all(line.isprintable() for line in done.output.split("\n"))
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 
 import numpy as np
@@ -16,6 +18,7 @@ import skewanova as sa
 from skewanova import _cli_output, cli
 from skewanova._figures import KINDS
 from skewanova._progress import listening, stage
+from skewanova._rendering import visible
 from skewanova.report import CSV_FILES
 
 # --- JSON -------------------------------------------------------------------------------------------------
@@ -209,3 +212,88 @@ def test_completion_completes():
     environment = {"_SKEWANOVA_COMPLETE": "bash_complete", "COMP_WORDS": "skewanova com", "COMP_CWORD": "1"}
     done = CliRunner().invoke(cli.main, [], prog_name="skewanova", env=environment)
     assert {"plain,compare", "plain,completion"} <= set(done.output.split())
+
+
+# --- names on a terminal ----------------------------------------------------------------------------------
+
+#: Title of the window, C1 control sequence, text from right to left, sign without width, delete, filler.
+HOSTILE = ("a\x1b]0;title\x07", "b\x9b31m", "c\u202etxt", "d\u200b", "e\x7f", "f\u3164", "g\x08\x08")
+COMMANDS = """
+import sys
+from skewanova.cli import main
+for command in {commands!r}:
+    try:
+        main(command, prog_name="skewanova")
+    except SystemExit as end:
+        print("status", end.code)
+"""
+
+
+def on_a_terminal(commands):
+    """What a terminal gets of some commands, run one after the other."""
+    pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMANDS.format(commands=commands)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    received = b""
+    with suppress(OSError):  # Linux tells so that the other end is closed
+        while part := os.read(ours, 1 << 16):
+            received += part
+    os.close(ours)
+    process.wait(60)
+    return received.decode()
+
+
+def assert_nothing_unseen(text):
+    """Colours and movements of the commands' own are left, and nothing that a name brought along."""
+    own = re.sub(r"\x1b\[(\d+m|A)|\r", "", text)
+    assert [line for line in own.split("\n") if visible(line) != line] == []
+
+
+def hostile_table():
+    names = dict(zip(("m0", "m1"), (HOSTILE[0] + HOSTILE[1], "".join(HOSTILE[2:])), strict=True))
+    return frame().replace({"model": names})
+
+
+def test_no_name_of_a_table_acts_on_a_terminal(folder):  # noqa: F811
+    hostile_table().to_csv("scores.csv", index=False)
+    hostile_table().assign(fold=HOSTILE[0]).to_csv("folds.csv", index=False)
+    hostile_table().iloc[:-1].assign(y_true=HOSTILE[1]).to_csv("labels.csv", index=False)
+    hostile_table().query("not (fold == 2 and model.str.startswith('a'))").to_csv("lacking.csv", index=False)
+    hostile_table().rename(columns={"y_score": HOSTILE[0]}).to_csv("heads.csv", index=False)
+    hostile_table().to_csv(f"{HOSTILE[0]}.csv", index=False)
+    text = on_a_terminal(
+        [
+            ["check", "scores.csv"],
+            ["check", "scores.csv", "--json"],
+            ["compare", "scores.csv", "--seed", "1"],
+            ["intervals", "scores.csv", "--method", "wilson"],
+            ["operate", "scores.csv", "--threshold", "0"],
+            ["plan", "scores.csv"],
+            ["compare", "scores.csv", "--control", "\x1b[2J"],
+            *(["check", name] for name in ("folds.csv", "labels.csv", "lacking.csv", "heads.csv")),
+            ["check", f"{HOSTILE[0]}.csv", "--score-column", HOSTILE[2]],
+            ["check", f"{HOSTILE[2]}.txt"],
+        ]
+    )
+    assert (text.count("status 0"), text.count("status 2")) == (7, 6)
+    assert_nothing_unseen(text)
+    for name in HOSTILE:
+        assert visible(name) in text
+
+
+def test_no_name_of_a_data_set_acts_on_a_terminal(folder):  # noqa: F811
+    parts = [hostile_table().assign(dataset=name) for name in HOSTILE[:5]]
+    pd.concat(parts).to_csv("scores.csv", index=False)
+    pd.concat([*parts, parts[0].assign(dataset=HOSTILE[5], fold="")]).to_csv("wrong.csv", index=False)
+    commands = [["check", "scores.csv"], ["check", "scores.csv", "--json"], ["check", "wrong.csv"]]
+    text = on_a_terminal([*commands, ["compare", "scores.csv", *QUICK]])
+    assert (text.count("status 0"), text.count("status 2")) == (3, 1)
+    assert_nothing_unseen(text)
+    for name in HOSTILE[:5]:
+        assert f"data set {visible(name)}" in text
+    assert visible(HOSTILE[5]) in text

@@ -109,7 +109,12 @@ def test_curves_stay_where_they_are(spread):
             "model 'B' has no positive|model '[AC]' has",
         ),
         (lambda f: pd.concat([f, f[:1]]), r"^\(model, fold, case\) must be unique, but 1 rows repeat one"),
-        (lambda f: f.drop(columns=["fold"]), "^the Dask frame must have the columns 'fold'$"),
+        (lambda f: f.drop(columns=["fold"]), "^the Dask frame must have the column 'fold', but has 'model'"),
+        (
+            lambda f: f.assign(dataset=f["fold"] % 2),
+            r"^the table holds 2 data sets \(column 'dataset'\), whose",
+        ),
+        (lambda f: f[:0], "^the score table must hold at least one row, but is empty$"),
         (lambda f: f.assign(model=f["model"].where(f.index != 5)), "`model` must not be empty, but 1 row is"),
     ],
 )

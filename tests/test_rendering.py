@@ -25,7 +25,8 @@ def table(names, **options):
 
 
 def visible(name):
-    return "".join(sign if sign.isprintable() else " " for sign in name)
+    seen = {sign: " " if sign.isspace() else repr(sign)[1:-1] for sign in name if not sign.isprintable()}
+    return "".join(seen.get(sign, sign) for sign in name)
 
 
 # --- rounding ---------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def test_short_names_keep_both_ends():
     alike = [f"the first part{i}the last part of all" for i in range(12)]
     assert rendering.short_names(alike)[alike[11]] == "the first ...of all (12)"
     assert rendering.shortened("x" * 24) == "x" * 24
-    assert rendering.shortened("a\nb\x1b[0m") == "a b [0m"
+    assert rendering.shortened("a\nb\x1b[0m") == r"a b\x1b[0m"
 
 
 # --- text -------------------------------------------------------------------------------------------------
@@ -159,7 +160,8 @@ def test_hostile_names_survive_markdown():
         ("<", r"\textless{}"), (">", r"\textgreater{}"), ("|", r"\textbar{}"), ('"', r"\textquotedbl{}"),
         ("[x]", "{[}x]"), ("*", "{*}"),
         ("a--b", "a-{}-b"), ("---", "-{}-{}-"), ("-0.5", "$-$0.5"), ("-0.2 to -0.1", "$-$0.2 to $-$0.1"),
-        ("2-way", "2-way"), ("a-1", "a-1"), ("a\nb\x00c", "a b c"), (r"\$_{", r"\textbackslash{}\$\_\{"),
+        ("2-way", "2-way"), ("a-1", "a-1"), ("a\nb\x00c", r"a b\textbackslash{}x00c"),
+        (r"\$_{", r"\textbackslash{}\$\_\{"),
     ],
 )  # fmt: skip
 def test_latex_specials(text, known):
@@ -232,3 +234,27 @@ def test_cells_as_a_frame():
 )
 def test_factors_have_two_digits_and_no_exponent(value, text):
     assert rendering.format_factor(value) == text
+
+
+# --- what cannot be seen ----------------------------------------------------------------------------------
+
+
+def test_visible_leaves_what_shows_and_writes_out_what_does_not():
+    for text in ("plain", "é模型", "e\u0301", "שלום", "a  b", "🙂", "\\x1b"):
+        assert rendering.visible(text) == text
+    assert rendering.visible("a\tb\r\nc\u2028d\xa0e") == "a b  c d e"
+    unseen = "\x00\x1b\x7f\x9b\xad\u034f\u115f\u200b\u200d\u202e\u2066\u2800\u3164\ufe0f\ufeff\ud800"
+    unseen += "\U000e0041\U000e0100"
+    assert rendering.visible(unseen) == unseen.encode("unicode_escape").decode()
+    assert rendering.visible_lines("a\x07\n\n b\r") == "a\\x07\n\n b "
+
+
+def test_what_is_visible_is_printable_and_stays():
+    for sign in map(chr, range(0x3000)):
+        shown = rendering.visible(sign)
+        assert shown.isprintable()
+        assert rendering.visible(shown) == shown
+
+
+def test_latex_joins_letters_and_accents():
+    assert rendering.latex_escape("re\u0301seau") == "réseau"

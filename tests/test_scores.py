@@ -403,7 +403,7 @@ def test_description_of_unequal_folds_and_strange_names():
     with pytest.warns(SkewanovaWarning, match="different numbers of cases in 2 folds"):
         lines = describe_table(read_scores(frame))
     assert lines[1:4] == [
-        r"models: A, '\x1b[31m\nB'",
+        r"models: A, \x1b[31m B",
         "positives a fold: 1 to 2; negatives a fold: 1 to 2",
         "prior in the table: 0.5",
     ]

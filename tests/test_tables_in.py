@@ -1,20 +1,24 @@
 import gzip
 import math
+import os
 import random
 import re
 import struct
+import sys
 import time
+from pathlib import Path
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from skewanova import _tables_in as tables_in
 from skewanova._checks import InputError, InputTypeError
-from skewanova.scores import read_scores
+from skewanova.scores import read_scores, stream_scores
 
 HEAD = "model,fold,y_true,y_score"
 LABELS = ["model", "fold", "y_true"]
@@ -81,19 +85,30 @@ def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
 
 
 @pytest.mark.parametrize(
-    "values",
+    "texts",
     [
-        [2**64 + 1, 2**64, 2**64 + 1, -5],
-        [2**64 - 1, -1, 2**64 - 2],
-        [-(2**63) - 1, -(2**63) - 2],
-        [10**300 + 1, 10**300],
+        ["5", "18446744073709551617", "18446744073709551616"],
+        ["-1", "18446744073709551615"],
+        ["1", "-9223372036854775809"],
+        ["7", "1" + "0" * 3999],
+        ["0.5", "9007199254740993"],
     ],
 )
-def test_whole_numbers_beyond_64_bits_keep_their_order(tmp_path, values):
-    read = scores_of(tmp_path, map(str, values)).tolist()
-    for i, a in enumerate(values):
-        for j, b in enumerate(values):
-            assert (read[i] < read[j], read[i] == read[j]) == (a < b, a == b)
+def test_whole_numbers_that_would_lose_their_order_are_refused(tmp_path, texts):
+    message = (
+        f"`y_score` must keep its order in 64 bits, but 'scores.csv' has {texts[1]:.40} at line 3, which "
+        "would be rounded, and may tie with another; write the ranks"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        scores_of(tmp_path, texts)
+
+
+def test_whole_numbers_beyond_64_bits_that_doubles_hold(tmp_path):
+    values = [2**64, 3 * 2**70, -(2**63), int(1e300), 7]
+    read = scores_of(tmp_path, map(str, values))
+    assert read.dtype == np.float64
+    assert list(map(int, read)) == values
+    assert scores_of(tmp_path, ["0.5", "9007199254740992"]).tolist() == [0.5, 2.0**53]
 
 
 @pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "nan", "-nan", "null", "None", "NULL", " nan "])
@@ -242,7 +257,7 @@ def test_a_large_file_is_read_in_reasonable_time(tmp_path):
         (f"{HEAD}\nA,1,0,1\n".encode("utf-16"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
         (
             "model;fold;y_true;y_score\nA;1;0;0,5\n",
-            "line 2 of 'scores.csv' has 2 fields, but its header 1",
+            "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has 'model;fold",
         ),
         (
             "model;fold;y_true;y_score\nA;1;0;1\n",
@@ -286,10 +301,7 @@ def test_places_without_a_table(tmp_path):
 
 
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
-    def refuse(*_args, **_options):
-        raise ImportError("no pyarrow")
-
-    monkeypatch.setattr(pd, "read_parquet", refuse)
+    monkeypatch.setitem(sys.modules, "skewanova._parquet", None)
     with pytest.raises(InputError, match=r"pip install 'skewanova\[parquet\]'"):
         load(write(tmp_path, HEAD, "scores.parquet"))
 
@@ -397,3 +409,149 @@ def test_a_message_about_columns_stays_short():
     with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; map other") as caught:
         tables_in.wanted_columns([f"c{k}" for k in range(5000)], ["model"], [], name="the table")
     assert len(str(caught.value)) < 1000
+
+
+# --- what the system refuses ------------------------------------------------------------------------------
+
+KINDS_OF_FILES = [".csv", ".csv.gz", ".jsonl", ".parquet"]
+
+
+@pytest.mark.parametrize("suffix", KINDS_OF_FILES)
+def test_a_pipe_is_refused_at_once(tmp_path, suffix):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no pipes with names")
+    os.mkfifo(tmp_path / f"scores{suffix}")
+    with pytest.raises(InputError, match=r"^'scores.* is neither a file nor a folder \(a pipe can be read"):
+        load(tmp_path / f"scores{suffix}")
+
+
+@pytest.mark.parametrize("suffix", KINDS_OF_FILES)
+def test_names_that_are_too_long(tmp_path, suffix):
+    for path in (tmp_path / f"{'x' * 300}{suffix}", tmp_path / ("y" * 5000)):
+        with pytest.raises(InputError, match=r"^'[xy]{60}' cannot be read: File name too long$"):
+            load(path)
+
+
+@pytest.mark.parametrize("use", [load, stream_scores])
+def test_folders_that_cannot_be_entered(tmp_path, monkeypatch, use):
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def closed(path):
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    with pytest.raises(InputError, match=r"cannot be read: .*Permission denied$"):
+        use(tmp_path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    path = write(tmp_path, HEAD)
+
+    def refuse(*_args, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("open", "exists"):
+        with monkeypatch.context() as patched:
+            patched.setattr(tables_in if name == "open" else Path, name, refuse, raising=False)
+            with pytest.raises(InputError, match=r"^'scores\.csv' cannot be read: Permission denied$"):
+                load(path)
+
+
+def test_an_archive_that_unpacks_to_one_endless_line(tmp_path):
+    for name in ("scores.csv.gz", "scores.jsonl.gz"):
+        path = write(tmp_path, f"{HEAD}\n" + "x" * (tables_in.LONGEST_LINE + 1), name)
+        with pytest.raises(InputError, match=f"^line 2 of '{name}' is longer than 16,777,216 characters$"):
+            load(path) if "csv" in name else load(write(tmp_path, "\n" + "x" * 2**24, name))
+
+
+def test_a_table_that_does_not_fit_in_memory(tmp_path, monkeypatch):
+    def full(_texts):
+        raise MemoryError
+
+    monkeypatch.setattr(tables_in, "_numbers", full)
+    with pytest.raises(InputError, match=r"^'scores\.csv' cannot be read: it does not fit in memory;"):
+        scores_of(tmp_path, ["1"])
+
+
+# --- Parquet: only what is needed, and damaged files ------------------------------------------------------
+
+
+def both_ways(path):
+    """Number of rows of a Parquet table as read in memory and in passes."""
+    return len(read_scores(path).frame), int(stream_scores(path, progress=False).counts.sum())
+
+
+PAIRS = {"model": ["A"] * 4, "fold": [1] * 4, "y_true": [0, 1] * 2, "y_score": [0.1, 0.9, 0.4, 0.8]}
+
+
+def write_parquet(path, columns, metadata=None):
+    names, arrays = zip(*columns, strict=True)
+    table = pa.Table.from_arrays([pa.array(values) for values in arrays], names=list(names))
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    return path
+
+
+def test_columns_that_are_not_needed_may_hold_anything(tmp_path):
+    odd = [("x", [1] * 4), ("x", ["a"] * 4), ("vector", [[0.5] * 768] * 4), ("", [{"a": 1}] * 4)]
+    assert both_ways(write_parquet(tmp_path / "s.parquet", [*PAIRS.items(), *odd])) == (4, 4)
+    doubled = write_parquet(tmp_path / "d.parquet", [*PAIRS.items(), ("fold", [2] * 4)])
+    for read in (read_scores, stream_scores):
+        with pytest.raises(InputError, match=r"^'d\.parquet' has the column 'fold' more than once$"):
+            read(doubled)
+
+
+def test_only_the_needed_columns_are_read(tmp_path):
+    columns = [*PAIRS.items(), ("note", ["here it is"] * 4)]
+    path = write_parquet(tmp_path / "s.parquet", columns)
+    data = path.read_bytes()
+    assert data.count(b"here it is") >= 1
+    start = pq.read_metadata(path).row_group(0).column(4).data_page_offset
+    path.write_bytes(data[:start] + b"\xff" * 12 + data[start + 12 :])
+    with pytest.raises(OSError, match=r"."):
+        pq.read_table(path)
+    assert both_ways(path) == (4, 4)
+
+
+@pytest.mark.parametrize("values", [[[0.1, 0.9]] * 4, [{"a": 1}] * 4, [[("a", 1)]] * 4])
+@pytest.mark.parametrize("name", ["model", "fold", "y_true", "y_score", "case"])
+def test_columns_of_several_values_a_row(tmp_path, name, values):
+    is_map = isinstance(values[0], list) and isinstance(values[0][0], tuple)
+    column = pa.array(values, pa.map_(pa.string(), pa.int64())) if is_map else pa.array(values)
+    columns = [*(item for item in PAIRS.items() if item[0] != name), (name, column)]
+    path = write_parquet(tmp_path / "s.parquet", columns)
+    for read in (read_scores, stream_scores):
+        with pytest.raises(InputError, match=rf"^'s\.parquet' must hold one value a row in '{name}', but"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [b"", b"{", b"\xff\xfe", b"[]", b"3", b"null", b"{}", b'"x"', b"[" * 100_000, b'{"index_columns": 3}',
+     b'{"index_columns": [{"kind": "range"}, 3, null, ["model"]]}'],
+)  # fmt: skip
+def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
+    path = write_parquet(tmp_path / "s.parquet", list(PAIRS.items()), {b"pandas": stored})
+    assert both_ways(path) == (4, 4)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+def test_a_damaged_footer_is_bad_input_at_worst(tmp_path, flip):
+    frame = pd.DataFrame(PAIRS).astype({"fold": "category"}).set_index(pd.Index([3, 1, 2, 0], name="k"))
+    frame.to_parquet(tmp_path / "s.parquet")
+    data = bytearray((tmp_path / "s.parquet").read_bytes())
+    refused = 0
+    for place in range(data.index(b"PAR1", 4) - 1 - 2600, len(data), 11):
+        damaged = data.copy()
+        damaged[place] ^= flip
+        path = tmp_path / "damaged.parquet"
+        path.write_bytes(damaged)
+        for read in (read_scores, stream_scores):
+            try:
+                read(path)
+            except (InputError, InputTypeError):
+                refused += 1
+    assert refused
