@@ -200,8 +200,9 @@ class UniformSkew:
     high_skew: float
 
     def __post_init__(self) -> None:
-        for skew in (self.low_skew, self.high_skew):
-            check_one_number(check_skews(skew, "deployment_prior"), "deployment_prior")
+        for name in ("low_skew", "high_skew"):
+            skew = check_one_number(check_skews(getattr(self, name), "deployment_prior"), "deployment_prior")
+            object.__setattr__(self, name, skew)
         check_ordered(self.low_skew, self.high_skew, "deployment_prior")
 
     @property

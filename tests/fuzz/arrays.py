@@ -230,5 +230,5 @@ masks = st.fixed_dictionaries(
 
 GENERATORS = (
     Generator("arrays", cases, right_or_refused, 150),
-    Generator("masks", masks, masks_are_heeded, 0),
+    Generator("masks", masks, masks_are_heeded, 30),
 )

@@ -172,6 +172,6 @@ _parts = _cases(
 )
 
 GENERATORS = (
-    Generator("damaged files", _files, broken_files_are_refused, 0),
+    Generator("damaged files", _files, broken_files_are_refused, 80),
     Generator("folders of files", _parts, parts_are_one_table, 20),
 )
