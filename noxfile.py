@@ -13,7 +13,7 @@ nox.options.default_venv_backend = "uv"
 
 PYTHONS = nox.project.python_versions(nox.project.load_toml())
 #: Of the suite: what depends on which files were packed.
-PACKED = ("packaging", "readme", "docs", "init", "roc", "scores", "report")
+PACKED = ("project/test_packaging", "project/test_readme", "project/test_docs", "project/test_init", "curves/test_roc", "scores/test_reading", "report/test_folder")
 
 
 def pytest(session: nox.Session, *arguments: str, **environment: str) -> None:
@@ -101,7 +101,7 @@ def package(session: nox.Session) -> None:
     session.run("python", "-c", "open('report/report.html').close()")
     session.chdir(folder / source.name.removesuffix(".tar.gz"))
     session.install("-e", ".[all]", "--group", "test")
-    pytest(session, "-q", *(f"tests/test_{name}.py" for name in PACKED), SKEWANOVA_WHEEL=str(wheel))
+    pytest(session, "-q", *(f"tests/{name}.py" for name in PACKED), SKEWANOVA_WHEEL=str(wheel))
 
 
 @nox.session(default=False)

@@ -8,7 +8,7 @@ from sklearn import metrics
 
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior
-from skewanova._case_bootstrap import BLOCK_SIZE, bootstrap_estimates
+from skewanova.inference.case_bootstrap import BLOCK_SIZE, bootstrap_estimates
 
 RESAMPLES, PEER_RESAMPLES = 2000, 10
 

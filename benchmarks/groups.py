@@ -10,7 +10,7 @@ from sklearn import metrics
 from benchmarks import peers
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior, evaluate
-from skewanova._group_kernels import group_measures
+from skewanova.curves.groups import group_measures
 
 MODELS, FOLDS, CASES = 10, 20, 1300
 PRIORS = np.array([0.5, 0.2, 0.1])

@@ -15,9 +15,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova._curve_result import CurveStudy
-from skewanova._curve_studies import INTERVAL_SIZES, SIZES, estimators_study, intervals_study
-from skewanova._study_figures import study_figures
+from skewanova.studies.areas import INTERVAL_SIZES, SIZES, estimators_study, intervals_study
+from skewanova.studies.output import study_figures
+from skewanova.studies.results import CurveStudy
 
 SMALL = 2000  # cases in the largest sample of a reduced run
 

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import skewanova as sa
-from skewanova._rendering import Table
+from skewanova.base.text import Table
 
 TRUTH = ["X", "O", "X", "X", "O", "X", "X", "O", "O", "X"]
 X_PROBABILITIES = [0.3, 0.2, 0.4, 0.9, 0.1, 0.4, 0.5, 0.2, 0.8, 0.7]

@@ -330,7 +330,7 @@ class Run:
 def main() -> int:
     """Draw, run, tell: 0 if at least 90 of 100 mutants are noticed."""
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__.partition("\n")[0])
-    parser.add_argument("module", help="skewanova/roc.py or skewanova.roc")
+    parser.add_argument("module", help="skewanova/roc.py or skewanova.curves.roc")
     parser.add_argument(
         "--tests", nargs="*", default=[], help="files of tests (default: those of the module)"
     )

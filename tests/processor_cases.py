@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_info
 
-from skewanova import SkewanovaWarning, compare, compare_datasets, report
+from skewanova import SkewanovaWarning, compare, compare_datasets
+from skewanova.report import folder as report_folder
 
 #: The one folder that has pictures, which take most of the time.
 WITH_PICTURES = "near"
@@ -78,11 +79,11 @@ def results():
 
 
 def main(folder):
-    draw = report.draw_figures
+    draw = report_folder.draw_figures
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         for name, result in results():
-            report.draw_figures = draw if name == WITH_PICTURES else lambda source, formats: iter(())
+            report_folder.draw_figures = draw if name == WITH_PICTURES else lambda source, formats: iter(())
             result.save(folder / name)
             (folder / name / "said.txt").write_text("\n".join([result.summary(), *result.conclusions]))
     kernels = [d.get("architecture") for d in threadpool_info() if d["internal_api"] == "openblas"]

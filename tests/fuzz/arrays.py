@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.search import Generator
-from skewanova._checks import InputTypeError
+from skewanova.base.checks import InputTypeError
 
 FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "roc_curve": lambda y, s: _curve(sa.roc_curve(y, s)),

@@ -12,7 +12,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from skewanova import cli
+from skewanova.cli import commands
 
 #: Done; an error of the system; bad usage or input; (diff, monitor) the leader changed.
 DONE, FAILED, REFUSED, CHANGED = range(4)
@@ -21,7 +21,7 @@ STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e
 
 
 def run(arguments: Sequence[str]) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments), prog_name="skewanova", terminal_width=80)
+    return CliRunner().invoke(commands.main, list(arguments), prog_name="skewanova", terminal_width=80)
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def ends_tidily(case: Mapping[str, Any]) -> None:
     """A signal at any moment: nothing hidden is left, and the target is whole or absent."""
     with folder_of(files()) as folder:
         before = content(folder)
-        command = [sys.executable, "-m", "skewanova", *case["command"], "--out", "new"]
+        command = [sys.executable, "-m", "skewanova.cli", *case["command"], "--out", "new"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
         try:
             time.sleep(case["after"] / 1000)

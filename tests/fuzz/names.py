@@ -19,7 +19,7 @@ import skewanova as sa
 from fuzz.command import STEERS, checked_run, folder_of
 from fuzz.search import Generator
 from fuzz.tables import as_json_lines, rows_of
-from skewanova import cli
+from skewanova.cli import commands
 
 NAMES = (
     *(
@@ -212,7 +212,7 @@ def on_terminal(arguments: Sequence[str]) -> str:
             redirect_stdout(stream),
             redirect_stderr(stream),
         ):
-            cli.main(list(arguments), prog_name="skewanova", standalone_mode=False)
+            commands.main(list(arguments), prog_name="skewanova", standalone_mode=False)
     except SystemExit:
         pass
     finally:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.command import checked_run, folder_of
 from fuzz.search import Generator
 from fuzz.tables import as_csv, rows_of
-from skewanova import cli
+from skewanova.cli import commands as cli_commands
 
 #: What somebody may write where a number, a list, a weighting or a name is wanted.
 VALUES = (
@@ -171,7 +171,7 @@ SLOW = {"demo"}
 
 
 def commands(
-    group: click.Group = cli.main, path: tuple[str, ...] = ()
+    group: click.Group = cli_commands.main, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command with the words that call it."""
     for name, command in sorted(group.commands.items()):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
 from fuzz.search import Generator
-from skewanova._checks import InputTypeError
+from skewanova.base.checks import InputTypeError
 
 Rows = list[dict[str, Any]]
 

@@ -1,0 +1,10 @@
+"""What everything stands on: checks, frames, text, folders, the system.
+
+- checks: Errors, and checks that return the cleaned value or raise, naming argument, rule and value.
+- folders: A folder written whole or not at all; an earlier one of ours is replaced, anything else is left alone.
+- frames: What results and frames share: to_polars, records, distinct values.
+- progress: Stages of a long computation, for whoever listens.
+- system: What differs between systems: locks, renames, signals, processes, free memory.
+- text: Tables of finished text and their four renderings; escapes, and numbers in words.
+- ties: Numbers that differ by rounding only count as equal, so that no result depends on the processor.
+"""

@@ -1,0 +1,370 @@
+"""Errors, and checks that return the cleaned value or raise, naming argument, rule and value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+Bools = NDArray[np.bool_]
+
+
+Where = Callable[[int], str]
+
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+
+#: What a missing label looks like once it has been turned into text.
+MISSING_TEXT = frozenset({"", "nan", "na", "n/a", "none", "null", "<na>", "nat"})
+
+
+#: From here on, not every whole number is a double.
+FIRST_INEXACT = 2**53
+
+
+class InputError(ValueError):
+    """What was given breaks a stated rule; the message names it and says what to do next."""
+
+
+class SeveralDatasetsError(InputError):
+    """A table of several data sets stands where one is wanted."""
+
+
+class InputTypeError(TypeError):
+    """What was given has a type that cannot be used; the message names it."""
+
+
+class SkewanovaWarning(UserWarning):
+    """The number is computed, but the message says why it should be read with care."""
+
+
+def emit(notes: Iterable[str]) -> tuple[str, ...]:
+    """Send every note through :mod:`warnings` and return the notes without repeats."""
+    unique = tuple(dict.fromkeys(notes))
+    for note in unique:
+        warnings.warn(note, SkewanovaWarning, stacklevel=3)
+    return unique
+
+
+def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
+    """Priors strictly between 0 and 1, as a float array of the same shape."""
+    prior = check_float_array(value, name)
+    if prior.size == 0:
+        raise InputError(f"`{name}` must hold at least one prior, but is empty")
+    bad = prior[~((prior > 0) & (prior < 1))]
+    if bad.size:
+        worst = float(bad.reshape(-1)[0])
+        skewed = 1 < worst < np.inf
+        hint = f"; did you mean skew={worst:g}, that is prior={1 / (1 + worst):g}?" if skewed else ""
+        raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {worst:g}{hint}")
+    return prior
+
+
+def check_prior(value: float, name: str = "prior") -> float:
+    """One prior strictly between 0 and 1."""
+    return check_one_number(check_priors(value, name), name)
+
+
+def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
+    """One prior or several, as a vector."""
+    priors = np.atleast_1d(check_priors(value, name))
+    check_vector(priors, name)
+    return priors
+
+
+def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
+    """Skews (negatives per positive) that are positive and finite, as a float array."""
+    skew = check_float_array(value, name)
+    bad = skew[~((skew > 0) & np.isfinite(skew))]
+    if bad.size:
+        raise InputError(f"`{name}` must be positive and finite, but got {float(bad.reshape(-1)[0]):g}")
+    return skew
+
+
+def check_fraction(value: float, name: str) -> float:
+    """A number strictly between 0 and 1, such as a level of significance."""
+    number = check_one_number(check_float_array(value, name), name)
+    if not 0 < number < 1:
+        raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
+    return number
+
+
+def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
+    """A number from 0 to `largest`, beyond which it can only be a slip; `what` says what it counts."""
+    number = check_one_number(check_float_array(value, name), name)
+    if not 0 <= number <= largest:
+        limit = f", {largest:g} or less" if number > largest else ""
+        raise InputError(f"`{name}` must be {what}{limit}, but got {number:g}")
+    return number
+
+
+def check_rope(rope: float) -> float:
+    """Half-width of the region of practical equivalence of two areas."""
+    return check_not_negative(rope, "rope", what="a difference that would not matter, 0 or more", largest=1.0)
+
+
+def check_sum_of_squares(kind: object) -> int:
+    """Type of the sums of squares."""
+    if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
+        raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
+    return int(kind)
+
+
+def seeded(rng: Seed) -> np.random.Generator:
+    """Generator of random numbers from whatever may stand for a seed."""
+    told = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
+    try:
+        return np.random.default_rng(rng)
+    except TypeError as error:
+        raise InputTypeError(f"{told}, but got {rng!r}") from error
+    except ValueError as error:
+        raise InputError(f"{told}, but got {rng!r}") from error
+
+
+def check_ordered(low: float, high: float, name: str) -> None:
+    """Limits in ascending order: they are never swapped silently."""
+    if low > high:
+        raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
+
+
+def check_choice(value: object, choices: Sequence[str], name: str) -> str:
+    """One of the named options."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}")
+    return value
+
+
+def check_count(value: int, name: str, *, minimum: int) -> int:
+    """A whole number that is at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"`{name}` must be a whole number, but got {value!r}")
+    if value < minimum:
+        raise InputError(f"`{name}` must be at least {minimum}, but got {value}")
+    return int(value)
+
+
+def row_number(row: int) -> str:
+    """Where a row is: by its number from 0, unless the caller knows better (a line of a file)."""
+    return f"row {row}"
+
+
+def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[Any]:
+    """Values as an array, none of them masked; of objects where a whole number would lose digits."""
+    _check_unmasked(values, name, where)
+    try:
+        array = np.asarray(values)
+        rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and _is_large(array)
+        return np.array(values, dtype=object) if rounded else array
+    except ValueError as error:
+        raise InputError(f"`{name}` must be an array, but its rows are not equally long") from error
+
+
+def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row_number) -> NDArray[Any]:
+    """As :func:`to_array`, and numbers of Python of any size as doubles; if `exact`, none may be rounded."""
+    array = to_array(values, name, where=where)
+    given = hasattr(values, "dtype") or array.dtype != object
+    if given or not all(isinstance(value, Integral | float) for value in array.flat):
+        return array
+    lossy = [v for v in array.flat if isinstance(v, Integral) and not is_exact(int(v))]
+    if lossy and exact:
+        raise InputError(
+            f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
+            "with another; give an array of one integer type, or the ranks of the values"
+        )
+    return np.array([_double(value) for value in array.flat]).reshape(array.shape)
+
+
+def _check_unmasked(values: Any, name: str, where: Where) -> None:
+    """Refuse masked values: numpy would drop the mask and take what lies under it."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
+    elif isinstance(values, list | tuple):
+        masked = np.array([np.ma.getmaskarray(v).sum() if np.ma.isMA(v) else 0 for v in values])
+    else:
+        return
+    if masked.any():
+        raise InputError(
+            f"`{name}` must not hold masked values, but has {int(masked.sum())}, the first at "
+            f"{where(int(masked.argmax()))}; leave them out"
+        )
+
+
+def _is_large(array: NDArray[Any]) -> bool:
+    return bool((np.abs(array) >= FIRST_INEXACT).any())
+
+
+def _double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float(np.copysign(np.inf, 1 if value > 0 else -1))
+
+
+def is_exact(number: int) -> bool:
+    """Whether a whole number is a double, with all its digits."""
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
+
+
+def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
+    """One-dimensional real scores in their own dtype, without NaN (infinities are ranks and stay)."""
+    score = check_real(to_numbers(y_score, name, where=where), name)
+    check_vector(score, name)
+    if score.dtype.kind == "f" and np.isnan(score).any():
+        bad = np.flatnonzero(np.isnan(score))
+        at = where(int(bad[0]))
+        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at {at}")
+    return score
+
+
+def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Values of a real number type; text, complex numbers, dates and objects are refused by dtype."""
+    if values.dtype.kind not in "biuf":
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}")
+    return values
+
+
+def check_vector(values: NDArray[Any], name: str) -> None:
+    """A one-dimensional array with at least one value."""
+    if values.ndim != 1:
+        raise InputError(f"`{name}` must be one-dimensional, but has shape {values.shape}")
+    if values.size == 0:
+        raise InputError(f"`{name}` must hold at least one value, but is empty")
+
+
+def check_same_length(**arrays: NDArray[Any]) -> None:
+    """Arrays given under their argument names must be equally long."""
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise InputError(f"arguments must be equally long, but {told}")
+
+
+def check_weights(sample_weight: ArrayLike, name: str = "sample_weight") -> Floats:
+    """Finite, non-negative weights."""
+    weight = check_float_array(sample_weight, name)
+    check_vector(weight, name)
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        raise InputError(f"`{name}` must be finite and not negative, but row {bad[0]} has {weight[bad[0]]:g}")
+    return weight
+
+
+def check_labels(
+    y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: Where = row_number
+) -> Bools:
+    """Binary labels as a boolean vector, True for the positive class.
+
+    Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
+    numbers. Any other pair needs `pos_label`.
+    """
+    labels = to_array(y_true, name, where=where)
+    check_vector(labels, name)
+    if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
+        return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
+    distinct, first, codes = np.unique(
+        _comparable_labels(labels, name, where), return_index=True, return_inverse=True
+    )
+    _check_classes(distinct, [where(int(row)) for row in first[:5]], name)
+    return np.asarray(codes.reshape(-1) == _positive_code(distinct, pos_label, name))
+
+
+def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
+    """Labels as floats where they are numbers, else as text; missing labels raise."""
+    if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _is_large(labels)):
+        missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
+        comparable: NDArray[Any] = labels.astype(np.float64)
+    else:
+        text = np.array([_label_text(value) for value in labels.tolist()], dtype=str)
+        missing = np.isin(np.char.lower(text), list(MISSING_TEXT))
+        comparable = text if missing.any() else _numbers_if_possible(text)
+    if missing.any():
+        raise InputError(
+            f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
+            f"the first at {where(int(np.argmax(missing)))}"
+        )
+    return comparable
+
+
+def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
+    """At most two classes, whole numbers where they are numbers; the message says where each first stands."""
+    shown = ", ".join(f"{label} ({at})" for label, at in zip(_shown(distinct), places, strict=False))
+    if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
+        raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {shown}")
+    if len(distinct) > 2:
+        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {shown}")
+
+
+def _label_text(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
+    return "" if value is None else str(value).strip()
+
+
+def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
+    """Floats if every distinct label reads as a number or a truth value, else the text itself."""
+    truth = {"true": 1.0, "false": 0.0}
+    distinct, codes = np.unique(text, return_inverse=True)
+    names = distinct.tolist()
+    try:
+        numbers = [truth[t.lower()] if t.lower() in truth else float(t) for t in names]
+    except ValueError:
+        return text
+    if not all(is_exact(int(t)) for t in names if t.isdecimal()):
+        return text
+    return np.array(numbers)[codes.reshape(-1)]
+
+
+def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
+    """Index of the positive class among the distinct labels (-1 where it does not occur)."""
+    if pos_label is not None:
+        return _code_of(pos_label, distinct)
+    if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
+        return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
+    raise InputError(
+        f"`{name}` has the labels {', '.join(_shown(distinct))}: say which is the positive class with "
+        "`pos_label` (labels 0/1, -1/1 and booleans need none)"
+    )
+
+
+def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
+    text = _label_text(pos_label)
+    number = _numbers_if_possible(np.array([text]))[0]
+    wanted = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
+    for code, label in enumerate(distinct.tolist()):
+        if label in wanted:
+            return code
+    if len(distinct) == 2:
+        shown = ", ".join(_shown(distinct))
+        raise InputError(f"`pos_label` must be one of the labels {shown}, but got {pos_label!r}")
+    return -1
+
+
+def _shown(distinct: NDArray[Any]) -> list[str]:
+    """The first few labels, numbers without a trailing .0."""
+    return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
+
+
+def check_float_array(value: ArrayLike, name: str) -> Floats:
+    """Real numbers as floats, of the same shape."""
+    array = to_numbers(value, name, exact=False)
+    if array.dtype.kind not in "biuf":
+        raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
+    return array.astype(np.float64)
+
+
+def check_one_number(array: Floats, name: str) -> float:
+    """The number that an array of no dimension holds."""
+    if array.ndim:
+        raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
+    return float(array)

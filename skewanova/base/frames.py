@@ -1,0 +1,58 @@
+"""What results and frames share: to_polars, records, distinct values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from skewanova.base.checks import InputError
+
+
+class Framed(ABC):
+    """A result that can be had as a frame: pandas by `to_frame`, polars by `to_polars`."""
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the result as a pandas frame."""
+
+    def to_polars(self) -> Any:
+        """Return `to_frame` as a polars frame: missing values are null, categories text.
+
+        Returns
+        -------
+        polars.DataFrame
+            The same rows and columns.
+
+        Raises
+        ------
+        ValueError
+            If polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError as error:
+            raise InputError("this needs polars: pip install polars") from error
+        frame = self.to_frame()
+        columns = {str(name): _values(frame[name]) for name in frame.columns}
+        return polars.DataFrame(columns, nan_to_null=True, strict=False)
+
+
+def _values(column: pd.Series[Any]) -> Any:
+    """Numbers and truth values as an array, anything else as a list, so that pyarrow is not needed."""
+    values = column.to_numpy()
+    return (
+        values if values.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
+    )
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """Distinct values in order of first appearance."""
+    return list(dict.fromkeys(values))
+
+
+def records(frame: pd.DataFrame) -> Iterator[Any]:
+    """Rows as named tuples, of whatever types the columns have."""
+    yield from frame.itertuples(index=False)

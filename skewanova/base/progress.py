@@ -1,0 +1,26 @@
+"""Stages of a long computation, for whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+def stage(name: str) -> None:
+    """Tell that a stage begins."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(name)
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, call `listener` with the name of each stage as it begins."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

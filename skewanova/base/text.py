@@ -1,0 +1,335 @@
+"""Tables of finished text and their four renderings; escapes, and numbers in words."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from unicodedata import normalize
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.frames import Framed
+
+#: Names in a text table are cut to this length; files keep them whole.
+NAME_WIDTH = 24
+
+
+SCREEN_WIDTH = 80
+
+
+#: Rows of a long frame that a table shows: what goes beyond is left to the files.
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Table(Framed):
+    """A table ready to print: cells are text, already rounded, not yet escaped.
+
+    Attributes
+    ----------
+    name : str
+        Short name, used for LaTeX labels.
+    caption : str
+        What the table shows.
+    header : tuple of str
+        Column heads.
+    rows : tuple of tuple of str
+        Cells.
+    bold : frozenset of (int, int)
+        Cells (row, column) to emphasise.
+    note : str
+        What the reader must know.
+    """
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    bold: frozenset[tuple[int, int]] = frozenset()
+    note: str = ""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cells as a frame of text."""
+        return pd.DataFrame(list(self.rows), columns=list(self.header))
+
+    def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
+        """Return an aligned table; columns that do not fit follow in further blocks.
+
+        `names` gives the short forms of names; without it, those in the first column are made here.
+        """
+        short = short_names(row[0] for row in self.rows) if names is None else names
+        rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
+        first = max(len(shortened(row[0])) for row in [self.header, *rows])
+        room = [first, *[max(width - 2 - first, 4)] * (len(self.header) - 1)]
+        cells = [[_cut(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [textwrap.fill(self.caption, width)]
+        for block in _column_blocks(widths, width):
+            lines += ["", *(_aligned_row(row, widths, block) for row in cells)]
+        return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
+
+    def to_markdown(self) -> str:
+        """Return a GitHub-flavoured Markdown table with its caption and note."""
+        rows = [
+            [
+                f"**{markdown_escape(c)}**" if (i, j) in self.bold else markdown_escape(c)
+                for j, c in enumerate(row)
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+        head = [[markdown_escape(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
+        lines = ["| " + " | ".join(row) + " |" for row in [*head, *rows]]
+        note = f"\n\n{markdown_escape(self.note)}" if self.note else ""
+        return f"**{markdown_escape(self.caption)}**\n\n" + "\n".join(lines) + note
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table for the packages booktabs and (for any sign in a name) fontenc with T1."""
+        rows = [
+            [
+                rf"\textbf{{{latex_escape(c)}}}" if (i, j) in self.bold else latex_escape(c)
+                for j, c in enumerate(row)
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+        body = pd.DataFrame(rows, columns=[latex_escape(c) for c in self.header])
+        styler = body.style.hide(axis="index")
+        caption = latex_escape(f"{self.caption}. {self.note}".removesuffix(". ").strip())
+        return styler.to_latex(
+            hrules=True,
+            column_format="l" + "r" * (len(self.header) - 1),
+            position="htbp",
+            position_float="centering",
+            caption=caption,
+            label=f"tab:{self.name}",
+        )
+
+    def to_html(self) -> str:
+        """Return an HTML table with its caption and note; every cell is escaped."""
+        head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in self.header)
+        rows = [
+            "".join(
+                f"<td><strong>{_html(c)}</strong></td>" if (i, j) in self.bold else f"<td>{_html(c)}</td>"
+                for j, c in enumerate(row)
+            )
+            for i, row in enumerate(self.rows)
+        ]
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+        note = f"\n<p>{_html(self.note)}</p>" if self.note else ""
+        return (
+            f'<table class="skewanova">\n<caption>{_html(self.caption)}</caption>\n'
+            f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
+        )
+
+
+def first_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
+    """Rows that a table shows, of each test its first, and a sentence on those left out, if any."""
+    if len(frame) <= MOST_ROWS:
+        return frame, ""
+    families = [column for column in ("test", "response") if column in frame]
+    groups = frame.groupby(families, sort=False, observed=True) if families else None
+    shown = frame.head(MOST_ROWS) if groups is None else groups.head(max(1, MOST_ROWS // groups.ngroups))
+    each = " of each test" if families else ""
+    return shown, f"The first rows{each}, {len(shown):,} of {len(frame):,}: {file} holds them all."
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """Fixed decimals; nothing where there is no number, and no sign where all decimals are 0.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import format_number
+    >>> format_number(0.12345), format_number(float("nan"))
+    ('0.123', '')
+    """
+    if not np.isfinite(value):
+        return "" if np.isnan(value) else f"{value:g}"
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
+def format_factor(value: float) -> str:
+    """Two significant digits, never with an exponent: 3.2, 47, 1,200."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
+def format_p(value: float) -> str:
+    """Two significant digits down to .0001.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import format_p
+    >>> format_p(0.04567), format_p(1e-9), format_p(0.5)
+    ('0.046', '<0.0001', '0.50')
+    """
+    if np.isnan(value):
+        return ""
+    if value < 1e-4:
+        return "<0.0001"
+    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def latex_escape(text: str) -> str:
+    r"""Escape every character that LaTeX reads as a command; a minus sign is set as one.
+
+    Letters and their accents are joined (NFC), since pdflatex knows accents only so.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import latex_escape
+    >>> print(latex_escape("a_b%$"))
+    a\_b\%\$
+    """
+    escaped = "".join(_LATEX.get(sign, sign) for sign in normalize("NFC", visible(text)))
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", escaped))
+
+
+def markdown_escape(text: str) -> str:
+    r"""Escape every character that Markdown or HTML would act on.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import markdown_escape
+    >>> print(markdown_escape("<script>|a_b"))
+    \<script\>\|a\_b
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", visible(text))
+
+
+_LATEX: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # at the start of a row, it would be an argument of the line break above it
+    "*": "{*}",
+}
+
+
+def _html(text: str) -> str:
+    return escape(visible(text))
+
+
+def visible(text: str) -> str:
+    r"""Text on one line in which nothing acts unseen: the one rule for terminals, pages, tables and pictures.
+
+    White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
+    (control signs, changes of direction, signs without width, halves of characters) are written out.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import visible
+    >>> print(visible("red\x1b[31m \u202eabc\nnext"))
+    red\x1b[31m \u202eabc next
+    """
+    line = str(text)
+    if line.isprintable() and not _UNSEEN.search(line):
+        return line
+    return "".join(_visible_sign(sign) for sign in line)
+
+
+def _visible_sign(sign: str) -> str:
+    if sign.isspace():
+        return " "
+    shown = sign.isprintable() and not _UNSEEN.match(sign)
+    return sign if shown else sign.encode("unicode_escape").decode()
+
+
+def visible_lines(text: str) -> str:
+    """Several lines, each by the rule of :func:`visible`."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+#: Letters and marks by their class, of which nothing is seen: fillers, joiners, variants of signs.
+_UNSEEN = re.compile(
+    "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0"
+    "\\U000e0100-\\U000e01ef]"
+)
+
+
+def shortened(name: str) -> str:
+    """Name on one line, cut to fit a text table."""
+    return _cut(name, NAME_WIDTH)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names on one line, cut to fit a text table, and still distinct.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import short_names
+    >>> list(short_names(["forest", "a" * 40 + "x", "a" * 30 + "x"]).values())
+    ['forest', 'aaaaaaaaaaaaa...aaaaaaax', 'aaaaaaaaaaa...aaaaax (2)']
+    """
+    short: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        label, copy = shortened(name), 1
+        while label in short.values():
+            copy += 1
+            mark = f" ({copy})"
+            label = _cut(name, NAME_WIDTH - len(mark)) + mark
+        short[name] = label
+    return short
+
+
+def _cut(text: str, width: int) -> str:
+    """One line with single spaces, the middle left out of a long one: names often differ at either end."""
+    line = " ".join(visible(text).split())
+    if len(line) <= width:
+        return line
+    tail = (width - 3) * 2 // 5
+    return f"{line[: width - 3 - tail]}...{line[len(line) - tail :]}"
+
+
+def _column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Columns behind the first, packed into blocks that fit the width."""
+    blocks: list[list[int]] = [[]]
+    used = widths[0]
+    for column, needed in enumerate(widths[1:], start=1):
+        if blocks[-1] and used + 2 + needed > width:
+            blocks.append([])
+            used = widths[0]
+        blocks[-1].append(column)
+        used += 2 + needed
+    return blocks
+
+
+def _aligned_row(row: Sequence[str], widths: Sequence[int], block: Sequence[int]) -> str:
+    parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
+    return "  ".join(parts).rstrip()
+
+
+def without(table: Table, head: str) -> Table:
+    """The table but for one column, which says the same in every row."""
+    return _only(table, [j for j, name in enumerate(table.header) if name != head])
+
+
+def without_empty(table: Table) -> Table:
+    """The table but for columns that are empty in every row."""
+    filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
+    return _only(table, filled) if table.rows else table
+
+
+def _only(table: Table, kept: Sequence[int]) -> Table:
+    """Some columns of the table; what is bold stays so."""
+    place = {j: new for new, j in enumerate(kept)}
+    return replace(
+        table,
+        header=tuple(table.header[j] for j in kept),
+        rows=tuple(tuple(row[j] for j in kept) for row in table.rows),
+        bold=frozenset((i, place[j]) for i, j in table.bold if j in place),
+    )

@@ -1,0 +1,7 @@
+"""The command ``skewanova``: arguments to calls, nothing else.
+
+- commands: The command ``skewanova``: arguments to calls, and nothing else.
+- options: What the commands share: options, how they are read, and how bad input is told.
+- output: What the commands print: colours, progress, JSON.
+- studies: The commands ``skewanova study``: the simulations behind the claims.
+"""

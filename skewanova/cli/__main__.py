@@ -1,0 +1,20 @@
+"""Where the command starts: Ctrl-C while it loads ends it without a word, since nothing is to tidy up yet."""
+
+from __future__ import annotations
+
+import signal
+
+
+def main() -> None:
+    """Load the commands, then run the one that was asked for."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from skewanova.cli.commands import main as command
+
+    signal.signal(signal.SIGINT, before)
+    command()
+
+
+if __name__ == "__main__":
+    main()

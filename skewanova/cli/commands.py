@@ -1,0 +1,438 @@
+"""The command ``skewanova``: arguments to calls, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
+
+import skewanova
+from skewanova.base.checks import InputError, SeveralDatasetsError
+from skewanova.cli.options import (
+    Group,
+    Parsed,
+    column_names,
+    comparison_options,
+    design_options,
+    open_table,
+    out_option,
+    output_options,
+    read_table,
+    reading,
+    table_options,
+    told,
+)
+from skewanova.cli.output import (
+    Files,
+    comparison_as_json,
+    datasets_as_json,
+    print_json,
+    say,
+    say_summary,
+    screen_width,
+    stages_shown,
+    wrapped,
+    write_results,
+)
+from skewanova.cli.studies import study
+from skewanova.inference.intervals import METHODS
+from skewanova.priors.weightings import DeploymentPrior, parse_deployment_prior, parse_prior, parse_priors
+
+if TYPE_CHECKING:
+    from skewanova.scores.table import Scores, ScoreTable
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--threshold", type=float, help="Flag cases that score at least this.")
+@click.option("--recall", type=float, help="Instead: the highest threshold with this recall.")
+@click.option("--precision", type=float, help="Instead: the lowest threshold with this precision.")
+@click.option("--flagged", type=float, help="Instead: the lowest threshold that flags this share at most.")
+@click.option("--cost-fp", type=float, help="Cost of a false positive.")
+@click.option(
+    "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
+)
+@click.option(
+    "--priors",
+    type=Parsed("LIST", parse_priors),
+    default="0.5,0.1,0.01",
+    show_default=True,
+    help="Priors of the deployment, separated by commas.",
+)
+@click.option(
+    "--chosen-prior",
+    type=Parsed("LIST", parse_priors),
+    help="Priors for which the threshold is chosen; by default each of --priors for itself.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@design_options
+@out_option("operating.csv and its tables")
+@table_options
+@output_options
+@told
+def operate(
+    scores: Path,
+    *,
+    cost_fp: float | None,
+    cost_fn: float | None,
+    resampling: str,
+    test_fraction: float | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Tell what one threshold does at the priors of its use.
+
+    \b
+    Example:
+      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \\
+          --cost-fp 1 --cost-fn 20
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.decision.operating import operating_table
+    from skewanova.report.tables import operating_points_table, thresholds_table
+    from skewanova.scores.design import find_resampling
+
+    costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
+    if costs is None and (cost_fp, cost_fn) != (None, None):
+        raise click.UsageError("--cost-fp and --cost-fn go together")
+    table = read_table(scores, options)
+    design, _ = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    frame = operating_table(table, costs=costs, ratio=design.ratio, **options)
+    tables = operating_points_table(frame), thresholds_table(frame)
+    settings = {**options, "costs": costs, "resampling": resampling, "test_fraction": test_fraction}
+    text = "\n\n".join(found.to_markdown() for found in tables)
+    files: Files = {"operating.csv": frame, "operating.md": text}
+    write_results(out, files, command="operate", table=table, settings=settings)
+    if as_json:
+        print_json("operate", operating=frame)
+    elif not quiet:
+        say("\n\n".join(found.to_text(screen_width()) for found in tables))
+
+
+@click.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option(
+    "--deployment-prior",
+    type=Parsed("RANGE", parse_deployment_prior),
+    default="0.05:0.20",
+    show_default=True,
+    help="Where the prior of the deployment lies, as for compare.",
+)
+@click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="Probability of finding it.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
+@click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
+@design_options
+@out_option("plans.csv and its text")
+@table_options
+@output_options
+@told
+def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Tell how much more data would tell the models apart.
+
+    \b
+    Example:
+      skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.decision.planning import plan_comparison
+
+    table = read_table(scores, options)
+    found = plan_comparison(table, **options)
+    files: Files = {"plans.csv": found.to_frame(), "plans.txt": found.summary()}
+    write_results(out, files, command="plan", table=table, settings=options)
+    if as_json:
+        print_json("plan", plan=found.to_frame(), sentences=found.sentences)
+    elif not quiet:
+        say(found.summary())
+
+
+def describe_datasets(
+    scores: Path, options: dict[str, Any]
+) -> tuple[dict[str, ScoreTable], dict[str, list[str]]]:
+    """Tables of several data sets and what `check` says of each, or bad input as `compare` would tell it."""
+    from skewanova.comparison.datasets import check_same_models
+    from skewanova.scores.pairing import describe_table
+    from skewanova.scores.reading import naming, read_datasets
+
+    columns, positive = column_names(options)
+    with reading(scores):
+        tables = read_datasets(scores, columns=columns, pos_label=positive)
+    check_same_models({name: table.models for name, table in tables.items()})
+    described = {}
+    for name, table in tables.items():
+        with naming(name):
+            described[name] = describe_table(table)
+    return tables, described
+
+
+def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Compare on several data sets, and print what was found across them."""
+    from skewanova.comparison.datasets import compare_datasets
+    from skewanova.scores.reading import read_datasets
+
+    columns, positive = column_names(options)
+    out, rng = options.pop("out"), options.pop("seed")
+    prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
+    with reading(scores):
+        tables = read_datasets(scores, columns=columns, pos_label=positive)
+    result = compare_datasets(tables, prior, alpha=alpha, rng=rng, options=options)
+    written = None if out is None else result.save(out)
+    if as_json:
+        print_json("compare", **datasets_as_json(result))
+    if as_json or quiet:
+        return
+    say(result.summary())
+    if written is not None:
+        say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+
+
+SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+
+
+#: How the names of what is read first in a folder end, best first.
+PAGES = ("report.html", ".md", ".txt")
+
+
+#: Stages of a comparison.
+STAGES = 5
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(skewanova.__version__, prog_name="skewanova")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Tell which classifier to deploy when the class prior is uncertain.
+
+    Start with `skewanova demo`. For your own models, write their held-out scores to a CSV file with the
+    columns model, fold, y_true, y_score (and case, if you can), then run `skewanova check` and
+    `skewanova compare` on it.
+    """
+    if os.environ.get("NO_COLOR"):  # https://no-color.org
+        context.color = False
+
+
+@main.command()
+@comparison_options
+@output_options
+@told
+def demo(**options: Any) -> None:
+    """Compare three models on real data (Satellite, bundled).
+
+    The models and the 20 random hold-outs are those of Landgrebe et al. (2006), whose level was 0.005.
+    """
+    _run("demo", skewanova.load_satellite_scores(), **options)
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@comparison_options
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop_fold"]),
+    default="error",
+    show_default=True,
+    help="What to do if a model lacks a fold.",
+)
+@table_options
+@output_options
+@told
+def compare(scores: Path, **options: Any) -> None:
+    """Compare the models in the table SCORES.
+
+    SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
+    for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
+    data set the row is about). A higher score speaks for the positive class. With a column dataset, every
+    data set is compared by itself and then all together.
+
+    \b
+    Example:
+      skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
+          --priors 0.5,0.1,0.01 --alpha 0.005 --out report
+    """  # noqa: D301 - click wants the sign \b itself
+    given = dict(options)
+    try:
+        table = open_table(scores, options)
+    except SeveralDatasetsError:
+        run_datasets(scores, **given)
+    else:
+        _run("compare", table, **options)
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@table_options
+@output_options
+@told
+def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Check the table SCORES, and tell what it holds.
+
+    Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
+    """
+    from skewanova.scores.pairing import describe_table
+
+    given = dict(options)
+    try:
+        table = open_table(scores, options)
+    except SeveralDatasetsError:
+        _check_datasets(scores, given, as_json=as_json, quiet=quiet)
+        return
+    lines = describe_table(table)
+    if as_json:
+        print_json("check", **_facts(table, lines))
+    elif not quiet:
+        say("\n".join(map(wrapped, lines)))
+
+
+def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Check every data set, and tell that all will be compared."""
+    tables, described = describe_datasets(scores, options)
+    if as_json:
+        facts = {name: _facts(table, described[name]) for name, table in tables.items()}
+        print_json("check", datasets=facts)
+    elif not quiet:
+        parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
+        told = (
+            f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
+        )
+        say("\n\n".join([*parts, wrapped(told)]))
+
+
+@main.command()
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--prior", type=Parsed("PRIOR", parse_prior), help="Prior of the deployment.")
+@click.option(
+    "--deployment-prior",
+    type=Parsed("RANGE", parse_deployment_prior),
+    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
+    "quantiles:0.05=LOW:0.95=HIGH.",
+)
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
+@out_option("intervals.csv and its table")
+@table_options
+@output_options
+@told
+def intervals(
+    scores: Path, seed: int, out: Path | None, *, as_json: bool, quiet: bool, **options: Any
+) -> None:
+    """Give a confidence interval for every model and fold of SCORES.
+
+    At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
+    folds, all folds are also pooled.
+    """
+    from skewanova.report.tables import intervals_table
+
+    table = read_table(scores, options)
+    frame = skewanova.interval_table(table, rng=seed, **options)
+    shown = intervals_table(frame)
+    files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
+    write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
+    if as_json:
+        print_json("intervals", intervals=frame)
+    elif not quiet:
+        say(shown.to_text(screen_width()))
+
+
+@main.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@told
+def report(directory: Path, in_browser: bool) -> None:
+    """Tell where the report in the output folder DIR is, or open it."""
+    from skewanova.base.folders import own_files
+
+    pages = sorted(
+        (name for name in own_files(directory) if Path(name).name == name),
+        key=_by_readability,
+    )
+    if not pages or not (directory / pages[0]).is_file():
+        raise InputError(
+            f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
+            "SCORES --out DIR`"
+        )
+    page = directory / pages[0]
+    if in_browser and click.launch(page.resolve().as_uri()):
+        raise InputError(f"no browser could be started; open {str(page)!r} yourself")
+    say(str(page))
+
+
+def _by_readability(name: str) -> tuple[bool, ...]:
+    """The report comes first, then tables of text."""
+    return tuple(not name.endswith(end) for end in PAGES)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def completion(shell: str) -> None:
+    """Print the script that completes commands and options in SHELL.
+
+    \b
+    For example, in ~/.bashrc:
+      eval "$(skewanova completion bash)"
+    """  # noqa: D301 - click wants the sign \b itself
+    click.echo(SHELLS[shell](main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
+
+
+def _facts(table: Scores, lines: list[str]) -> dict[str, Any]:
+    """What `check` says, for programs."""
+    return {
+        "models": table.models,
+        "folds": [str(fold) for fold in table.folds],
+        "n_rows": int(table.counts.sum()),
+        "n_positive": int(table.counts[..., 1].sum()),
+        "n_negative": int(table.counts[..., 0].sum()),
+        "has_cases": table.has_cases,
+        "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
+    }
+
+
+def _run(
+    command: str,
+    scores: Scores,
+    *,
+    deployment_prior: DeploymentPrior,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    with nullcontext() if quiet else stages_shown(STAGES + _n_figures(out)):
+        result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
+        written = None if out is None else result.save(out)
+    if as_json:
+        print_json(command, **comparison_as_json(result))
+    elif not quiet:
+        say_summary(result.summary(screen_width()))
+        if written is not None:
+            say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+
+
+def _n_figures(out: Path | None) -> int:
+    """How many figures are drawn at most."""
+    if out is None:
+        return 0
+    from skewanova.report.figures import KINDS
+
+    return len(KINDS)
+
+
+main.add_command(operate)
+
+
+main.add_command(plan)
+
+
+main.add_command(study)
+
+
+if __name__ == "__main__":
+    main()

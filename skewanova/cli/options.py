@@ -1,0 +1,300 @@
+"""What the commands share: options, how they are read, and how bad input is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import skewanova
+from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.base.folders import OutputError, check_folder
+from skewanova.base.system import is_closed_pipe, tidy_end
+from skewanova.base.text import visible
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.priors.weightings import parse_deployment_prior, parse_priors
+from skewanova.scores.design import RESAMPLING
+
+if TYPE_CHECKING:
+    from skewanova.scores.table import Scores
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic in late versions only
+
+
+BAD_INPUT, FAILED = 2, 1
+
+
+#: What a message calls an argument of Python, as the shell has it.
+IN_THE_SHELL = {
+    "with `pos_label`": "with --positive",
+    "missing='drop_fold'": "--missing drop_fold",
+    "`directory`": "--out",
+}
+
+
+class Parsed(_ParamType):
+    """An option read by one of the package's own parsers."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the text, or tell the rule that it breaks."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(value)
+        except (InputError, InputTypeError) as error:
+            self.fail(str(error), param, ctx)
+
+
+class Failure(click.ClickException):
+    """One line that tells what went wrong."""
+
+    exit_code = FAILED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(visible(message))
+
+    def show(self, file: Any = None) -> None:
+        """Print the line, if somebody still reads."""
+        with suppress(OSError):
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
+
+
+class Refusal(Failure):
+    """The same where what was given is at fault."""
+
+    exit_code = BAD_INPUT
+
+
+class Group(click.Group):
+    """Commands that tell in one line what the system refuses, wherever it happens, also in printing."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command; a reader who left early (`| head`) is no news."""
+        try:
+            return super().main(*args, **extra)
+        except (OSError, MemoryError) as error:
+            if not (isinstance(error, OSError) and is_closed_pipe(error)):
+                Failure(failure_text(error)).show()
+            _drop_output()
+            sys.exit(FAILED)
+
+
+def failure_text(error: OSError | MemoryError) -> str:
+    """What the system refused, on one line."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; a Parquet file is read in passes where it must be"
+    if isinstance(error, OutputError) or not error.strerror:
+        return str(error)
+    return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
+
+
+def _drop_output() -> None:
+    """Let what was not printed go, so that its end at the exit of Python is not told a second time."""
+    with suppress(OSError, ValueError):  # what stands in for it may have no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def told(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn bad input into one clear line and exit status 2; warnings are part of what is printed.
+
+    A folder that could not be written is refused before the work begins.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            with tidy_end(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", SkewanovaWarning)
+                if options.get("out") is not None:
+                    check_folder(options["out"], inputs=[options.get("scores")])
+                command(*args, **options)
+        except (InputError, InputTypeError) as error:
+            message = str(error)
+            for argument, option in IN_THE_SHELL.items():
+                message = message.replace(argument, option)
+            raise Refusal(message) from error
+
+    return run
+
+
+def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
+    options: list[Callable[..., Any]] = [
+        click.option(
+            "--deployment-prior",
+            type=Parsed("RANGE", parse_deployment_prior),
+            default="0.05:0.20",
+            show_default=True,
+            help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
+            "positive), beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
+        ),
+        click.option(
+            "--priors",
+            type=Parsed("LIST", parse_priors),
+            default="0.5,0.1,0.01",
+            show_default=True,
+            help="Priors at which AUPREC is tabulated, separated by commas.",
+        ),
+        click.option(
+            "--alpha", type=float, default=0.05, show_default=True, help="Level of the tests and intervals."
+        ),
+        click.option(
+            "--estimator",
+            type=click.Choice(ESTIMATORS),
+            default="trapezoid",
+            show_default=True,
+            metavar="NAME",
+            help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
+        ),
+        design_options,
+        click.option("--control", metavar="MODEL", help="Also compare all models with this one (Dunnett)."),
+        click.option(
+            "--rope",
+            type=float,
+            default=0.01,
+            show_default=True,
+            help="Difference of IAUPREC that would not matter.",
+        ),
+        click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of all resampling.",
+        ),
+        out_option("report.html, tables, figures and CSV files"),
+    ]
+    return with_options(options, command)
+
+
+def design_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option(
+            "--resampling",
+            type=click.Choice(RESAMPLING),
+            default="auto",
+            show_default=True,
+            help="How the folds were made; auto looks at the case column.",
+        ),
+        click.option(
+            "--test-fraction",
+            type=float,
+            help="Share of the data set that each fold tests, where the cases do not tell.",
+        ),
+    ]
+    return with_options(options, command)
+
+
+def out_option(content: str) -> Callable[..., Any]:
+    """The folder that a command writes, whole or not at all."""
+    return click.option(
+        "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write {content} to this folder."
+    )
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
+        click.option(
+            "--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."
+        ),
+    ]
+    return with_options(options, command)
+
+
+def table_options(command: Callable[..., None]) -> Callable[..., None]:
+    names = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+    options = [
+        click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
+        for word, column in names.items()
+    ]
+    options.append(
+        click.option(
+            "--positive", metavar="LABEL", help="Label of the positive class, unless labels are 0/1 or -1/1."
+        )
+    )
+    options.append(
+        click.option("--wide", is_flag=True, help="The table has one column of scores for each model.")
+    )
+    return with_options(options, command)
+
+
+def with_options(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+_Table = TypeVar("_Table")
+
+
+def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
+    """Names of columns and the positive label, taken out of `options` with what belongs to them."""
+    words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+    named = {column: options.pop(f"{word}_column") for word, column in words.items()}
+    options.pop("wide")
+    return {column: name for column, name in named.items() if name is not None}, options.pop("positive")
+
+
+def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
+    """Read the score table into memory, taking the options about it out of `options`."""
+    with reading(path):
+        return _wide(path, options) if options["wide"] else _long(path, options, skewanova.read_scores)
+
+
+def open_table(path: Path, options: dict[str, Any]) -> Scores:
+    """As :func:`read_table`, or in passes where the table would take up too much memory."""
+    from skewanova.scores.reading import open_scores
+
+    with reading(path):
+        return _wide(path, options) if options["wide"] else _long(path, options, open_scores)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Tell of a table that cannot be read, or takes more memory than there is, as of any bad input."""
+    try:
+        yield
+    except OSError as error:
+        if is_closed_pipe(error):  # that is what is shown meanwhile
+            raise
+        raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
+    except MemoryError as error:
+        raise InputError(
+            f"{path.name!r} takes more memory than there is; write it to a Parquet file, which is read in "
+            "passes where it must be"
+        ) from error
+
+
+def _long(path: Path, options: dict[str, Any], read: Callable[..., _Table]) -> _Table:
+    given, positive = column_names(options)
+    return read(path, columns=given, pos_label=positive)
+
+
+def _wide(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
+    given, positive = column_names(options)
+    if "model" in given or "y_score" in given:
+        raise InputError(
+            "--wide takes every other column as a model: leave out --model-column, --score-column"
+        )
+    return skewanova.scores_from_wide(path, pos_label=positive, **given)

@@ -1,0 +1,173 @@
+"""What the commands print: colours, progress, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+import skewanova
+from skewanova.base.folders import provenance_of, whole_folder
+from skewanova.base.progress import listening
+from skewanova.base.text import visible, visible_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skewanova.comparison.datasets import DatasetsComparison
+    from skewanova.comparison.result import Comparison
+    from skewanova.scores.table import Scores
+
+WIDEST, NARROWEST = 80, 40
+
+
+#: What a command writes, by the name of the file.
+Files = Mapping[str, pd.DataFrame | str]
+
+
+#: Headings of a summary, and the colour of what stands under them.
+SECTIONS: Mapping[str, str | None] = {
+    "Advice": "green",
+    "Conclusions": None,
+    "Assumptions": "yellow",
+    "Warnings": "yellow",
+}
+
+
+def screen_width() -> int:
+    """Columns to fill: those of the terminal up to 80; 80 in a pipe."""
+    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+
+
+def wrapped(line: str) -> str:
+    """One line of text, folded to the screen."""
+    return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
+
+
+def say(text: str) -> None:
+    """Print text that may hold names from outside; all that commands print goes through here or `print_json`.
+
+    What names bring along is written out before colours are added, so that none of it reaches a terminal.
+    """
+    click.echo(visible_lines(text))
+
+
+def say_summary(text: str) -> None:
+    """As :func:`say`, in colours."""
+    click.echo(coloured(visible_lines(text)))
+
+
+def coloured(text: str) -> str:
+    """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
+    heading, *lines = text.split("\n")
+    shown, colour = [click.style(heading, bold=True)], None
+    for line in lines:
+        if line in SECTIONS:
+            colour = SECTIONS[line]
+            shown.append(click.style(line, bold=True))
+        else:
+            colour = colour if line else None
+            found = "green" if re.search(r"\bis ahead of\b", line) else None
+            shown.append(click.style(line, fg=colour or found) if colour or found else line)
+    return "\n".join(shown)
+
+
+@contextmanager
+def stages_shown(total: int) -> Iterator[None]:
+    """Show the stages of the block as a bar, on a terminal only; it leaves no trace."""
+    layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
+    with tqdm(
+        total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
+    ) as bar:
+
+        def show(name: str) -> None:
+            bar.set_description_str(f"{visible(name):<22}", refresh=False)
+            bar.update(1)
+
+        with listening(show):
+            yield
+
+
+def write_results(
+    out: Path | None,
+    files: Files,
+    *,
+    command: str,
+    table: Scores,
+    settings: Mapping[str, Any],
+    seed: int | None = None,
+) -> None:
+    """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
+    if out is None:
+        return
+    asked = {name: value for name, value in settings.items() if value is not None}
+    made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
+    with whole_folder(out, made, inputs=[table.source]) as output:
+        for name, content in files.items():
+            if isinstance(content, str):
+                output.write(name, content.rstrip("\n") + "\n")
+            else:
+                output.write_csv(name, content)
+
+
+def print_json(command: str, **content: Any) -> None:
+    """Print one JSON object; what is not a number in a frame is null."""
+    head = {"skewanova": skewanova.__version__, "command": command}
+    text = json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(map(_json_sign, text)) if visible_lines(text) != text else text)
+
+
+def _json_sign(sign: str) -> str:
+    """A sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
+    return sign if sign == "\n" or visible(sign) == sign else json.dumps(sign)[1:-1]
+
+
+def comparison_as_json(result: Comparison) -> dict[str, Any]:
+    """Every frame as records, by the name of its CSV file, with what is said in words."""
+    from skewanova.report.folder import CSV_FILES
+
+    return {
+        "settings": result.settings,
+        "advice": result.advice,
+        "conclusions": result.conclusions,
+        "warnings": result.warnings,
+        **{name.removesuffix(".csv"): getattr(result, frame) for name, frame in CSV_FILES.items()},
+    }
+
+
+def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
+    """Frames across data sets, and the comparison on each."""
+    from skewanova.report.datasets import ACROSS_FILES
+
+    return {
+        "conclusions": result.conclusions,
+        "warnings": result.warnings,
+        **{name: getattr(result, name) for name in ACROSS_FILES},
+        "datasets": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON has: frames are records; nan, inf and other missing values are null."""
+    if isinstance(value, pd.DataFrame):
+        return [_plain(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)

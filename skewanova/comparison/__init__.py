@@ -1,0 +1,8 @@
+"""scale compare(): all of the above in one call.
+
+- datasets: compare_datasets(): several data sets, each and together.
+- folds: The tests that the design of the folds asks for, and those beside.
+- one_set: The same on one test set.
+- pipeline: compare(): every step of a comparison in one call.
+- result: Comparison: frames, words, writers.
+"""

@@ -1,0 +1,349 @@
+"""compare_datasets(): several data sets, each and together."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skewanova.base.checks import InputError, Seed, check_fraction, emit
+from skewanova.base.text import short_names, visible
+from skewanova.base.ties import falling_order, levelled
+from skewanova.comparison.pipeline import compare
+from skewanova.comparison.result import Comparison
+from skewanova.decision.joint_curves import iauprec_covariance
+from skewanova.inference import fold_statistics
+from skewanova.inference.omnibus import friedman_anova
+from skewanova.inference.pairwise import pairwise_comparisons
+from skewanova.inference.random_effects import random_effects
+from skewanova.inference.ranks import compact_letters
+from skewanova.priors.weightings import DeploymentPrior
+from skewanova.report import sentences
+from skewanova.report.datasets import across_tables, hierarchical_sentences
+from skewanova.scores.reading import naming, read_datasets
+
+MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")
+
+
+HIERARCHICAL_COLUMNS = (
+    "model_a",
+    "model_b",
+    "n_datasets",
+    "estimate",
+    "std_error",
+    "df",
+    "statistic",
+    "p_value",
+    "p_adjusted",
+    "conf_low",
+    "conf_high",
+    "tau",
+    "i_sq",
+    "q",
+    "q_p_value",
+    "prediction_low",
+    "prediction_high",
+    "reject",
+)
+
+
+ACROSS_RANKING_COLUMNS = ("rank", "model", "mean_rank", "iauprec", "n_best", "group")
+
+
+#: Fewer data sets than this leave signed ranks without a chance at .05.
+FEW_DATASETS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetsComparison:
+    """All that a comparison on several data sets found.
+
+    Attributes
+    ----------
+    comparisons : dict
+        The comparison on each data set, by its name.
+    iauprec : DataFrame
+        Mean IAUPREC over folds of every data set and model, its standard error (corrected for shared training
+        data) and the model's rank there; columns of `MEAN_COLUMNS`.
+    anova : DataFrame
+        Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
+    posthoc : DataFrame
+        Signed ranks with Holm's adjustment (headline) and Nemenyi's test, the data sets as blocks; columns of
+        `POSTHOC_COLUMNS`.
+    hierarchical : DataFrame
+        Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
+    ranking : DataFrame
+        Mean ranks; columns of `ACROSS_RANKING_COLUMNS`.
+    alpha : float
+        Level of all tests.
+    deployment_prior : str
+        The weighting, in words.
+    warnings : tuple of str
+        What to keep in mind, by data set.
+    """
+
+    comparisons: dict[str, Comparison] = field(repr=False)
+    iauprec: pd.DataFrame = field(repr=False)
+    anova: pd.DataFrame = field(repr=False)
+    posthoc: pd.DataFrame = field(repr=False)
+    hierarchical: pd.DataFrame = field(repr=False)
+    ranking: pd.DataFrame
+    alpha: float
+    deployment_prior: str
+    warnings: tuple[str, ...]
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What the tests across data sets found, in words."""
+        short = short_names(self.ranking["model"])
+        headline = self.posthoc[self.posthoc["role"] == "headline"]
+        return (
+            sentences.omnibus_sentence(self.anova, self.alpha),
+            *sentences.pair_findings(headline, self.alpha, short),
+            *hierarchical_sentences(self.hierarchical, self.alpha, short),
+        )
+
+    def summary(self) -> str:
+        """Return the findings across data sets as text of at most 80 columns."""
+        short = short_names(self.ranking["model"])
+        heading = [
+            f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
+            f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
+        ]
+        parts = [
+            "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in heading),
+            _items("Conclusions across data sets", self.conclusions),
+            *(table.to_text(names=short) for table in across_tables(self)),
+        ]
+        parts += [_items("Warnings", self.warnings)] if self.warnings else []
+        return "\n\n".join(parts)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write a folder for each data set, and the frames and a short report across them.
+
+        Parameters
+        ----------
+        directory : path
+            Folder to write, whole or not at all; an earlier output there is replaced, anything else is left
+            alone. Data sets are numbered there, since their names are data: ``datasets.csv`` has both.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        ValueError
+            If something other than an earlier output stands there.
+        """
+        from skewanova.report.datasets import write_datasets_folder  # drawing is heavy
+
+        return write_datasets_folder(self, Path(directory))
+
+
+def compare_datasets(
+    scores: object,
+    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    *,
+    columns: Mapping[str, str] | None = None,
+    pos_label: object = None,
+    alpha: float = 0.05,
+    rng: Seed = 0,
+    options: Mapping[str, Any] | None = None,
+) -> DatasetsComparison:
+    """Compare classifiers on several data sets, and across them.
+
+    Parameters
+    ----------
+    scores : path, frame or mapping
+        A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
+        names of data sets to tables. Every data set needs the same models; one with
+        one fold is judged by its cases (:func:`~skewanova.compare_on_one_set`).
+    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
+        As for :func:`~skewanova.compare`; the same for all data sets.
+    columns, pos_label
+        As for :func:`~skewanova.read_scores`.
+    alpha : float, default 0.05
+        Level of the tests and, as ``1 - alpha``, of the intervals.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of all resampling.
+    options : mapping, optional
+        Further arguments of :func:`~skewanova.compare`, such as ``{"priors": (0.5, 0.1)}``.
+
+    Returns
+    -------
+    DatasetsComparison
+        Frames, ``summary()`` and ``save()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.compare`, with the name of the data set; ValueError if there are fewer than two
+        data sets or their models are not the same.
+
+    Notes
+    -----
+    Across data sets, the mean over folds is one observation: Friedman's test with Iman and Davenport's F
+    (Demsar 2006) for all models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani
+    and Mangili 2016), with Nemenyi's test beside them. The hierarchical alternative weighs data sets by what
+    they know: a random-effects meta-analysis of paired differences, the error of each corrected for shared
+    training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
+    Paule and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test, Holm's
+    adjustment over pairs.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skewanova import compare_datasets, load_satellite_scores
+    >>> frame = load_satellite_scores().frame.astype({"model": str, "fold": int})
+    >>> halves = {f"half {i}": frame[frame["fold"].between(10 * i + 1, 10 * i + 3)] for i in (0, 1)}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # two data sets and three folds are few
+    ...     result = compare_datasets(halves, options={"priors": (0.5, 0.2)})
+    >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
+    [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
+    """
+    check_fraction(alpha, "alpha")
+    tables = read_datasets(scores, columns=columns, pos_label=pos_label)
+    check_same_models({name: table.models for name, table in tables.items()})
+    comparisons = {}
+    for name, table in tables.items():
+        with naming(name):
+            comparisons[name] = compare(table, deployment_prior, alpha=alpha, rng=rng, **(options or {}))
+    means = _means(comparisons)
+    order = _order(means)
+    blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
+    posthoc = [
+        pairwise_comparisons(blocks, method=method, alpha=alpha, order=order, role=role)
+        for method, role in (("wilcoxon_holm", "headline"), ("nemenyi", "check"))
+    ]
+    first = next(iter(comparisons.values()))
+    return DatasetsComparison(
+        comparisons=comparisons,
+        iauprec=means,
+        anova=friedman_anova(blocks, role="headline").to_frame(),
+        posthoc=pd.concat(posthoc, ignore_index=True),
+        hierarchical=_hierarchical(comparisons, order, alpha),
+        ranking=_ranking(means, order, posthoc[0]),
+        alpha=alpha,
+        deployment_prior=first.evaluation.deployment_prior.describe(),
+        warnings=(*emit(_few(len(comparisons))), *_warnings(comparisons)),
+    )
+
+
+def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
+    if len(models) < 2:
+        raise InputError(
+            f"a comparison across data sets needs at least 2 of them, but got {len(models)}; use compare()"
+        )
+    first, known = next(iter(models.items()))
+    for name, others in models.items():
+        if set(others) != set(known):
+            odd = sorted(set(others) ^ set(known))[0]
+            raise InputError(
+                f"every data set must have the same models, but {odd!r} is in only one of the data sets "
+                f"{first!r} and {name!r}"
+            )
+
+
+def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
+    parts = []
+    for name, result in comparisons.items():
+        ranking, n_folds = result.ranking, result.resampling.n_folds
+        known = iauprec_covariance(result.evaluation, ratio=result.resampling.ratio, scores=result.scores)
+        error = np.nan if known is None else np.sqrt(np.diag(known[1]))
+        rank = stats.rankdata(levelled(-ranking["iauprec"]))
+        part = ranking[["model", "iauprec"]].assign(dataset=name, std_error=error, n_folds=n_folds, rank=rank)
+        parts.append(part[list(MEAN_COLUMNS)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _order(means: pd.DataFrame) -> list[str]:
+    """Models by mean rank, then by mean IAUPREC."""
+    groups = means.groupby("model", sort=False, observed=True)
+    rank, area = groups["rank"].mean(), groups["iauprec"].mean()
+    by_area = falling_order(area)
+    return [str(rank.index[by_area[i]]) for i in falling_order(-rank.iloc[by_area])]
+
+
+def _ranking(means: pd.DataFrame, order: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
+    rejected = pairs[pairs["reject"].astype(bool)]
+    letters = compact_letters(order, zip(rejected["model_a"], rejected["model_b"], strict=True))
+    groups = means.groupby("model", sort=False, observed=True)
+    best = means[means["rank"] == means.groupby("dataset")["rank"].transform("min")]
+    frame = pd.DataFrame(
+        {
+            "rank": np.arange(1, len(order) + 1),
+            "model": order,
+            "mean_rank": groups["rank"].mean().loc[list(order)].to_numpy(),
+            "iauprec": groups["iauprec"].mean().loc[list(order)].to_numpy(),
+            "n_best": [int((best["model"] == model).sum()) for model in order],
+            "group": [letters[model] for model in order],
+        }
+    )
+    return frame[list(ACROSS_RANKING_COLUMNS)]
+
+
+def _hierarchical(comparisons: Mapping[str, Comparison], order: Sequence[str], alpha: float) -> pd.DataFrame:
+    """One random-effects meta-analysis a pair, adjusted by Holm."""
+    rows = []
+    for a, b in combinations(order, 2):
+        found = [_difference(result.posthoc, a, b) for result in comparisons.values()]
+        effects, variances = (np.array(side) for side in zip(*found, strict=True))
+        meta = random_effects(effects, variances)
+        reach = float(stats.t.isf(alpha / 2, meta.df))
+        spread = float(np.hypot(meta.std_error, meta.tau))
+        rows.append(
+            {
+                "model_a": a,
+                "model_b": b,
+                "n_datasets": len(effects),
+                **meta._asdict(),
+                "conf_low": meta.estimate - reach * meta.std_error,
+                "conf_high": meta.estimate + reach * meta.std_error,
+                "prediction_low": meta.estimate - reach * spread,
+                "prediction_high": meta.estimate + reach * spread,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    adjusted = fold_statistics.holm(frame["p_value"].to_numpy())
+    return frame.assign(p_adjusted=adjusted, reject=adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
+
+
+def _difference(posthoc: pd.DataFrame, a: str, b: str) -> tuple[float, float]:
+    """Difference on one data set and its variance, as the headline there has them: over folds or cases."""
+    rows = posthoc[posthoc["role"] == "headline"]
+    pair = rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])
+    estimate, error = rows.loc[pair, ["estimate", "std_error"]].to_numpy(dtype=np.float64)[0]
+    return float(estimate if rows.loc[pair, "model_a"].item() == a else -estimate), float(error**2)
+
+
+def _few(n_datasets: int) -> list[str]:
+    if n_datasets >= FEW_DATASETS:
+        return []
+    return [
+        f"with {n_datasets} data sets, signed ranks cannot reach p below {2.0 ** (1 - n_datasets):.2g}: read "
+        "the hierarchical comparison, or add data sets"
+    ]
+
+
+def _warnings(comparisons: Mapping[str, Comparison]) -> list[str]:
+    return [
+        f"data set {visible(name)}: {note}"
+        for name, result in comparisons.items()
+        for note in result.warnings
+    ]
+
+
+def _items(title: str, items: Sequence[str]) -> str:
+    filled = (textwrap.fill(text, 80, initial_indent="- ", subsequent_indent="  ") for text in items)
+    return "\n".join([title, *filled])

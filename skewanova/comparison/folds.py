@@ -1,0 +1,350 @@
+"""The tests that the design of the folds asks for, and those beside.
+
+Which test holds its level under which design was measured by simulation (docs/studies). Folds that share
+training data get Nadeau and Bengio's correction; independent folds get Greenhouse and Geisser's test and, for
+pairs, the step-down max-T under sign flips, or Holm's paired t where the folds are too few for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import (
+    InputTypeError,
+    Seed,
+    check_choice,
+    check_fraction,
+    check_rope,
+    check_sum_of_squares,
+    seeded,
+)
+from skewanova.base.progress import stage
+from skewanova.decision.bands import difference_curves
+from skewanova.decision.choice import rank_models
+from skewanova.evaluation.measures import Evaluation
+from skewanova.inference import fold_statistics
+from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
+from skewanova.inference.diagnostics import assumption_checks
+from skewanova.inference.omnibus import (
+    OmnibusResult,
+    corrected_anova,
+    fold_table,
+    friedman_anova,
+    hotelling_anova,
+    repeated_measures_anova,
+    resampling_anova,
+)
+from skewanova.inference.pairwise import (
+    bayesian_comparisons,
+    pairwise_comparisons,
+    prior_pair_columns,
+    tukey_by_prior,
+    tukey_hsd,
+)
+from skewanova.inference.random_effects import split_plot_anova
+from skewanova.inference.ranks import compact_letters
+from skewanova.scores.design import Resampling
+
+#: Hotelling's test needs a covariance matrix it can trust: this many folds for each contrast.
+FOLDS_PER_CONTRAST = 5
+
+
+#: Fewer folds than this leave sign flips too few arrangements.
+FOLDS_FOR_SIGN_FLIPS = 9
+
+
+#: Smallest p of a test by 9,999 random arrangements.
+SMALLEST_RANDOM_P = 1e-4
+
+
+def omnibus_tests(
+    iauprec: pd.DataFrame, auprec: pd.DataFrame, design: Resampling, *, rng: Seed
+) -> list[OmnibusResult]:
+    """Run the calibrated test of all models first, then the others as checks.
+
+    Parameters
+    ----------
+    iauprec, auprec : DataFrame
+        As an evaluation holds them, every model in every fold.
+    design : Resampling
+        How the folds came about.
+    rng : int, Generator, SeedSequence or None
+        Seed of the resampling tests.
+
+    Returns
+    -------
+    list of OmnibusResult
+        The first has the role headline, the others check.
+    """
+    chosen = headline_test(iauprec, design)
+    runs: dict[str, Callable[[str], OmnibusResult]] = {
+        "repeated_measures": lambda role: repeated_measures_anova(iauprec, role=role),
+        "hotelling": lambda role: hotelling_anova(iauprec, role=role),
+        "friedman": lambda role: friedman_anova(iauprec, role=role),
+    }
+    for method in ("sign_flip", "permutation"):
+        runs[method] = partial(_rearranged, iauprec, method, rng)
+    for method in ("corrected_f", "corrected_gg", "corrected_hotelling") if design.overlapping else ():
+        runs[method] = partial(_corrected, iauprec, method, design.ratio)
+    if not fold_statistics.full_rank(fold_table(iauprec)[0]):
+        runs = {name: run for name, run in runs.items() if "hotelling" not in name}
+    results = [runs[chosen]("headline"), *(run("check") for name, run in runs.items() if name != chosen)]
+    if auprec["prior"].nunique() > 1:
+        results.append(split_plot_anova(auprec, ratio=design.ratio))
+    return results
+
+
+def headline_test(iauprec: pd.DataFrame, design: Resampling) -> str:
+    """Name the test of all models that the design asks for.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        As an evaluation holds it.
+    design : Resampling
+        How the folds came about.
+
+    Returns
+    -------
+    str
+        ``repeated_measures`` for independent folds; else ``corrected_hotelling`` with at least five folds for
+        each contrast, or ``corrected_gg``.
+    """
+    if not design.overlapping:
+        return "repeated_measures"
+    contrasts = iauprec["model"].nunique() - 1
+    enough = design.n_folds >= FOLDS_PER_CONTRAST * contrasts
+    return (
+        "corrected_hotelling"
+        if enough and fold_statistics.full_rank(fold_table(iauprec)[0])
+        else "corrected_gg"
+    )
+
+
+def headline_pairs(
+    iauprec: pd.DataFrame,
+    design: Resampling,
+    *,
+    alpha: float,
+    order: Sequence[str],
+    rng: Seed,
+    role: str = "headline",
+) -> pd.DataFrame:
+    """Compare all pairs by the family that the design asks for.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        As an evaluation holds it.
+    design : Resampling
+        How the folds came about.
+    alpha : float
+        Family-wise level.
+    order : sequence of str
+        Models, best first.
+    rng : int, Generator, SeedSequence or None
+        Seed of the sign flips.
+    role : str, default "headline"
+        Written to the frame.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `POSTHOC_COLUMNS`: ``corrected_t_holm`` where folds share training data, else ``max_t``, or
+        ``paired_t_holm`` with fewer than nine folds or where sign flips cannot reach `alpha`. Tukey's test is
+        never chosen: it fails where models spread unequally, and no look at the spreads first mends that.
+    """
+    return pairwise_comparisons(
+        iauprec,
+        method=pairs_method(design, alpha),
+        ratio=design.ratio,
+        alpha=alpha,
+        order=order,
+        role=role,
+        rng=rng,
+    )
+
+
+def pairs_method(design: Resampling, alpha: float) -> str:
+    """Name the family of pairwise tests that the design asks for.
+
+    Parameters
+    ----------
+    design : Resampling
+        How the folds came about.
+    alpha : float
+        Family-wise level.
+
+    Returns
+    -------
+    str
+        One of `PAIRWISE_TESTS`.
+    """
+    if design.overlapping:
+        return "corrected_t_holm"
+    smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
+    reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
+    return "max_t" if reachable else "paired_t_holm"
+
+
+def _rearranged(iauprec: pd.DataFrame, method: str, rng: Seed, role: str) -> OmnibusResult:
+    return resampling_anova(iauprec, method=method, rng=rng, role=role)
+
+
+def _corrected(iauprec: pd.DataFrame, method: str, ratio: float, role: str) -> OmnibusResult:
+    return corrected_anova(iauprec, ratio=ratio, method=method, role=role)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for, checked before anything is read; named as in :func:`~skewanova.compare`."""
+
+    alpha: float
+    control: str | None
+    rope: float
+    interaction: bool
+    sum_of_squares: int
+    rng: Seed
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha")
+        check_rope(self.rope)
+        check_sum_of_squares(self.sum_of_squares)
+        seeded(self.rng)
+        if not isinstance(self.interaction, bool | np.bool_):
+            raise InputTypeError(f"`interaction` must be True or False, but got {self.interaction!r}")
+
+    def check_control(self, models: Sequence[str]) -> None:
+        """A control is one of the models, whatever the design."""
+        if self.control is not None:
+            check_choice(self.control, models, "control")
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Tests and frames of a comparison; see the attributes of :class:`~skewanova.Comparison`."""
+
+    tests: tuple[AnovaResult | OmnibusResult, ...]
+    posthoc: pd.DataFrame
+    prior_posthoc: pd.DataFrame
+    ranking: pd.DataFrame
+    differences: pd.DataFrame
+    practical: pd.DataFrame
+    checks: pd.DataFrame
+    residuals: pd.DataFrame
+
+    @property
+    def anova(self) -> pd.DataFrame:
+        """One row a term of each test, the headline's first."""
+        return pd.concat([test.to_frame() for test in self.tests], ignore_index=True)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Every frame by its name, that of the tests of all models included."""
+        names = [each.name for each in fields(self) if each.name != "tests"]
+        return {"anova": self.anova, **{name: getattr(self, name) for name in names}}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """How each test may be read."""
+        return {test.test: test.label for test in self.tests}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What went beyond the ordinary."""
+        return tuple(note for test in self.tests for note in test.warnings)
+
+
+def analyse_folds(
+    measures: Evaluation, design: Resampling, options: Options, *, more: Sequence[OmnibusResult] = ()
+) -> Analysis:
+    """Run the calibrated tests, the paper's and the checks over folds.
+
+    Parameters
+    ----------
+    measures : Evaluation
+        Models in ranking order, every model in every fold.
+    design : Resampling
+        How the folds came about.
+    options : Options
+        What was asked for.
+    more : sequence of OmnibusResult
+        Further checks, put last.
+
+    Returns
+    -------
+    Analysis
+        The headline is the test that the design asks for.
+    """
+    alpha, rng = options.alpha, options.rng
+    stage("tests of all models")
+    published = _published(measures, options)
+    headline, *checks = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
+    stage("pairs of models")
+    posthoc = _posthoc(measures, published, design, options)
+    stage("ranking, differences")
+    letters = headline_letters(measures, posthoc)
+    return Analysis(
+        tests=(headline, *published, *checks, *more),
+        posthoc=posthoc,
+        prior_posthoc=_prior_posthoc(published[1], alpha),
+        ranking=rank_models(measures, letters=letters, alpha=alpha, ratio=design.ratio, rng=rng),
+        differences=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
+        practical=bayesian_comparisons(
+            measures.iauprec, rope=options.rope, ratio=design.ratio, order=measures.models
+        ),
+        checks=assumption_checks(measures.iauprec, alpha=alpha),
+        residuals=published[0].residuals(),
+    )
+
+
+def headline_letters(measures: Evaluation, posthoc: pd.DataFrame) -> dict[str, str]:
+    """Letters from the headline comparisons."""
+    rejected = posthoc[(posthoc["role"] == "headline") & posthoc["reject"]]
+    return compact_letters(measures.models, zip(rejected["model_a"], rejected["model_b"], strict=True))
+
+
+def no_prior_pairs() -> pd.DataFrame:
+    """Frame of differences between priors where there are none."""
+    return pd.DataFrame(columns=prior_pair_columns())
+
+
+def _published(measures: Evaluation, options: Options) -> list[AnovaResult]:
+    """Run the paper's 2-way and 3-way analyses and, where asked for, the one with the interaction."""
+    kept: dict[str, Any] = {"sum_of_squares": options.sum_of_squares, "alpha": options.alpha}
+    found = [two_way_anova(measures.iauprec, **kept), three_way_anova(measures.auprec, **kept)]
+    if options.interaction and len(measures.priors) > 1:
+        found.append(three_way_anova(measures.auprec, interaction=True, **kept))
+    return found
+
+
+def _posthoc(
+    measures: Evaluation, published: Sequence[AnovaResult], design: Resampling, options: Options
+) -> pd.DataFrame:
+    """Compare pairs: the calibrated family first, the paper's, then other families as checks."""
+    common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
+    parts = [
+        headline_pairs(measures.iauprec, design, rng=options.rng, **common),
+        tukey_hsd(published[0], **common).to_frame(),
+        tukey_hsd(published[1], **common).to_frame(),
+        tukey_by_prior(measures.auprec, **common),
+    ]
+    for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
+        if method != parts[0]["test"].iloc[0]:
+            parts.append(pairwise_comparisons(measures.iauprec, method=method, rng=options.rng, **common))
+    if options.control is not None:
+        parts.append(
+            pairwise_comparisons(measures.iauprec, method="dunnett", control=options.control, **common)
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _prior_posthoc(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
+    if three_way.residuals()["prior"].nunique() < 2:
+        return no_prior_pairs()
+    return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()

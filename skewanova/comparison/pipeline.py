@@ -1,0 +1,211 @@
+"""compare(): every step of a comparison in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import comb
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import Seed, emit
+from skewanova.base.progress import stage
+from skewanova.comparison.folds import Options, analyse_folds
+from skewanova.comparison.one_set import analyse_one_set
+from skewanova.comparison.result import Comparison
+from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.choice import decision_choices, decision_table, ranking_order
+from skewanova.decision.joint_curves import joint_curves, panel_curves
+from skewanova.decision.leads import crossings_frame, lead_regions, leaders_frame, rarest_decided
+from skewanova.decision.planning import plan_frame
+from skewanova.evaluation.along_prior import support_by_prior
+from skewanova.evaluation.measures import Evaluation, evaluate, prior_grid
+from skewanova.inference.catalogue import PAIR_LABELS
+from skewanova.inference.omnibus import OmnibusResult
+from skewanova.inference.random_effects import mixed_model_anova
+from skewanova.priors.weightings import DeploymentPrior
+from skewanova.scores.cost import cost_notes
+from skewanova.scores.design import Resampling, find_resampling
+from skewanova.scores.pairing import check_paired, check_several_models, complete_table
+from skewanova.scores.reading import open_scores
+from skewanova.scores.table import Scores, ScoreTable, StreamedScores
+
+
+def decision_frames(
+    measures: Evaluation, scores: Scores, design: Resampling, *, alpha: float, rng: Seed
+) -> dict[str, pd.DataFrame]:
+    """Measure everything about the choice at once: the curves are sampled a single time.
+
+    Parameters
+    ----------
+    measures : Evaluation
+        Models in ranking order.
+    scores : ScoreTable or StreamedScores
+        What was evaluated; with one fold the spread rests on it.
+    design : Resampling
+        How the folds came about.
+    alpha : float
+        Intervals and sets are at level ``1 - alpha``.
+    rng : int, Generator, SeedSequence or None
+        Seed of all draws.
+
+    Returns
+    -------
+    dict
+        crossings, leaders, decisions, choices, support and plans, as a comparison has them.
+    """
+    ratio, n_models = design.ratio, len(measures.models)
+    panel = panel_curves(measures, ratio=ratio, scores=scores)
+    joint = joint_curves(measures, prior_grid(measures, BAND_PRIORS), ratio=ratio, scores=scores)
+    critical = pair_critical(joint, alpha, rng=rng)
+    rarest = rarest_decided(measures)
+    decisions = decision_table(measures, ratio=ratio, scores=scores, rng=rng)
+    return {
+        "crossings": crossings_frame(panel, measures.models, alpha),
+        "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
+        "decisions": decisions,
+        "choices": decision_choices(decisions),
+        "support": support_by_prior(measures),
+        "plans": plan_frame(scores, measures, design, alpha=alpha / comb(n_models, 2)),
+    }
+
+
+def compare(
+    scores: object,
+    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    *,
+    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    alpha: float = 0.05,
+    estimator: str = "trapezoid",
+    resampling: str = "auto",
+    test_fraction: float | None = None,
+    missing: str = "error",
+    control: str | None = None,
+    rope: float = 0.01,
+    interaction: bool = False,
+    sum_of_squares: int = 2,
+    rng: Seed = 0,
+) -> Comparison:
+    r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do, and by tests that hold.
+
+    Parameters
+    ----------
+    scores : ScoreTable, StreamedScores, path or frame
+        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`; Parquet that would not
+        fit in memory is read as by :func:`~skewanova.stream_scores`. With one fold, the fitted models are
+        compared by the influence covariance of their areas on the same cases
+        (:func:`~skewanova.compare_on_one_set`); the analyses of variance need folds.
+    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
+        Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
+    priors : sequence of float, default (0.5, 0.1, 0.01)
+        Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA. The
+        calibrated tests do not depend on them.
+    alpha : float, default 0.05
+        Level of the tests and, as ``1 - alpha``, of the intervals (0.005 in the paper).
+    estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
+    resampling : str, default "auto"
+        How the folds came about: ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``;
+        "auto" looks at the case column.
+    test_fraction : float, optional
+        Share of the data set that each fold tests, where the cases do not tell.
+    missing : {"error", "drop_fold"}, default "error"
+        What to do if a model lacks a fold; a mixed model of all cells is added if folds are dropped.
+    control : str, optional
+        Model that all others are also compared with, by Dunnett's test.
+    rope : float, default 0.01
+        Difference of IAUPREC that would not matter, for the probabilities of practical equivalence.
+    interaction : bool, default False
+        Whether to add the 3-way ANOVA with the interaction of model and prior.
+    sum_of_squares : {1, 2, 3}, default 2
+        Type of the sums of squares of the published analyses.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of all resampling; a whole number makes two runs alike.
+
+    Returns
+    -------
+    Comparison
+        Frames, ``summary()`` and ``save()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; ValueError if there are fewer than 2 models, a model lacks
+        a fold, or the models of a fold were scored on different cases.
+
+    Warns
+    -----
+    SkewanovaWarning
+        Whatever the parts have to say; also kept in ``warnings``.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> result = compare(load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.2), alpha=0.005)
+    >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
+    [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
+    """
+    stage("scores")
+    options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
+    given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    check_several_models(given)
+    options.check_control(given.models)
+    table, dropped = complete_table(given, missing=missing)
+    size = len(table.models), len(table.folds), int(np.size(priors))
+    notes = [*emit(cost_notes(*size)), *dropped, *check_paired(table)]
+    stage("measures")
+    measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
+    measures = measures.ordered(ranking_order(measures))
+    design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    if design.kind == "one_set":
+        found, more = analyse_one_set(table, measures, options)
+    else:
+        mixed = [_mixed(given, measures)] if dropped else []
+        found, more = analyse_folds(measures, design, options, more=mixed), []
+    notes += [*emit(told), *more, *measures.warnings, *found.notes]
+    return Comparison(
+        **found.frames(),
+        **decision_frames(measures, table, design, alpha=alpha, rng=rng),
+        auprec=measures.auprec,
+        iauprec=measures.iauprec,
+        regions=lead_regions(measures),
+        resampling=design,
+        warnings=tuple(dict.fromkeys(notes)),
+        labels=found.labels | PAIR_LABELS,
+        settings=_settings(measures, design, options, missing=missing),
+        evaluation=measures,
+        scores=table,
+    )
+
+
+def _settings(
+    measures: Evaluation, design: Resampling, options: Options, *, missing: str
+) -> dict[str, object]:
+    """What was asked for and what was found out, for whoever repeats the comparison."""
+    weighting = measures.deployment_prior
+    return {
+        "deployment_prior": weighting.describe(),
+        "deployment_limits": (weighting.low, weighting.high),
+        "priors": list(measures.priors),
+        "estimator": measures.estimator,
+        "design": design.describe(),
+        "resampling": design.kind,
+        "test_train_ratio": design.ratio,
+        "missing": missing,
+        **{name: value for name, value in asdict(options).items() if name != "rng"},
+        "seed": options.rng if isinstance(options.rng, int) else None,
+        "n_models": len(measures.models),
+        "n_folds": len(measures.folds),
+    }
+
+
+def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
+    """Test all cells of an incomplete table, those of the dropped folds included."""
+    every = evaluate(
+        given,
+        priors=measures.priors,
+        deployment_prior=measures.deployment_prior,
+        estimator=measures.estimator,
+    )
+    return mixed_model_anova(every.iauprec)

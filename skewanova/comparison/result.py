@@ -1,0 +1,310 @@
+"""Comparison: frames, words, writers."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from skewanova.base.text import short_names
+from skewanova.decision.bands import auprec_bands
+from skewanova.evaluation import along_prior, points
+from skewanova.evaluation.along_prior import auprec_intervals, regret_by_prior
+from skewanova.evaluation.measures import Evaluation
+from skewanova.report import sentences, tables
+from skewanova.report.latex import latex_of
+from skewanova.report.sentences import advice
+from skewanova.report.tables import publication_table
+from skewanova.scores.design import Resampling
+from skewanova.scores.table import Scores
+
+#: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
+MOST_CONCLUSIONS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All that a comparison found; models stand in ranking order everywhere.
+
+    Attributes
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec.
+    iauprec : DataFrame
+        Columns model, fold, iauprec, auc, n_positive, n_negative.
+    anova : DataFrame
+        One row a term of each analysis of variance; columns of `anova.ANOVA_COLUMNS`.
+    posthoc : DataFrame
+        One row a pair of models of each family of comparisons; columns of `posthoc.POSTHOC_COLUMNS`.
+    prior_posthoc : DataFrame
+        One row a pair of priors (empty if there is one prior, or an interaction of model and prior).
+    ranking : DataFrame
+        One row a model; columns of `decision.RANKING_COLUMNS`.
+    regions : DataFrame
+        Which model leads at which prior; columns of `decision.REGION_COLUMNS`.
+    crossings : DataFrame
+        Where the mean curves of two models cross, with intervals (see :func:`~skewanova.crossings`).
+    leaders : DataFrame
+        Which models may be the best at which prior (see :func:`~skewanova.leaders`).
+    decisions : DataFrame
+        What every model promises and risks (see :func:`~skewanova.decision_table`).
+    choices : DataFrame
+        Which model each criterion picks (see :func:`~skewanova.decision_choices`).
+    support : DataFrame
+        At which priors the test set can speak (see :func:`~skewanova.support_by_prior`).
+    plans : DataFrame
+        How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
+        level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
+    differences : DataFrame
+        Difference of AUPREC of every pair along the prior, with simultaneous bands.
+    practical : DataFrame
+        Probability that two models are practically equal (see :func:`~skewanova.bayesian_comparisons`).
+    checks : DataFrame
+        What the tests assume, checked, with advice.
+    residuals : DataFrame
+        Of the 2-way analysis: columns model, fold, fitted, residual.
+    resampling : Resampling
+        How the folds came about, and what that was concluded from.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    labels : dict
+        How each test of all models may be read.
+    settings : dict
+        What was asked for.
+    """
+
+    auprec: pd.DataFrame = field(repr=False)
+    iauprec: pd.DataFrame = field(repr=False)
+    anova: pd.DataFrame = field(repr=False)
+    posthoc: pd.DataFrame = field(repr=False)
+    prior_posthoc: pd.DataFrame = field(repr=False)
+    ranking: pd.DataFrame
+    regions: pd.DataFrame = field(repr=False)
+    crossings: pd.DataFrame = field(repr=False)
+    leaders: pd.DataFrame = field(repr=False)
+    decisions: pd.DataFrame = field(repr=False)
+    choices: pd.DataFrame = field(repr=False)
+    support: pd.DataFrame = field(repr=False)
+    plans: pd.DataFrame = field(repr=False)
+    differences: pd.DataFrame = field(repr=False)
+    practical: pd.DataFrame = field(repr=False)
+    checks: pd.DataFrame = field(repr=False)
+    residuals: pd.DataFrame = field(repr=False)
+    resampling: Resampling
+    warnings: tuple[str, ...]
+    labels: dict[str, str] = field(repr=False)
+    settings: dict[str, object]
+    evaluation: Evaluation = field(repr=False)
+    scores: Scores = field(repr=False)
+
+    @property
+    def alpha(self) -> float:
+        """Level of the tests and the intervals."""
+        return float(str(self.settings["alpha"]))
+
+    @property
+    def source(self) -> Path | None:
+        """File the scores were read from."""
+        return self.scores.source
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the input."""
+        return self.scores.sha256()
+
+    @cached_property
+    def roc_points(self) -> pd.DataFrame:
+        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc_points`)."""
+        return points.roc_points(self.evaluation)
+
+    @cached_property
+    def precision_recall_points(self) -> pd.DataFrame:
+        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`).
+
+        At 12 of the priors where there are more.
+        """
+        priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)
+        return points.precision_recall_points(self.evaluation, priors)
+
+    @cached_property
+    def auprec_by_prior(self) -> pd.DataFrame:
+        """Columns model, fold, prior, auprec (see :func:`~skewanova.auprec_by_prior`)."""
+        return along_prior.auprec_by_prior(self.evaluation)
+
+    @cached_property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
+        return auprec_intervals(self.auprec, ratio=self.resampling.ratio, alpha=self.alpha)
+
+    @cached_property
+    def regret_by_prior(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret_by_prior`)."""
+        return regret_by_prior(self.evaluation)
+
+    @cached_property
+    def auprec_bands(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, conf_low, conf_high (see :func:`~skewanova.auprec_bands`)."""
+        ratio, seed = self.resampling.ratio, self.settings["seed"]
+        rng = seed if isinstance(seed, int) else 0
+        return auprec_bands(self.evaluation, ratio=ratio, alpha=self.alpha, scores=self.scores, rng=rng)
+
+    @cached_property
+    def surface_points(self) -> pd.DataFrame:
+        """Columns model, prior, recall, precision (see :func:`~skewanova.surface_points`)."""
+        return points.surface_points(self.evaluation)
+
+    @cached_property
+    def operating_points(self) -> pd.DataFrame:
+        """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
+        return points.operating_points(self.evaluation)
+
+    @cached_property
+    def advice(self) -> str:
+        """Which model to deploy, how sure that is, and where it would change: one paragraph."""
+        return advice(self)
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What the calibrated tests found, in words."""
+        headline = self.posthoc[self.posthoc["role"] == "headline"]
+        short = short_names(self.evaluation.models)
+        return (
+            sentences.omnibus_sentence(self.anova, self.alpha),
+            *sentences.pair_findings(headline, self.alpha, short),
+            *sentences.curve_sentences(self.differences, short),
+        )
+
+    def summary(self, width: int = 80) -> str:
+        """Return the findings as text of at most `width` columns."""
+        short = short_names(self.evaluation.models)
+        parts = [
+            f"Advice\n{textwrap.fill(self.advice, width)}",
+            self._heading(width),
+            _section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
+            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
+            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(width, names=short),
+            *self._published_parts(short, width),
+            tables.regions_table(self.regions).to_text(width, names=short),
+        ]
+        advised = self.checks[self.checks["advice"] != ""]
+        told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
+        parts += [_section("Assumptions", told, width)] if told else []
+        parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
+        return "\n\n".join(parts)
+
+    def to_latex(self, table: str = "performance", *, siunitx: bool = False) -> str:
+        r"""Return one table for a paper.
+
+        Parameters
+        ----------
+        table : str, default "performance"
+            performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
+            sensitivity, anova, pairwise (of the test that the conclusions rest on), pairs (of every test),
+            prior_pairs, practical, plans or checks.
+        siunitx : bool, default False
+            Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
+
+        Returns
+        -------
+        str
+            A float with caption, note and label, no wider than the line; beyond 36 rows several, each on a
+            page. Needs the packages booktabs and graphicx, and fontenc with T1 for any sign in a name; names
+            in other scripts than Latin need LuaLaTeX or XeLaTeX.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table.
+
+        Examples
+        --------
+        >>> from skewanova import compare, load_satellite_scores
+        >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+        >>> print(result.to_latex(siunitx=True).split("\n")[10][:29])
+        A & \bfseries 0.939 & (0.008)
+        """
+        return latex_of(publication_table(self, table), siunitx=siunitx)
+
+    def to_markdown(self, table: str = "performance") -> str:
+        """Return one table as GitHub-flavoured Markdown; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_markdown()
+
+    def to_html(self, table: str = "performance") -> str:
+        """Return one table as HTML; names as for :meth:`to_latex`."""
+        return publication_table(self, table).to_html()
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write every table, figure and the report to a folder, whole or not at all.
+
+        Parameters
+        ----------
+        directory : path
+            Folder to write; an earlier output there is replaced, anything else is left alone.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        ValueError
+            If something other than an earlier output stands there.
+        """
+        from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
+
+        return write_folder(self, Path(directory))
+
+    def _family(self, test: str, response: str) -> pd.DataFrame:
+        return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]
+
+    def _heading(self, width: int) -> str:
+        measures = self.evaluation
+        one_set = self.resampling.kind == "one_set"
+        folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
+        lines = [
+            f"{len(measures.models)} models, {folds}, level {self.alpha:g}",
+            f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
+            f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
+            f"Data: {self.resampling.describe()}" if one_set else f"Folds: {self.resampling.describe()}",
+        ]
+        return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+
+    def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
+        """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
+        parts = []
+        pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
+        published = self.anova[self.anova["role"] == "as_published"]
+        for test, group in published.groupby("test", sort=False, observed=True):
+            name = str(test)
+            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), self.labels[name])]
+            if name in pairs:
+                found = sentences.pair_findings(self._family(*pairs[name]), self.alpha, short)
+                found = _first(found, MOST_CONCLUSIONS)
+                lines += [_item(sentence, width) for sentence in found]
+            parts.append("\n".join(lines))
+        return parts
+
+
+def _section(title: str, items: Sequence[str], width: int) -> str:
+    return "\n".join([title, *(_item(text, width) for text in items)])
+
+
+def _first(items: Sequence[str], most: int) -> list[str]:
+    """The first items, and how many more there are: nobody reads a hundred on a screen."""
+    if len(items) <= most:
+        return list(items)
+    return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _item(text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")

@@ -1,0 +1,14 @@
+"""Scores to ROC and precision-recall, AUPREC and IAUPREC: arrays in, numbers out.
+
+- areas: AUPREC at any prior and IAUPREC over a deployment prior.
+- binormal: Smooth curves: the alpha-binormal model of Brodersen et al. (2010).
+- distributions: True curves and areas of known distributions, and samples from them.
+- estimators: Kernels of the eight estimators of AUPREC, with their sums by moments.
+- groups: Curves and measures of all (model, fold), in memory or two bits a case.
+- roc: ROC curves, the area under them, and the rises of a curve.
+- sorting: Cases sorted by one integer key.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,19 @@
+"""The public names, each once."""
+
+from .areas import auprec as auprec
+from .areas import auprec_score as auprec_score
+from .areas import iauprec as iauprec
+from .areas import iauprec_score as iauprec_score
+from .areas import precision_recall_curve as precision_recall_curve
+from .binormal import BinormalFit as BinormalFit
+from .binormal import fit_binormal as fit_binormal
+from .distributions import sample_scores as sample_scores
+from .distributions import true_auc as true_auc
+from .distributions import true_auprec as true_auprec
+from .distributions import true_iauprec as true_iauprec
+from .distributions import true_roc as true_roc
+from .estimators import ESTIMATORS as ESTIMATORS
+from .roc import RocCurve as RocCurve
+from .roc import auc as auc
+from .roc import convex_hull as convex_hull
+from .roc import roc_curve as roc_curve

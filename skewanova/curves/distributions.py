@@ -1,0 +1,284 @@
+"""True curves and areas of known distributions, and samples from them.
+
+With S+ and S- the survival functions of the positives' and the negatives' scores, recall at a threshold is
+S+, the false positive rate S-, and AUPREC the mean over recall u of ``u / (u + skew S-(S+^-1(u)))``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import special
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    InputTypeError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_prior,
+    seeded,
+)
+from skewanova.curves.roc import RocCurve
+from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+
+#: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
+REACH = 44.5
+
+
+PANEL_NODES = 16
+
+
+class Distribution(Protocol):
+    """A continuous distribution as scipy.stats freezes it."""
+
+    def sf(self, x: Any) -> Any:
+        """Survival function."""
+
+    def cdf(self, x: Any) -> Any:
+        """Distribution function."""
+
+    def isf(self, q: Any) -> Any:
+        """Inverse of the survival function."""
+
+    def ppf(self, q: Any) -> Any:
+        """Quantile function."""
+
+    def support(self) -> Any:
+        """Smallest and largest score."""
+
+    def rvs(self, *, size: Any, random_state: Any) -> Any:
+        """Random scores."""
+
+
+def true_auprec(negative: Distribution, positive: Distribution, prior: float) -> float:
+    """AUPREC of a classifier whose scores have known distributions.
+
+    Parameters
+    ----------
+    negative, positive : frozen continuous distribution of scipy.stats
+        Distributions of the scores.
+    prior : float
+        Probability of the positive class.
+
+    Returns
+    -------
+    float
+        The area, to about 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If the prior is not strictly between 0 and 1.
+    TypeError
+        If a distribution is not continuous, or not frozen.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova.curves.distributions import true_auprec
+    >>> round(true_auprec(stats.norm(0, 1), stats.norm(1, 1), 0.5), 10)
+    0.7529959969
+    """
+    return true_iauprec(negative, positive, check_prior(prior))
+
+
+def true_iauprec(
+    negative: Distribution,
+    positive: Distribution,
+    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+) -> float:
+    """Mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    deployment_prior
+        As for :func:`~skewanova.iauprec`.
+
+    Returns
+    -------
+    float
+        The mean area, to about 1e-12.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`true_auprec` and :func:`~skewanova.iauprec`.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova.curves.distributions import true_iauprec
+    >>> round(true_iauprec(stats.norm(0, 1), stats.norm(1, 1), (0.05, 0.20)), 10)
+    0.3340169553
+    """
+    recall, weight, alarms = _recall_nodes(negative, positive)
+    nodes = zip(*as_deployment_prior(deployment_prior).quadrature(), strict=True)
+    total = sum(share * (weight @ (pi * recall / (pi * recall + (1 - pi) * alarms))) for pi, share in nodes)
+    return float(total)
+
+
+def true_auc(negative: Distribution, positive: Distribution) -> float:
+    """Probability that a positive scores above a negative.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+
+    Returns
+    -------
+    float
+        Area under the true ROC curve.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova.curves.distributions import true_auc
+    >>> round(true_auc(stats.uniform(0, 1), stats.uniform(0.5, 1)), 10)
+    0.875
+    """
+    _, weight, alarms = _recall_nodes(negative, positive)
+    return float(1 - weight @ alarms)
+
+
+def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 2001) -> RocCurve:
+    """True ROC curve at evenly spaced quantiles of both classes.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    n_points : int, default 2001
+        Thresholds taken from each class.
+
+    Returns
+    -------
+    RocCurve
+        Class sizes are nan; joining its vertices by straight lines is an approximation of order
+        ``n_points ** -2``.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova import auc
+    >>> from skewanova.curves.distributions import true_roc
+    >>> round(auc(true_roc(stats.norm(0, 1), stats.norm(1, 1))), 5)
+    0.76025
+    """
+    _check_distributions(negative, positive)
+    share = np.arange(1, check_count(n_points, "n_points", minimum=1) + 1) / (n_points + 1)
+    at = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
+    return curve_at(at, negative.sf(at), positive.sf(at))
+
+
+def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
+    """Curve through rates at falling thresholds, closed at (0, 0) and (1, 1), repeated points left out."""
+    at, false, true = (
+        np.concatenate(([first], values, [last]))
+        for first, values, last in ((np.inf, thresholds, -np.inf), (0.0, fpr, 1.0), (0.0, tpr, 1.0))
+    )
+    moved = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
+    return RocCurve(false[moved], true[moved], at[moved], np.nan, np.nan)
+
+
+def sample_scores(
+    negative: Distribution,
+    positive: Distribution,
+    n_cases: int,
+    *,
+    prior: float,
+    exact_counts: bool = True,
+    rng: Seed = 0,
+) -> tuple[Bools, Floats]:
+    """Draw labels and scores.
+
+    Parameters
+    ----------
+    negative, positive
+        As for :func:`true_auprec`.
+    n_cases : int
+        Number of cases, at least 2.
+    prior : float
+        Share of positives, or their probability.
+    exact_counts : bool, default True
+        Whether the number of negatives is ``(1 - prior) * n_cases``, rounded, or binomial. Neither class is
+        ever left empty.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    positive : ndarray of bool, shape (n_cases,)
+        Labels, the positives first.
+    score : ndarray of shape (n_cases,)
+        Scores.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from skewanova.curves.distributions import sample_scores
+    >>> labels, scores = sample_scores(stats.norm(-1, 2), stats.norm(1, 2), 100, prior=0.4)
+    >>> int(labels.sum()), len(scores)
+    (40, 100)
+    """
+    _check_distributions(negative, positive)
+    check_count(n_cases, "n_cases", minimum=2)
+    check_fraction(prior, "prior")
+    generator = seeded(rng)
+    mean = (1 - prior) * n_cases
+    n_negative = np.floor(mean + 0.5) if exact_counts else generator.binomial(n_cases, 1 - prior)
+    n_negative = int(np.clip(n_negative, 1, n_cases - 1))
+    sizes = ((positive, n_cases - n_negative), (negative, n_negative))
+    scores = [drawn.rvs(size=size, random_state=generator) for drawn, size in sizes]
+    return np.arange(n_cases) < n_cases - n_negative, np.concatenate(scores).astype(np.float64)
+
+
+def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Floats, Floats, Floats]:
+    """Nodes and weights over recall, and the false positive rate at each; finer towards kinks.
+
+    In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
+    """
+    _check_distributions(negative, positive)
+    node, weight = np.polynomial.legendre.leggauss(PANEL_NODES)
+    edges = _edges(negative, positive)
+    half = np.diff(edges)[:, None] / 2
+    at = (edges[:-1, None] + half * (node + 1)).ravel()
+    recall = special.expit(at)
+    score = np.where(at < 0, positive.isf(recall), positive.ppf(special.expit(-at)))
+    return recall, (half * weight).ravel() * recall * special.expit(-at), np.asarray(negative.sf(score))
+
+
+def _edges(negative: Distribution, positive: Distribution) -> Floats:
+    """Ends of panels: even steps in the logit of either rate, so ever shorter ones towards a kink."""
+    even = np.arange(-REACH, REACH + 0.25, 0.5)
+    scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
+    ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
+    edges = np.concatenate([even, _logit_recall(positive, scores), ends])
+    return np.unique(edges[np.abs(edges) <= REACH])
+
+
+def _logit_recall(positive: Distribution, score: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
+
+
+def _check_distributions(negative: Distribution, positive: Distribution) -> None:
+    for name, given in (("negative", negative), ("positive", positive)):
+        if not all(hasattr(given, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
+            raise InputTypeError(
+                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got {given!r}"
+            )
+        if hasattr(getattr(given, "dist", given), "pmf"):
+            raise InputTypeError(f"`{name}` must be continuous, but its scores would tie")
+        try:
+            centre = given.isf(0.5)
+        except TypeError as error:
+            raise InputTypeError(f"`{name}` must be frozen with its parameters") from error
+        if not np.isfinite(centre):
+            raise InputError(f"`{name}` must have valid parameters, but its median is {centre}")

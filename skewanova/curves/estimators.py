@@ -1,0 +1,396 @@
+"""Kernels of the eight estimators of AUPREC, with their sums by moments.
+
+With r = F / T the precision at skew lam is ``1 / (1 + lam r)``. Points whose r agrees in its exponent and
+first six binary digits share a bin; with c in its middle, ``r = c (1 + e)``, ``q = lam c / (1 + lam c) < 1``,
+
+    sum of w / (1 + lam r) = (1 - q) * sum over k of (-q)^k * (sum of w e^k).
+
+All terms on the left are positive and ``|e| <= 1/128``, so what `TERMS` moments leave out is below 128^-TERMS
+of the sum.
+
+Three estimators are linear in the precisions at operating points, which gives their integrals over the prior
+in closed form. The other five join points by exact segments, along which true and false positives grow in
+proportion (Davis and Goadrich 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Floats
+from skewanova.curves.roc import Rises, RocCurve, convex_hull, rises_of_curve
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
+
+#: Moments kept, the first included: 128^-8 is 1.4e-17.
+TERMS = 8
+
+
+#: Bits of a double below those that tell bins apart.
+LOW_BITS = 46
+
+
+#: Neighbouring points that mostly share a bin, and are then summed at one go.
+ROW_LENGTH = 32
+
+
+#: Rates below this are not divided by, and have no bin.
+SMALLEST_RATE = 1e-150
+
+
+#: Precisions computed at once.
+FEW_PRECISIONS = 1 << 15
+
+
+Codes = NDArray[np.int64]
+
+
+class MomentSums:
+    """Sum of weight times precision over all points added, at any prior, to rounding."""
+
+    def __init__(self) -> None:
+        self._perfect = 0.0
+        self._codes: list[Codes] = [np.empty(0, dtype=np.int64)]
+        self._moments: list[Floats] = [np.empty((TERMS, 0))]
+        self._others: list[Floats] = [np.empty((3, 0))]
+
+    def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
+        """Take in points; those without false positives have precision 1, and few have no bin."""
+        binned = (tpr > SMALLEST_RATE) & (fpr > SMALLEST_RATE)
+        if binned.any():
+            code, moments = _bins(fpr[binned] / tpr[binned], weight[binned])
+            self._codes.append(code)
+            self._moments.append(moments)
+        perfect = (fpr == 0) & ~binned
+        self._perfect += weight[perfect].sum()
+        left = ~(binned | perfect)
+        self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
+
+    def at(self, prior: Floats) -> Floats:
+        """Return the sum at every prior."""
+        code, place = np.unique(np.concatenate(self._codes), return_inverse=True)
+        parts = np.concatenate(self._moments, axis=1)
+        moments = [np.asarray(np.bincount(place, weights=m), dtype=np.float64) for m in parts]
+        centre = _centres(code)
+        together = max(1, FEW_PRECISIONS // max(1, len(code)))
+        rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
+        total = self._perfect + np.concatenate([_from_moments(centre, moments, row) for row in rows])
+        weight, tpr, fpr = np.concatenate(self._others, axis=1)
+        others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
+        return np.asarray(total + others)
+
+
+def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
+    """Codes of the bins that hold a point, and their moments, of shape (TERMS, n_bins)."""
+    code = ratio.view(np.int64) >> LOW_BITS
+    centre = _centres(code)
+    offset = (ratio - centre) / centre
+    first = code.min()
+    code -= first
+    n_rows = len(code) // ROW_LENGTH
+    rows = code[: n_rows * ROW_LENGTH].reshape(n_rows, ROW_LENGTH)
+    alike = rows.min(axis=1) == rows.max(axis=1)
+    single = np.append(np.repeat(~alike, ROW_LENGTH), np.ones(len(code) % ROW_LENGTH, dtype=bool))
+    by_row = _moments(rows[alike, 0], *(_rows(values, single) for values in (offset, weight)))
+    moments = _summed(by_row, _moments(code[single], offset[single, None], weight[single, None]))
+    held = np.flatnonzero(moments[0])
+    return held + first, moments[:, held]
+
+
+def _rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
+    return values[~single].reshape(-1, ROW_LENGTH)
+
+
+def _moments(code: Codes, offset: Floats, weight: Floats) -> list[Floats]:
+    """Sums of weight times powers of the offset by bin, for points in rows that share a bin."""
+    moments: list[Floats] = []
+    term = weight
+    for _ in range(TERMS):
+        moments.append(np.asarray(np.bincount(code, weights=term.sum(axis=1)), dtype=np.float64))
+        term = term * offset
+    return moments
+
+
+def _summed(one: list[Floats], other: list[Floats]) -> Floats:
+    total = np.zeros((TERMS, max(len(one[0]), len(other[0]))))
+    for part in (one, other):
+        total[:, : len(part[0])] += part
+    return total
+
+
+def _centres(code: Codes) -> Floats:
+    """Middle of the numbers that share these high bits."""
+    return ((code << LOW_BITS) + (1 << (LOW_BITS - 1))).view(np.float64)
+
+
+def _from_moments(centre: Floats, moments: list[Floats], prior: Floats) -> Floats:
+    precision = prior / (prior + (1 - prior) * centre)
+    series = np.broadcast_to(moments[-1], precision.shape)
+    for moment in moments[-2::-1]:
+        series = moment + (precision - 1) * series  # 1 - precision is q
+    return np.asarray((precision * series).sum(axis=1))
+
+
+ESTIMATORS = (
+    "trapezoid",
+    "exact",
+    "average_precision",
+    "upper_trapezoid",
+    "interpolated_max",
+    "interpolated_mean",
+    "interpolated_median",
+    "convex_hull",
+)
+
+
+#: Below this |u| the series of the closed forms replaces the logarithm, which would cancel.
+SERIES_LIMIT = 0.05
+
+
+SERIES_TERMS = 14
+
+
+MANY_PRIORS = 12
+
+
+MANY_RISES = 1 << 11
+
+
+Kernel = Callable[[Floats], Floats]
+
+
+def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
+    """Precision at operating points with a positive rate of alarms (Landgrebe et al. 2006, eq. 3).
+
+    Written with the prior instead of the skew, so that a rule that flags everything scores exactly the prior.
+    """
+    true = prior * tpr
+    return np.asarray(true / (true + (1 - prior) * fpr))
+
+
+@dataclass(frozen=True)
+class Points:
+    """AUPREC as the weighted mean of precisions, over rises and over the points that speak for each rise.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (..., n_rises)
+        Gain in recall.
+    tpr, fpr : tuple of ndarray
+        Rates at each rise's points, one array a point.
+    """
+
+    weight: Floats
+    tpr: tuple[Floats, ...]
+    fpr: tuple[Floats, ...]
+
+    def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Weight of each rise times the mean of a function of the rates over its points."""
+        total = precision(self.tpr[0], self.fpr[0])
+        for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
+            total = total + precision(true, false)
+        return np.asarray(self.weight * total / len(self.tpr))
+
+
+def _trapezoid(rises: Rises) -> Points:
+    # Landgrebe et al. 2006, eq. 4, the sum taken from i = 1; the origin shares the first vertex's precision
+    start_tpr, start_fpr = rises.start_tpr, rises.start_fpr
+    origin = (start_tpr == 0) & (start_fpr == 0)
+    if origin.any():
+        start_tpr, start_fpr = np.where(origin, (rises.tpr, rises.fpr), (start_tpr, start_fpr))
+    return Points(rises.height, (start_tpr, rises.tpr), (start_fpr, rises.fpr))
+
+
+def _average_precision(rises: Rises) -> Points:
+    return Points(rises.height, (rises.tpr,), (rises.fpr,))
+
+
+def _upper_trapezoid(rises: Rises) -> Points:
+    # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2; pmax is at the vertex that first reaches a recall, and
+    # pmax_0 = 1 is the precision at any recall without false positives
+    start_tpr = np.where(rises.start_tpr == 0, 1.0, rises.start_tpr)
+    return Points(rises.height, (start_tpr, rises.tpr), (rises.reached_fpr, rises.fpr))
+
+
+LINEAR: dict[str, Callable[[Rises], Points]] = {
+    "trapezoid": _trapezoid,
+    "average_precision": _average_precision,
+    "upper_trapezoid": _upper_trapezoid,
+}
+
+
+def linear_sums(points: Points, prior: Floats) -> Floats:
+    """Sums over rises of weight times precision, one for each prior."""
+    together = max(1, FEW_PRECISIONS // points.weight.size)
+    sums = np.empty(len(prior))
+    for i in range(0, len(prior), together):
+        row = prior[i : i + together, None]
+        sums[i : i + together] = points.mean(partial(vertex_precision, prior=row)).sum(axis=-1)
+    return sums
+
+
+def mean_precision(tpr: Floats, fpr: Floats, weighting: UniformPrior | UniformSkew) -> Floats:
+    """Mean of T / (T + skew F) over the weighting, in closed form, at every point."""
+    if isinstance(weighting, UniformSkew):
+        start = tpr + weighting.low_skew * fpr
+        return tpr / start * _log_ratio((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
+    low, width = weighting.low, weighting.high - weighting.low
+    start = low * tpr + (1 - low) * fpr
+    end = weighting.high * tpr + (1 - weighting.high) * fpr
+    g, h = _log_ratio(width * (tpr - fpr) / start, end / start)
+    return np.where(fpr == 0, 1.0, tpr * (low * g + width * h) / start)
+
+
+def _log_ratio(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 where they would cancel.
+
+    `grown` is 1 + u, to be given where u may come near -1 and has lost the digits of the sum.
+    """
+    near = np.abs(u) < SERIES_LIMIT
+    safe = np.where(near, 1.0, u)
+    log = np.log1p(safe) if grown is None else np.where(u < -0.5, np.log(grown), np.log1p(safe))
+    g = log / safe
+    h = (1 - g) / safe
+    small = u[near]
+    h[near] = _series(small)
+    g[near] = 1 - small * h[near]
+    return g, h
+
+
+def _series(u: Floats) -> Floats:
+    """Return h = (1 - log(1 + u) / u) / u as the sum of (-u)^k / (k + 2), by Horner's rule."""
+    total = np.full(u.shape, 1 / (SERIES_TERMS + 1))
+    for k in range(SERIES_TERMS - 2, -1, -1):
+        total *= -u
+        total += 1 / (k + 2)
+    return total
+
+
+def segment_areas(rises: Rises, prior: float) -> Floats:
+    """Exact area under precision along every rise, straight in recall and false positives."""
+    start_alarms, alarms = (1 - prior) * rises.start_fpr, (1 - prior) * rises.fpr
+    return _segment_areas(rises, start_alarms, alarms, prior)
+
+
+def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: float) -> Floats:
+    """As above, for alarms in units of the positives' prior: precision is t / (t + alarms), t = pi T."""
+    rise, start = rises.height, prior * rises.start_tpr
+    growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
+    whole = start + start_alarms  # D0
+    from_origin = whole == 0
+    safe = np.where(from_origin, 1.0, whole)
+    g, h = _log_ratio(growth / safe)
+    area = rise * np.where(from_origin, prior * rise / growth, (start * g + prior * rise * h) / safe)
+    return np.where(alarms == 0, rise, area)
+
+
+def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
+    """Exact segments between one aggregated precision for each distinct recall (Boyd et al. 2013)."""
+
+    def kernel(roc: RocCurve) -> Kernel:
+        reached = _first_reached(roc)
+
+        def area(prior: Floats) -> Floats:
+            precisions = ((pi, _aggregated(roc, reached, pi, aggregate)) for pi in prior)
+            return np.array([_interpolated_area(roc.tpr[reached], p, pi) for pi, p in precisions])
+
+        return area
+
+    return kernel
+
+
+def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
+    """Vertex that first reaches each distinct recall above 0."""
+    return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
+
+
+def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: float, aggregate: str) -> Floats:
+    """Largest, mean or median precision over the vertices that share a recall; it falls within each group."""
+    precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
+    first = reached - reached[0]
+    if aggregate == "max":
+        return np.asarray(precision[first])
+    size = np.diff(np.append(first, len(precision)))
+    if aggregate == "mean":
+        return np.asarray(np.add.reduceat(precision, first) / size)
+    return np.asarray((precision[first + (size - 1) // 2] + precision[first + size // 2]) / 2)
+
+
+def _interpolated_area(recall: Floats, precision: Floats, prior: float) -> float:
+    """Rectangle up to the first recall, then exact segments through (recall, precision)."""
+    alarms = prior * recall * (1 - precision) / precision
+    rises = Rises(recall[:-1], alarms[:-1], recall[1:], alarms[1:], alarms[:-1])
+    area = recall[0] * precision[0] + _segment_areas(rises, alarms[:-1], alarms[1:], prior).sum()
+    return float(area / (recall[0] + np.diff(recall).sum()))
+
+
+#: Estimators that depend on the rises of the curve only, and can be summed block by block.
+BY_RISES = (*LINEAR, "exact")
+
+
+_KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
+    "convex_hull": lambda roc: area_kernel(convex_hull(roc), "exact"),
+    "interpolated_max": _interpolated_kernel("max"),
+    "interpolated_mean": _interpolated_kernel("mean"),
+    "interpolated_median": _interpolated_kernel("median"),
+}
+
+
+def area_kernel(roc: RocCurve, estimator: str) -> Kernel:
+    """Return a function from priors to areas, with all that does not depend on the prior done once."""
+    if estimator in BY_RISES:
+        blocks = list(rises_of_curve(roc))
+        return lambda prior: areas(blocks, prior, estimator)
+    return _KERNELS[estimator](roc)
+
+
+def areas(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    """Area at every prior by an estimator of `BY_RISES`, from the rises in blocks."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    blocks = chain([first], blocks)
+    if estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
+        return _areas_by_moments(blocks, prior, estimator)
+    if estimator in LINEAR:
+        area = _over_height(blocks, lambda rises: linear_sums(LINEAR[estimator](rises), prior))
+    else:
+        area = _over_height(blocks, lambda rises: np.array([segment_areas(rises, pi).sum() for pi in prior]))
+    return np.asarray(area)
+
+
+def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    sums, height = MomentSums(), 0.0
+    for rises in blocks:
+        points = LINEAR[estimator](rises)
+        for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
+            sums.add(points.weight, tpr, fpr)
+            height += points.weight.sum()
+    return sums.at(prior) / height
+
+
+def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, estimator: str) -> float:
+    """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
+    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        return float(_over_height(blocks, lambda rises: closed_form_terms(rises, weighting, estimator).sum()))
+    priors, weights = weighting.quadrature()
+    return float((weights * areas(blocks, priors, estimator)).sum() / weights.sum())
+
+
+def closed_form_terms(rises: Rises, weighting: UniformPrior | UniformSkew, estimator: str) -> Floats:
+    """Every rise's part in the area averaged over a weighting, for an estimator of `LINEAR`."""
+    return LINEAR[estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
+
+
+def _over_height(blocks: Iterable[Rises], part: Callable[[Rises], Any]) -> Any:
+    """Sum of the blocks' parts over that of their heights, which is 1 but for the rounding it takes out."""
+    total, height = 0.0, 0.0
+    for rises in blocks:
+        total = total + part(rises)
+        height += rises.height.sum()
+    return total / height

@@ -1,0 +1,419 @@
+"""Curves and measures of all (model, fold), in memory or two bits a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Bools, Floats
+from skewanova.curves.estimators import (
+    BY_RISES,
+    LINEAR,
+    MANY_RISES,
+    area_kernel,
+    areas,
+    closed_form_terms,
+    mean_area,
+    segment_areas,
+    vertex_precision,
+)
+from skewanova.curves.roc import Rises, RocCurve, in_blocks, rises_between, together
+from skewanova.curves.sorting import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
+
+
+def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
+    """Curve of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    parts = (_curves_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
+    return [curve for part in parts for curve in part]
+
+
+def _batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
+    """Rows and sizes of as many groups at a time as fit the cache."""
+    stops = np.cumsum(sizes)
+    batch = (stops - 1) // BLOCK_SIZE
+    cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
+    for i, j in pairwise(cuts.tolist()):
+        yield slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]
+
+
+def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
+    cases = sort_cases(positive, score, sizes)
+    last = run_ends(cases.keys, sizes)
+    ends = np.cumsum(sizes)
+    edge = np.append(0, np.searchsorted(last, ends))  # first run of every group
+    group = np.repeat(np.arange(len(sizes)), np.diff(edge))
+    true = np.cumsum(cases.keys & 1)
+    n_positive = np.diff(true[ends - 1], prepend=0)
+    n_negative = sizes - n_positive
+    true = true[last] - (np.cumsum(n_positive) - n_positive)[group]
+    false = last + 1 - (ends - sizes)[group] - true
+    place = np.arange(len(last)) + group + 1  # behind the origins of this group and those before
+    fpr, tpr, thresholds = np.zeros((3, len(last) + len(sizes)))
+    fpr[place], tpr[place] = false / n_negative[group], true / n_positive[group]
+    thresholds[:] = np.inf
+    thresholds[place] = cases.scores(last)
+    cuts = edge + np.arange(len(edge))
+    parts = zip(pairwise(cuts.tolist()), n_positive.tolist(), n_negative.tolist(), strict=True)
+    return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]
+
+
+class GroupMeasures(NamedTuple):
+    """AUPREC of shape (n_groups, n_priors), and IAUPREC and the area under ROC of every group."""
+
+    auprec: Floats
+    iauprec: Floats
+    auc: Floats
+
+
+def group_measures(
+    positive: Bools,
+    score: NDArray[Any],
+    sizes: Counts,
+    *,
+    prior: Floats,
+    weighting: DeploymentPrior,
+    estimator: str = "trapezoid",
+) -> GroupMeasures:
+    """Measures of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    if estimator not in BY_RISES:
+        return measures_of_curves(curves_of_groups(positive, score, sizes), prior, weighting, estimator)
+    return measures_of_rises(rises_of_groups(positive, score, sizes), prior, weighting, estimator)
+
+
+def measures_of_rises(
+    rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, estimator: str
+) -> GroupMeasures:
+    """Measures of every curve by an estimator of `BY_RISES`, each batch of curves being looked at once."""
+    parts = [
+        (_areas(batch, prior, estimator), _mean_areas(batch, weighting, estimator), _aucs(batch))
+        for batch in rises
+    ]
+    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def measures_of_curves(
+    curves: Sequence[RocCurve], prior: Floats, weighting: DeploymentPrior, estimator: str
+) -> GroupMeasures:
+    """Measures of every curve."""
+    means = mean_areas_of_curves(curves, weighting, estimator)
+    return GroupMeasures(areas_of_curves(curves, prior, estimator), means, aucs_of_curves(curves))
+
+
+def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[Rises]:
+    """Rises of all groups, of as many at a time as fit the cache."""
+    return (_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
+
+
+def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rises:
+    """Rises of all groups in a row: runs of ties are numbered through, so that groups stay apart."""
+    keys = sort_cases(positive, score, sizes).keys
+    run = np.zeros(len(keys), dtype=np.intp)
+    run[run_ends(keys, sizes)[:-1] + 1] = 2
+    np.cumsum(run, out=run)
+    run |= keys & 1
+    true_before, false_before, true, false = map(np.concatenate, zip(*rising_runs(run), strict=True))
+    stops = np.cumsum(sizes)
+    starts = stops - sizes
+    group = np.searchsorted(stops, true + false)
+    n_positive = np.add.reduceat(positive, starts, dtype=np.intp)
+    n_negative = sizes - n_positive
+    base = np.cumsum(n_positive) - n_positive  # positives in the groups before
+    tpr, start_tpr = ((count - base[group]) / n_positive[group] for count in (true, true_before))
+    base = starts - base
+    fpr, start_fpr = ((count - base[group]) / n_negative[group] for count in (false, false_before))
+    return Rises(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
+
+
+def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
+    """As many curves at a time as have vertices that fit the cache."""
+    sizes = np.array([len(roc.fpr) for roc in curves])
+    start = 0
+    for _, part in _batches(sizes):
+        yield curves[start : start + len(part)]
+        start += len(part)
+
+
+def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    if estimator in BY_RISES:
+        return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, estimator)
+    return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
+
+
+def areas_of_rises(rises: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve by an estimator of `BY_RISES`, of shape (n_curves, n_priors)."""
+    return np.concatenate([_areas(batch, prior, estimator) for batch in rises])
+
+
+def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
+    """IAUPREC of every curve."""
+    if estimator in BY_RISES:
+        parts = (_mean_areas(_rises_of(part), weighting, estimator) for part in _curve_batches(curves))
+        return np.concatenate(list(parts))
+    priors, weights = weighting.quadrature()
+    return _weighted(areas_of_curves(curves, priors, estimator), weights)
+
+
+def _areas(rises: Rises, prior: Floats, estimator: str) -> Floats:
+    first = _first_rises(rises)
+    if _has_long(rises, first):
+        if len(first) > 1:
+            return np.concatenate([_areas(part, prior, estimator) for part in _one_by_one(rises, first)])
+        return areas(in_blocks(rises), prior, estimator)[None]
+    if estimator in LINEAR:
+        points = LINEAR[estimator](rises)
+        terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
+    else:
+        terms = (segment_areas(rises, pi) for pi in prior)
+    return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
+
+
+def _mean_areas(rises: Rises, weighting: DeploymentPrior, estimator: str) -> Floats:
+    first = _first_rises(rises)
+    if _has_long(rises, first):
+        if len(first) > 1:
+            return np.concatenate(
+                [_mean_areas(part, weighting, estimator) for part in _one_by_one(rises, first)]
+            )
+        return np.array([mean_area(in_blocks(rises), weighting, estimator)])
+    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        terms = closed_form_terms(rises, weighting, estimator)
+        return np.asarray(_sums(terms, first) / _sums(rises.height, first))
+    priors, weights = weighting.quadrature()
+    return _weighted(_areas(rises, priors, estimator), weights)
+
+
+def _first_rises(rises: Rises) -> NDArray[np.intp]:
+    """Where each curve begins: it has one rise that starts from recall 0."""
+    return np.flatnonzero(rises.start_tpr == 0)
+
+
+def _has_long(rises: Rises, first: NDArray[np.intp]) -> bool:
+    """Whether there is a curve that is measured by itself, since moments and blocks pay for it."""
+    return bool(np.diff(first, append=len(rises.tpr)).max() >= MANY_RISES)
+
+
+def _one_by_one(rises: Rises, first: NDArray[np.intp]) -> Iterator[Rises]:
+    cuts = pairwise([*first.tolist(), len(rises.tpr)])
+    return (rises.part(slice(start, stop)) for start, stop in cuts)
+
+
+def _weighted(areas: Floats, weights: Floats) -> Floats:
+    return np.asarray((areas * weights).sum(axis=1) / weights.sum())
+
+
+def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
+    """Area under every ROC curve, by the trapezoidal rule."""
+    return np.concatenate([_aucs(_rises_of(part)) for part in _curve_batches(curves)])
+
+
+def _aucs(rises: Rises) -> Floats:
+    first, height = _first_rises(rises), rises.height
+    area = height * (1 - (rises.start_fpr + rises.fpr) / 2)
+    return np.asarray(_sums(area, first) / _sums(height, first))
+
+
+def _rises_of(curves: Sequence[RocCurve]) -> Rises:
+    return rises_between(*(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr")))
+
+
+def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
+    """Sum of every part, equal in the last bit to that of the part alone, to which a zero is added first."""
+    padded = np.insert(values, first, 0.0)
+    return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
+
+
+Cell = tuple[str, str | int]
+
+
+class GroupCurves(Mapping[Cell, RocCurve]):
+    """ROC curve of every (model, fold); what measures need is at hand without building curves.
+
+    Parameters
+    ----------
+    cells : sequence of (model, fold)
+        The groups, in order.
+    positive, score, sizes : ndarray
+        Clean cases of all groups after one another, and the number of cases in each.
+    """
+
+    def __init__(self, cells: Sequence[Cell], positive: Bools, *, score: NDArray[Any], sizes: Counts) -> None:
+        self._cells = dict.fromkeys(cells)
+        self._cases = positive, score, sizes
+
+    def __getitem__(self, cell: Cell) -> RocCurve:
+        return self._curves[cell]
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __contains__(self, cell: object) -> bool:
+        return cell in self._cells
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ROC curves>"
+
+    def rises(self) -> Sequence[Rises]:
+        """Rises of all curves in order, of a few curves at a time."""
+        return self._rises
+
+    @cached_property
+    def _curves(self) -> dict[Cell, RocCurve]:
+        return dict(zip(self._cells, curves_of_groups(*self._cases), strict=True))
+
+    @cached_property
+    def _rises(self) -> list[Rises]:
+        return list(rises_of_groups(*self._cases))
+
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PackedCurve:
+    """A curve as its cases in descending order of score, thresholds forgotten.
+
+    Attributes
+    ----------
+    labels : ndarray of uint8
+        One bit a case: whether it is positive; within a tie, negatives first.
+    ends : ndarray of uint8 or None
+        One bit a case: whether it is the last of its tie; None where no scores are tied.
+    n_positive, n_negative : int
+        Number of cases of each class.
+    """
+
+    labels: Bits
+    ends: Bits | None
+    n_positive: int
+    n_negative: int
+
+    @classmethod
+    def of(cls, positive: Bools, score: NDArray[Any]) -> PackedCurve:
+        """Pack the curve of clean cases of both classes."""
+        keys = sort_cases(positive, score).keys
+        last = run_ends(keys)
+        ends = None
+        if len(last) < len(keys):
+            ends = np.zeros(len(keys), dtype=bool)
+            ends[last] = True
+            ends = np.packbits(ends)
+        n_positive = int(np.count_nonzero(positive))
+        return cls(np.packbits((keys & 1).astype(bool)), ends, n_positive, len(keys) - n_positive)
+
+    def rises(self) -> Rises:
+        """Rises of the curve; unless scores are tied, only positives are looked at."""
+        if self.ends is not None:
+            return rises_between(*self._rates())
+        at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_positive + self.n_negative))
+        true = np.arange(1, self.n_positive + 1)
+        tpr, fpr = true / self.n_positive, (at + 1 - true) / self.n_negative
+        return Rises((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
+
+    def curve(self) -> RocCurve:
+        """Return the curve, its thresholds unknown (nan)."""
+        tpr, fpr = self._rates()
+        unknown = np.broadcast_to(np.nan, len(tpr))
+        return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
+
+    def _rates(self) -> tuple[Floats, Floats]:
+        """True and false positive rates at all vertices."""
+        size = self.n_positive + self.n_negative
+        true = np.cumsum(np.unpackbits(self.labels, count=size), dtype=np.int64)
+        false = np.arange(1, size + 1) - true
+        if self.ends is not None:
+            last = np.flatnonzero(np.unpackbits(self.ends, count=size))
+            true, false = true[last], false[last]
+        rates = true / self.n_positive, false / self.n_negative
+        return np.append(0.0, rates[0]), np.append(0.0, rates[1])
+
+
+class PackedCurves(Mapping[Cell, RocCurve]):
+    """ROC curve of every (model, fold), unpacked when it is looked up.
+
+    Parameters
+    ----------
+    packed : mapping
+        The packed curve of every (model, fold), in order.
+    """
+
+    def __init__(self, packed: Mapping[Cell, PackedCurve]) -> None:
+        self._packed = packed
+
+    def __getitem__(self, cell: Cell) -> RocCurve:
+        return self._packed[cell].curve()
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def rises(self) -> Iterator[Rises]:
+        """Rises of all curves in order, of a few curves at a time."""
+        return together(packed.rises() for packed in self._packed.values())
+
+    def select(self, cells: Sequence[Cell]) -> PackedCurves:
+        """Return some of the curves, in the order given."""
+        return PackedCurves({cell: self._packed[cell] for cell in cells})
+
+    def __contains__(self, cell: object) -> bool:
+        return cell in self._packed
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ROC curves, packed>"
+
+
+def select_curves(curves: Mapping[Cell, RocCurve], cells: Sequence[Cell]) -> Mapping[Cell, RocCurve]:
+    """Return some of the curves, in the order given; packed ones stay packed."""
+    return (
+        curves.select(cells) if isinstance(curves, PackedCurves) else {cell: curves[cell] for cell in cells}
+    )
+
+
+#: Vertices of all curves that are measured together.
+MOST_VERTICES = 100_000
+
+
+Curves = Mapping[Cell, RocCurve]
+
+
+def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
+    """Curves one after another, as many together as may be unpacked at once."""
+    batch: list[RocCurve] = []
+    size = 0
+    for roc in curves.values():
+        batch.append(roc)
+        size += len(roc.fpr)
+        if size >= MOST_VERTICES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def areas_of_groups(curves: Curves, priors: Floats, estimator: str) -> Floats:
+    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return areas_of_rises(curves.rises(), priors, estimator)
+    return np.concatenate([areas_of_curves(batch, priors, estimator) for batch in _group_batches(curves)])
+
+
+def measures_of_groups(
+    curves: Curves, priors: Floats, weighting: DeploymentPrior, estimator: str
+) -> GroupMeasures:
+    """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
+    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return measures_of_rises(curves.rises(), priors, weighting, estimator)
+    parts = [measures_of_curves(batch, priors, weighting, estimator) for batch in _group_batches(curves)]
+    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

@@ -1,0 +1,214 @@
+"""Cases sorted by one integer key.
+
+Sorting integers in place is vectorised; sorting positions (``argsort``) or splitting the classes first costs
+several times as much. A score becomes an integer ``v`` that keeps its order, ties included, and its key is
+``-2 v + label``, so that ascending keys are descending scores and, of equal scores, the negatives come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Bools
+
+#: Cases handled at once: a few arrays of so many stay in the second-level cache.
+BLOCK_SIZE = 1 << 15
+
+
+#: Where infinities stand among finite scores scaled into (-1, 1).
+INFINITE = 1.5
+
+
+Ints = NDArray[np.signedinteger[Any]]
+
+
+Counts = NDArray[np.intp]
+
+
+class RisingRuns(NamedTuple):
+    """True and false positives before and after every run of equal scores that holds a positive."""
+
+    true_before: Counts
+    false_before: Counts
+    true: Counts
+    false: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class SortedCases:
+    """Keys of all cases in ascending order, the best score first, and how to read scores from them."""
+
+    keys: Ints
+    packing: _FloatPacking | _IntegerPacking
+
+    def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Scores of some cases, in their own dtype."""
+        return self.packing.decode(-(self.keys[rows] >> 1))
+
+
+def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
+    """Sort clean cases by score, the best first; given `sizes`, so many rows after one another each apart."""
+    packing, values = _packing_of(score)
+    keys = np.empty(len(score), packing.key_type)
+    for block in _blocks(len(score)):
+        packing.encode(values[block], keys[block])
+        keys[block] *= -2
+        keys[block] += positive[block]
+    _sort_parts(keys, sizes)
+    return SortedCases(keys, packing)
+
+
+def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    """Last row of every run of equal scores; a run ends with its part of the rows."""
+    ends = np.ones(len(keys), dtype=bool)
+    rank = keys >> 1
+    np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
+    if sizes is not None:
+        ends[np.cumsum(sizes) - 1] = True
+    return np.flatnonzero(ends)
+
+
+def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
+    """Yield the runs that hold a positive, best first, in blocks; only positives are looked at one by one."""
+    seen = 0
+    for block in _blocks(len(keys)):
+        at = block.start + np.flatnonzero((keys[block] & 1).astype(bool))
+        if len(at):
+            runs = _runs_ending_at(at, keys, seen)
+            seen += len(at)
+            if len(runs.true):  # else all of one run that goes on in the next block
+                yield runs
+
+
+def _runs_ending_at(at: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
+    """Runs whose last positive is among those `at`, behind `seen` others."""
+    key, last, true = keys[at], at, np.arange(seen + 1, seen + 1 + len(at))
+    goes_on = at[-1] + 1 < len(keys) and keys[at[-1] + 1] == key[-1]
+    ends = np.append(key[1:] != key[:-1], not goes_on)
+    if not ends.all():
+        key, last, true = key[ends], last[ends], true[ends]
+    start, true_before = last.copy(), true - 1
+    tied = np.flatnonzero(keys[last - 1] >= key - 1)  # row -1 is the last one: looked up in vain, if at all
+    if len(tied):
+        start[tied] = np.searchsorted(keys, key[tied] - 1)
+        true_before[tied] -= last[tied] - np.searchsorted(keys, key[tied])
+    return RisingRuns(true_before, start - true_before, true, last + 1 - true)
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + BLOCK_SIZE, n)) for start in range(0, n, BLOCK_SIZE))
+
+
+def _sort_parts(keys: Ints, sizes: NDArray[np.intp] | None) -> None:
+    if sizes is None:
+        keys.sort()
+    elif (sizes == sizes[0]).all():
+        keys.reshape(len(sizes), -1).sort(axis=1)
+    else:
+        for part in np.split(keys, np.cumsum(sizes)[:-1]):
+            part.sort()
+
+
+@dataclass(frozen=True, eq=False)
+class _FloatPacking:
+    """Bits of floats scaled by a power of two into (-2, 2), as two's complement: they leave two bits free."""
+
+    dtype: np.dtype[Any]
+    exponent: int = 0
+    signed: bool = True
+    infinite: bool = False
+
+    @property
+    def key_type(self) -> type[np.int32 | np.int64]:
+        return np.int32 if self.dtype.itemsize <= 4 else np.int64
+
+    def encode(self, score: NDArray[Any], out: Ints) -> None:
+        scaled: NDArray[Any] = out.view(_FLOAT_OF[self.key_type])
+        np.add(score, 0.0, out=scaled, dtype=scaled.dtype)  # -0.0 ties 0.0
+        if self.exponent:
+            scaled *= 2.0**-self.exponent
+        if self.infinite:
+            np.clip(scaled, -INFINITE, INFINITE, out=scaled)
+        if self.signed:
+            _flip_negative(out)
+
+    def decode(self, value: Ints) -> NDArray[Any]:
+        bits = value.copy()
+        _flip_negative(bits)
+        scaled: NDArray[Any] = bits.view(_FLOAT_OF[self.key_type])
+        if self.infinite:
+            scaled = np.where(np.abs(scaled) == INFINITE, np.copysign(np.inf, scaled), scaled)
+        return np.asarray(np.ldexp(scaled, self.exponent), dtype=self.dtype)
+
+    def loses_bits(self, score: NDArray[Any]) -> bool:
+        """Whether the scaling takes a score below the normal numbers."""
+        least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
+        blocks = (np.abs(score[block]) for block in _blocks(len(score)))
+        return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class _IntegerPacking:
+    """Integers above their minimum; or, where `ranks` are given, places among those distinct scores."""
+
+    low: np.integer[Any]
+    span: int
+    ranks: NDArray[Any] | None = None
+
+    @property
+    def key_type(self) -> type[np.int32 | np.int64]:
+        return np.int32 if self.span < 2**30 else np.int64
+
+    def encode(self, score: NDArray[Any], out: Ints) -> None:
+        np.copyto(out, score, casting="unsafe")  # modulo the key's width, as is the subtraction
+        out -= np.asarray(self.low).astype(self.key_type)
+
+    def decode(self, value: Ints) -> NDArray[Any]:
+        score = value.astype(self.low.dtype) + self.low
+        return np.asarray(score if self.ranks is None else self.ranks[score])
+
+
+_FLOAT_OF: dict[type, type[np.float32 | np.float64]] = {np.int32: np.float32, np.int64: np.float64}
+
+
+def _flip_negative(bits: Ints) -> None:
+    """Turn sign and magnitude into two's complement, or back, in place."""
+    sign = bits >> (8 * bits.itemsize - 1)
+    bits &= np.iinfo(bits.dtype).max
+    bits ^= sign
+    bits -= sign
+
+
+def _packing_of(score: NDArray[Any]) -> tuple[_FloatPacking | _IntegerPacking, NDArray[Any]]:
+    """How to pack these scores, and what to pack: their ranks where packing would merge or overflow."""
+    if score.dtype.kind == "b":
+        return _IntegerPacking(np.uint8(0), 1, np.array([False, True])), score.view(np.uint8)
+    packing = _float_packing(score) if score.dtype.kind == "f" else _integer_packing(score)
+    if packing is not None:
+        return packing, score
+    distinct, ranks = np.unique(score, return_inverse=True)
+    return _IntegerPacking(np.intp(0), len(distinct), distinct), ranks.reshape(-1)
+
+
+def _float_packing(score: NDArray[Any]) -> _FloatPacking | None:
+    if score.dtype.itemsize > 8:
+        return None
+    low, high = float(score.min()), float(score.max())
+    infinite = bool(np.isinf(low) or np.isinf(high))
+    finite = score[np.isfinite(score)] if infinite else np.array([low, high])
+    top = float(np.abs(finite).max(initial=0.0))
+    within = 1 if infinite else 2
+    exponent = int(np.frexp(top / within)[1]) if top >= within else 0
+    packing = _FloatPacking(score.dtype, exponent, signed=not low >= 0, infinite=infinite)
+    return None if packing.loses_bits(score) else packing
+
+
+def _integer_packing(score: NDArray[Any]) -> _IntegerPacking | None:
+    low = score.min()
+    span = int(score.max()) - int(low)
+    return _IntegerPacking(low, span) if span < 2**62 else None

@@ -1,0 +1,13 @@
+"""choices:choice_criteria operating_kernels:operating_formulas mean_curves:joint_curves_mean leaders:leads_leaders planning_kernels:planning_formulas Which model, at which prior, at which threshold, with how much more data.
+
+- bands: Bands that hold at all priors: of means, and of differences.
+- choice: Ranking, decisions, choices, and the probability of being best.
+- joint_curves: Mean AUPREC along the prior, exactly, with its joint spread.
+- leads: Who leads where: regions, crossings, leaders.
+- operating: One threshold at the priors of its use.
+- planning: How much more data would tell two models apart.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,422 @@
+"""Bands that hold at all priors: of means, and of differences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_prior_list,
+    seeded,
+)
+from skewanova.base.ties import TIE, TIE_SLACK
+from skewanova.decision.joint_curves import JointCurves, joint_curves
+from skewanova.evaluation.along_prior import auprec_by_prior
+from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.inference import fold_statistics
+from skewanova.inference.fold_resampling import BLOCK_SIZE
+from skewanova.scores.design import check_ratio
+from skewanova.scores.table import Scores
+
+#: With fewer folds the correlation between pairs of models is not to be relied on.
+FOLDS_FOR_JOINT_DRAWS = 10
+
+
+#: Multiplications of all draws beyond which these are not made fold by fold, and may be fewer, but not below.
+MOST_DRAWN, FEWEST_DRAWS = 30_000_000_000, 999
+
+
+DIFFERENCE_COLUMNS = (
+    "model_a",
+    "model_b",
+    "prior",
+    "estimate",
+    "std_error",
+    "statistic",
+    "p_adjusted",
+    "conf_low",
+    "conf_high",
+    "reject",
+)
+
+
+def difference_curves(
+    evaluation: Evaluation,
+    priors: ArrayLike | None = None,
+    *,
+    ratio: float = 0.0,
+    alpha: float = 0.05,
+    n_draws: int = 4999,
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Difference of AUPREC of every pair of models along the prior, with simultaneous bands.
+
+    Answers whether there is any prior at which two models differ, and at which: the largest absolute t over
+    all priors and pairs is referred to its joint distribution, so the answer does not depend on how fine the
+    grid is, once it is fine.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models, every model in every fold.
+    priors : array_like, optional
+        By default 41 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    alpha : float, default 0.05
+        Level of the bands, over all priors and pairs together.
+    n_draws : int, default 4999
+        Draws from the joint distribution; with a hundred models or more down to 999.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `DIFFERENCE_COLUMNS`; ``reject`` marks priors at which the band leaves out 0.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models or 2 folds, a cell is missing, or an option is out of range.
+
+    Notes
+    -----
+    The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
+    by its own standard deviation. Where folds share training data the variance of each mean is inflated as
+    Nadeau and Bengio (2003) have it. With fewer than ten folds the pairs are drawn as if independent, and
+    with two folds the priors too, since so few folds do not show how they go together.
+
+    Examples
+    --------
+    >>> from skewanova import difference_curves, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> bool(difference_curves(measures, ratio=0.25)["reject"].any())
+    False
+    """
+    check_fraction(alpha, "alpha")
+    check_count(n_draws, "n_draws", minimum=99)
+    check_ratio(ratio)
+    grid = prior_grid(evaluation, 41) if priors is None else check_prior_list(priors, "priors")
+    values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
+    found = fold_statistics.paired_t(values, inflation=1 + values.shape[1] * ratio)
+    estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
+    moved = values - values.mean(axis=1, keepdims=True)
+    largest = np.sort(largest_of_pairs(moved.transpose(1, 2, 0), std_error > 0, n_draws, rng))
+    n_draws = len(largest)
+    reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
+    adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
+    margin = critical_value(largest, alpha) * std_error
+    a, b = fold_statistics.pair_indices(len(evaluation.models))
+    return pd.DataFrame(
+        {
+            "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
+            "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
+            "prior": np.tile(grid, len(a)),
+            "estimate": estimate,
+            "std_error": std_error,
+            "statistic": statistic,
+            "p_adjusted": adjusted,
+            "conf_low": estimate - margin,
+            "conf_high": estimate + margin,
+            "reject": adjusted < alpha,
+        }
+    )[list(DIFFERENCE_COLUMNS)]
+
+
+def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
+    """Stretches of priors at which two models differ.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        As :func:`difference_curves` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns better, worse, prior_low, prior_high, p_adjusted (the smallest of the stretch); limits are
+        priors of the grid.
+
+    Examples
+    --------
+    >>> from skewanova import difference_curves, differing_priors, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> differing_priors(difference_curves(measures))["worse"].unique().tolist()
+    ['B']
+    """
+    rows = []
+    ordered = differences.sort_values("prior", kind="stable")
+    for (a, b), pair in ordered.groupby(["model_a", "model_b"], sort=False, observed=True):
+        if pair["reject"].any():
+            rows += _stretches(str(a), str(b), pair)
+    return pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high", "p_adjusted"])
+
+
+def _stretches(a: str, b: str, pair: pd.DataFrame) -> list[tuple[str, str, float, float, float]]:
+    """Stretches of one pair, its rows in ascending priors."""
+    sign = np.where(pair["reject"], np.sign(pair["estimate"]), 0.0)
+    edges = [0, *(np.flatnonzero(np.diff(sign)) + 1), len(sign)]
+    found = []
+    for start, stop in pairwise(edges):
+        if sign[start]:
+            better, worse = (a, b) if sign[start] > 0 else (b, a)
+            part = pair.iloc[start:stop]
+            limits = float(part["prior"].min()), float(part["prior"].max())
+            found.append((better, worse, *limits, float(part["p_adjusted"].min())))
+    return found
+
+
+def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
+    """AUPREC of shape (n_priors, n_folds, n_models)."""
+    n_models, n_folds = len(evaluation.models), len(evaluation.folds)
+    if min(n_models, n_folds) < 2:
+        raise InputError(
+            f"a difference needs at least 2 models and 2 folds, but has {n_models} and {n_folds}"
+        )
+    frame = auprec_by_prior(evaluation, grid)
+    if len(frame) != n_models * n_folds * len(grid):
+        raise InputError("every model must be scored in every fold")
+    return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(2, 1, 0)
+
+
+def critical_value(largest: Floats, alpha: float) -> float:
+    """Draw above which p is below alpha; nan where the draws are too few for that."""
+    allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
+    return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
+
+
+def largest_of_pairs(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |t| over all pairs of curves at all priors.
+
+    The deviations have the shape (n_folds, n_models, n_priors); `moved` tells, pair by pair along the prior,
+    which differences vary at all.
+    """
+    n_folds, n_models, n_priors = deviations.shape
+    if n_draws * n_folds**2 * moved.size <= MOST_DRAWN:
+        return _largest_of_columns(deviations, moved, n_draws, rng)
+    if n_folds < FOLDS_FOR_JOINT_DRAWS:
+        return _largest_of_columns(deviations, moved, min(n_draws, FEWEST_DRAWS), rng)
+    size, loading = _loadings(deviations)
+    work = n_models**2 * n_priors * (size + 5)
+    fewer = min(n_draws, max(FEWEST_DRAWS, MOST_DRAWN // work))
+    compared = _Pairs(loading, moved.reshape(-1, n_priors))
+    generator = np.random.default_rng(rng)
+    return np.sqrt([(n_folds - 1) * compared.draw(n_folds - 1, generator) for _ in range(fewer)])
+
+
+def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
+    """Each difference at each prior as a column of its own."""
+    a, b = fold_statistics.pair_indices(deviations.shape[1])
+    columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
+    columns[:, ~moved] = 0.0
+    return largest_of_all(columns, deviations.shape[2], n_draws, rng)
+
+
+def _loadings(deviations: Floats) -> tuple[int, Floats]:
+    """The curves on as few axes as they vary along: how many, and (n_axes, n_models, n_priors)."""
+    flat = deviations.reshape(len(deviations), -1)
+    _, size, axes = np.linalg.svd(flat, full_matrices=False)
+    kept = size > len(size) * np.finfo(float).eps * size[:1]
+    return int(kept.sum()), (size[kept, None] * axes[kept]).reshape(-1, *deviations.shape[1:])
+
+
+class _Pairs:
+    """Squared t of all pairs at all priors in a Gaussian sample, over the degrees of freedom.
+
+    A sample's mean and its sums of squares are independent, the latter Wishart (Bartlett 1933): neither needs
+    the folds one by one. Products of curves give the sums of squares of all pairs; pairs that hardly differ,
+    for which these cancel, go one by one.
+    """
+
+    def __init__(self, loading: Floats, moved: Bools) -> None:
+        """Take the loadings (n_axes, n_models, n_priors), and which of (n_pairs, n_priors) vary."""
+        n_models, n_priors = loading.shape[1:]
+        self.loading = loading.transpose(2, 0, 1)  # (n_priors, n_axes, n_models)
+        a, b = fold_statistics.pair_indices(n_models)
+        square = (loading**2).sum(axis=0)
+        product = np.einsum("xap,xbp->pab", loading, loading)
+        rest = (square[a] + square[b]) - 2 * product[:, a, b].T
+        close = moved & (rest <= 1e-6 * (square[a] + square[b]))
+        self.left_out = np.full((n_priors, n_models, n_models), np.inf)
+        self.left_out[:, a, b] = np.where(moved & ~close, 0.0, np.inf).T
+        pair, prior = np.nonzero(close)
+        self.close = loading[:, a[pair], prior] - loading[:, b[pair], prior]
+
+    def draw(self, df: int, generator: np.random.Generator) -> float:
+        """The largest of one sample."""
+        n_axes = self.loading.shape[1]
+        mean = generator.standard_normal(n_axes)
+        root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
+        root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
+        at, spread = mean @ self.loading, root.T @ self.loading
+        square = (spread**2).sum(axis=1)
+        below = np.matmul(spread.transpose(0, 2, 1), spread)
+        below *= -2
+        below += square[:, :, None]
+        below += square[:, None, :]
+        below += self.left_out
+        above = at[:, :, None] - at[:, None, :]
+        above *= above
+        above /= below
+        close = (mean @ self.close) ** 2 / ((root.T @ self.close) ** 2).sum(axis=0)
+        return float(max(above.max(), close.max(initial=0.0)))
+
+
+def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |t| over all pairs and priors.
+
+    Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
+    are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
+    """
+    generator = seeded(rng)
+    n_folds, n_columns = residual.shape
+    size = n_columns if n_folds >= FOLDS_FOR_JOINT_DRAWS else n_priors if n_folds > 2 else 1
+    blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
+    draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator) for block in blocks]
+    return np.asarray(np.max(draws, axis=0))
+
+
+def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -> Floats:
+    """Draws of the largest |t| over columns that are correlated as the residuals over folds are.
+
+    Every draw is a Gaussian table with the residuals' correlation, studentized by its own deviations: one
+    common deviation, as in the multivariate t, would understate the largest of many.
+    """
+    n_folds = len(residual)
+    if not residual.size:
+        return np.zeros(n_draws)
+    unit = residual / np.linalg.norm(residual, axis=0)
+    block = max(1, BLOCK_SIZE // (n_folds * unit.shape[1]))
+    parts = []
+    for start in range(0, n_draws, block):
+        size = min(block, n_draws - start)
+        table = generator.standard_normal((size * n_folds, n_folds)) @ unit
+        table = table.reshape(size, n_folds, -1)
+        mean = table.mean(axis=1)
+        deviation = np.sqrt(np.maximum((table**2).sum(axis=1) - n_folds * mean**2, 0) / (n_folds - 1))
+        parts.append(np.abs(mean / deviation).max(axis=1) * np.sqrt(n_folds))
+    return np.concatenate(parts)
+
+
+BAND_COLUMNS = ("model", "prior", "auprec", "conf_low", "conf_high")
+
+
+#: Priors at which the largest deviate is looked for: as fine as anybody can see.
+BAND_PRIORS = 41
+
+
+N_DRAWS = 4999
+
+
+def auprec_bands(
+    evaluation: Evaluation,
+    priors: ArrayLike | None = None,
+    *,
+    ratio: float = 0.0,
+    alpha: float = 0.05,
+    scores: Scores | None = None,
+    n_draws: int = N_DRAWS,
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Mean AUPREC of every model along the prior, with bands that hold at all priors and for all models.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default 41 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    alpha : float, default 0.05
+        The bands are at level ``1 - alpha``.
+    scores : ScoreTable, optional
+        What was evaluated. With one fold the bands rest on it; without it they are nan.
+    n_draws : int, default 4999
+        Draws from the joint distribution.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `BAND_COLUMNS`; limits beyond 0 and 1 are cut.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Notes
+    -----
+    Bands of means say how well each mean is known. Two models on the same folds may be told apart although
+    their bands overlap: for that see :func:`~skewanova.difference_curves`.
+
+    Examples
+    --------
+    >>> from skewanova import auprec_bands, evaluate, load_satellite_scores
+    >>> bands = auprec_bands(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), [0.1], ratio=0.25)
+    >>> bool((bands["conf_low"] < bands["auprec"]).all())
+    True
+    """
+    check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    check_count(n_draws, "n_draws", minimum=99)
+    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors)
+    joint = joint_curves(evaluation, grid, ratio=ratio, scores=scores)
+    error = (
+        np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
+    )
+    reach = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng) * error
+    return pd.DataFrame(
+        {
+            "model": np.repeat(evaluation.models, len(grid)),
+            "prior": np.tile(grid, len(evaluation.models)),
+            "auprec": joint.estimate.ravel(),
+            "conf_low": np.maximum(joint.estimate - reach, 0).ravel(),
+            "conf_high": np.minimum(joint.estimate + reach, 1).ravel(),
+        }
+    )[list(BAND_COLUMNS)]
+
+
+def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, rng: Seed = 0) -> float:
+    """Critical value of the differences of all pairs at all priors; nan where nothing is known."""
+    a, b = fold_statistics.pair_indices(len(joint.estimate))
+    if not joint.known or np.isinf(joint.df):
+        differences = joint.deviations[:, a] - joint.deviations[:, b]
+        return _critical(joint, differences, alpha, n_draws=n_draws, rng=rng)
+    spread = np.sqrt(joint.pairs()[1])
+    moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold
+    return critical_value(np.sort(largest_of_pairs(joint.deviations, moved, n_draws, rng)), alpha)
+
+
+def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:
+    """Quantile of the largest absolute deviate over curves (n_units, n_curves, n_priors)."""
+    if not joint.known:
+        return np.nan
+    columns = deviations.reshape(len(deviations), -1).copy()
+    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
+    if np.isinf(joint.df):
+        return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
+    largest = largest_of_all(columns, len(joint.priors), n_draws, rng)
+    return critical_value(np.sort(largest), alpha)
+
+
+def _largest_normal(columns: Floats, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest absolute value of normal columns that vary together as the deviations do."""
+    size = np.linalg.norm(columns, axis=0)
+    unit = columns[:, size > 0] / size[size > 0]
+    if not unit.size:
+        return np.zeros(n_draws)
+    draws = seeded(rng).standard_normal((n_draws, len(unit))) @ unit
+    return np.asarray(np.abs(draws).max(axis=1))

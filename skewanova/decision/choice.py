@@ -1,0 +1,395 @@
+"""Ranking, decisions, choices, and the probability of being best.
+
+The models' true values are taken as draws from one normal distribution, whose spread is unknown: its prior is
+half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not stand out from the
+noise are thereby drawn together. Without that, with a flat prior, which is also what a bootstrap of folds
+amounts to, the probability is too near to 1 wherever the models are nearly equal (docs/studies/decisions.md).
+A covariance from few folds is drawn towards equal variances of all contrasts, with the weight of as many
+degrees of freedom as there are contrasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skewanova.base.checks import Floats, Seed, check_fraction, seeded
+from skewanova.base.ties import TIE, falling_order, is_largest
+from skewanova.decision.joint_curves import MeanCurves, iauprec_covariance, mean_curves
+from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.fold_resampling import share_best
+from skewanova.inference.fold_statistics import helmert
+from skewanova.priors.weightings import DiscretePrior
+from skewanova.scores.design import check_ratio
+from skewanova.scores.table import Scores
+
+#: Draws from the posterior.
+N_DRAWS = 9999
+
+
+#: Equally likely values of the spread between models, and of the scale of a covariance estimated from folds.
+N_SPREADS, N_SCALES = 200, 40
+
+
+def probability_best(
+    estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
+) -> Floats:
+    """Posterior probability that each model has the largest true value.
+
+    Parameters
+    ----------
+    estimate, covariance : ndarray of shape (n_models,), (n_models, n_models)
+        Estimates and their sampling covariance.
+    df : float
+        Degrees of freedom of the covariance; infinite where it is as good as known.
+    n_draws : int, default 9999
+        Draws from the posterior.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n_models,)
+        Probabilities that sum to 1; models that never differ share theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova.decision.choice import probability_best
+    >>> probability_best(np.array([0.9, 0.5]), 0.001 * np.eye(2), df=19).round(2).tolist()
+    [1.0, 0.0]
+    """
+    variances, axes, seen = _contrasts(estimate, covariance)
+    if not variances.any():
+        return share_best(estimate[None])
+    pooled = len(variances) / (len(variances) + df)
+    variances = (1 - pooled) * variances + pooled * variances.mean()
+    spread, scale = _grid(float(np.sqrt(variances.mean())), df)
+    error = scale[:, None] * variances  # (n_points, n_contrasts)
+    total = error + spread[:, None] ** 2
+    log_likelihood = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
+    weight = np.exp(log_likelihood - log_likelihood.max())
+    generator = seeded(rng)
+    point = generator.choice(len(weight), size=n_draws, p=weight / weight.sum())
+    kept = 1 - error[point] / total[point]
+    noise = generator.standard_normal((n_draws, len(estimate))) @ axes.T  # whichever way the axes point
+    return share_best((kept * seen + np.sqrt(kept * error[point]) * noise) @ axes)
+
+
+def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Variances, directions (n_contrasts, n_models) and values of contrasts that are not always zero."""
+    contrasts = helmert(len(estimate))
+    variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
+    variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)
+    axes = vectors.T @ contrasts
+    seen = axes @ estimate
+    told = (variances > 0) | (np.abs(seen) > TIE)
+    return variances[told], axes[told], seen[told]
+
+
+def _grid(size: float, df: float) -> tuple[Floats, Floats]:
+    """Every pair of a spread between models and a scale of the covariance, all equally likely beforehand."""
+    spread = size * np.tan(np.pi / 2 * (np.arange(N_SPREADS) + 0.5) / N_SPREADS)
+    share = (np.arange(N_SCALES) + 0.5) / N_SCALES
+    scale = df / stats.chi2.isf(share, df) if np.isfinite(df) else np.ones(1)
+    spreads, scales = np.meshgrid(spread, scale)
+    return spreads.ravel(), scales.ravel()
+
+
+CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
+
+
+#: Column of the decisions that each criterion looks at, and whether more is better.
+CRITERIA = {
+    "highest_expected_auprec": ("expected_auprec", True),
+    "minimum_expected_regret": ("expected_regret", False),
+    "maximin_auprec": ("worst_auprec", True),
+    "minimax_regret": ("max_regret", False),
+    "highest_p_best": ("p_best", True),
+}
+
+
+def decision_choices(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Tell which model each criterion of choice picks.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        As :func:`decision_table` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `CHOICE_COLUMNS`, a row for each criterion: the highest expected AUPREC, the minimum
+        expected regret (always the same model), the largest worst AUPREC (maximin), the smallest largest
+        regret (minimax), and, where it is known, the highest probability of being best. ``margin`` is how far
+        ``runner_up`` stays behind; of equal models the first is picked.
+
+    Examples
+    --------
+    >>> from skewanova import decision_choices, decision_table, evaluate, load_satellite_scores
+    >>> table = decision_table(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> decision_choices(table)["model"].unique().tolist()
+    ['A']
+    """
+    rows = []
+    for criterion, (column, more) in CRITERIA.items():
+        values = decisions[column].to_numpy(dtype=np.float64)
+        if np.isnan(values).any():
+            continue
+        order = falling_order(values if more else -values)
+        first, second = order[0], order[1] if len(order) > 1 else None
+        behind = np.nan if second is None else abs(values[first] - values[second])
+        runner_up = "" if second is None else decisions["model"].iloc[second]
+        rows.append((criterion, decisions["model"].iloc[first], values[first], runner_up, behind))
+    return pd.DataFrame(rows, columns=list(CHOICE_COLUMNS))
+
+
+RANKING_COLUMNS = (
+    "rank",
+    "model",
+    "iauprec",
+    "std",
+    "conf_low",
+    "conf_high",
+    "group",
+    "auc",
+    "worst_prior",
+    "worst_auprec",
+    "expected_regret",
+    "max_regret",
+    "p_best",
+)
+
+
+DECISION_COLUMNS = (
+    "model",
+    "expected_auprec",
+    "worst_auprec",
+    "worst_prior",
+    "expected_regret",
+    "max_regret",
+    "p_best",
+    "p_best_over",
+    "auprec_rarest",
+    "auprec_commonest",
+    "sensitivity",
+    "loss_per_tenfold",
+)
+
+
+def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
+    """Models by falling mean IAUPREC over folds; equal means keep their order.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    tuple of str
+        Model names, best first.
+    """
+    mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
+    return tuple(evaluation.models[i] for i in falling_order(mean.loc[list(evaluation.models)]))
+
+
+def rank_models(
+    evaluation: Evaluation,
+    *,
+    letters: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    ratio: float = 0.0,
+    scores: Scores | None = None,
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Rank the models by mean IAUPREC, with what a choice between them would cost.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    letters : mapping, optional
+        Compact letters of the models, from a post-hoc test.
+    alpha : float, default 0.05
+        The intervals are at level ``1 - alpha``.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    scores : ScoreTable, optional
+        What was evaluated. With one fold p_best rests on it; without it it is nan.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws behind p_best.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
+        the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003); ``auc`` is the
+        mean over folds; ``worst_auprec`` is the mean AUPREC at ``worst_prior``, the rarest prior of the
+        deployment; ``expected_regret`` and ``max_regret`` are the mean and largest shortfall from the best
+        model at each deployment prior; ``p_best`` is the probability that the model has the largest true
+        IAUPREC, as in :func:`decision_table`. With one fold, all else that rests on the spread over folds is
+        nan.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, rank_models
+    >>> ranking = rank_models(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> ranking["rank"].tolist()
+    [1, 2, 3]
+    """
+    level = 1 - check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    measures = evaluation.ordered(ranking_order(evaluation))
+    groups = measures.iauprec.groupby("model", sort=False, observed=True)
+    mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
+    margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std
+    margin *= np.sqrt(1 / n_folds + ratio)
+    low = measures.deployment_prior.low
+    expected, largest = _regrets(measures)
+    frame = pd.DataFrame(
+        {
+            "rank": np.arange(1, len(mean) + 1),
+            "model": measures.models,
+            "iauprec": mean,
+            "std": std,
+            "conf_low": mean - margin,
+            "conf_high": mean + margin,
+            "group": [(letters or {}).get(model, "") for model in measures.models],
+            "auc": groups["auc"].mean().to_numpy(),
+            "worst_prior": low,
+            "worst_auprec": measures.mean_auprec([low])[:, 0],
+            "expected_regret": expected,
+            "max_regret": largest,
+            "p_best": _p_best(measures, ratio, scores, rng),
+        }
+    )
+    return frame[list(RANKING_COLUMNS)]
+
+
+def decision_table(
+    evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None, rng: Seed = 0
+) -> pd.DataFrame:
+    """Tell what every model promises and risks over the deployment prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    scores : ScoreTable, optional
+        What was evaluated. With one fold p_best rests on it; without it it is nan.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws behind p_best.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `DECISION_COLUMNS`, one row a model, the largest expected AUPREC first.
+
+        * ``expected_auprec``: mean AUPREC over the deployment prior (IAUPREC);
+        * ``worst_auprec``: its minimum over the deployment prior, reached at ``worst_prior``;
+        * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
+        * ``p_best``: probability that the model has the largest expected AUPREC in truth, from the spread
+          over ``p_best_over``: folds, or cases where there is one fold;
+        * ``auprec_rarest``, ``auprec_commonest``: AUPREC at either end of the deployment prior,
+          ``sensitivity`` their difference, and ``loss_per_tenfold`` that for each ten-fold of the skew (at a
+          single prior, by the slope there).
+
+    Raises
+    ------
+    ValueError
+        If the ratio is negative.
+
+    Notes
+    -----
+    The range of a beta weighting is that between its 0.1 % and 99.9 % quantiles; a discrete weighting has no
+    priors between its own. P(best) is the posterior probability under a normal distribution of the models'
+    true values with unknown spread, which keeps it honest where models are nearly equal; that from folds
+    covers new folds of such data (and new training sets, by the inflation of the variance), that from cases
+    new cases for these fitted models.
+
+    Examples
+    --------
+    >>> from skewanova import decision_table, evaluate, load_satellite_scores
+    >>> table = decision_table(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
+    [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
+    """
+    check_ratio(ratio)
+    measures = evaluation.ordered(ranking_order(evaluation))
+    weighting, curves = measures.deployment_prior, mean_curves(measures)
+    expected, largest = _regrets(measures)
+    p_best = _p_best(measures, ratio, scores, rng)
+    over = "folds" if len(measures.folds) > 1 else "cases"
+    worst, worst_prior = _worst(measures, curves)
+    ends = measures.mean_auprec([weighting.low, weighting.high])
+    frame = pd.DataFrame(
+        {
+            "model": measures.models,
+            "expected_auprec": measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"]
+            .mean()
+            .to_numpy(),
+            "worst_auprec": worst,
+            "worst_prior": worst_prior,
+            "expected_regret": expected,
+            "max_regret": largest,
+            "p_best": p_best,
+            "p_best_over": np.where(np.isnan(p_best), "", over),
+            "auprec_rarest": ends[:, 0],
+            "auprec_commonest": ends[:, 1],
+            "sensitivity": ends[:, 1] - ends[:, 0],
+            "loss_per_tenfold": _loss_per_tenfold(ends, weighting.low, weighting.high, curves),
+        }
+    )
+    return frame[list(DECISION_COLUMNS)]
+
+
+def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
+    """Smallest mean AUPREC over the deployment prior, and the prior there."""
+    weighting = measures.deployment_prior
+    if isinstance(weighting, DiscretePrior):
+        priors, weights = weighting.quadrature()
+        priors = np.sort(priors[weights > 0])
+        values = measures.mean_auprec(priors)
+        return values.min(axis=1), priors[is_largest(-values).argmax(axis=1)]
+    found = [curves.smallest(i, weighting.low, weighting.high) for i in range(len(measures.models))]
+    return np.array([value for value, _ in found]), np.array([prior for _, prior in found])
+
+
+def _loss_per_tenfold(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
+    """AUPREC lost for each ten-fold of the skew, from one end of the deployment prior to the other."""
+    if low == high:
+        return np.asarray(curves.slope(low) * np.log(10))
+    decades = np.log10((1 - low) / low) - np.log10((1 - high) / high)
+    return np.asarray((ends[:, 1] - ends[:, 0]) / decades)
+
+
+def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
+    """Mean and largest shortfall from the best model, over the deployment prior."""
+    weighting, curves = measures.deployment_prior, mean_curves(measures)
+    regions = curves.regions()
+    priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
+    means = measures.mean_auprec(priors)
+    regret = means.max(axis=0) - means
+    if isinstance(weighting, DiscretePrior):  # priors between its own do not occur
+        return regret @ weights, regret[:, weights > 0].max(axis=1)
+    largest = [
+        max(curves.largest_gap(model, region, weighting.low, weighting.high) for region in regions)
+        for model in range(len(means))
+    ]
+    return regret @ weights, np.maximum(np.array(largest), 0.0)
+
+
+def _p_best(measures: Evaluation, ratio: float, scores: Scores | None, rng: Seed) -> Floats:
+    """Probability that each model has the largest IAUPREC; nan where no spread is known."""
+    found = iauprec_covariance(measures, ratio=ratio, scores=scores)
+    if found is None:
+        return np.full(len(measures.models), np.nan)
+    estimate, covariance, df = found
+    return probability_best(estimate, covariance, df=df, rng=rng)

@@ -1,0 +1,408 @@
+"""Mean AUPREC along the prior, exactly, with its joint spread.
+
+AUPREC is analytic for imaginary parts of the log-odds of the prior below pi. On panels of limited width a few
+dozen terms hold every digit, so crossings and extremes are roots of polynomials: no grid decides them.
+
+Whether the spread was seen over folds or comes from leaving out single cases, it is held in the same
+way: as deviations whose products sum to the covariance of the estimates, at every prior and between priors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.polynomial.chebyshev import chebfit, chebpts1, chebvander
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit, logit
+
+from skewanova.base.checks import Bools, Floats, InputError
+from skewanova.base.ties import TIE, is_largest
+from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.inference import fold_statistics
+from skewanova.inference.influence import JackknifeLookup, influence_kernel, stratified_covariance
+from skewanova.scores.pairing import paired_cases
+from skewanova.scores.table import Scores
+
+#: Widest panel in the log-odds, and the degree that holds every digit on it.
+PANEL_WIDTH = 4.0
+
+
+DEGREE = 32
+
+
+#: Parts of a panel on which series are bounded.
+PARTS = 8
+
+
+Region = tuple[int, float, float]
+
+
+Stretch = tuple[float, float]
+
+
+def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
+    """Ends of the panels between two priors, in log-odds, and the priors to sample a function at."""
+    first, last = float(logit(low)), float(logit(high))
+    count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
+    edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    return edges, np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(DEGREE + 1)).ravel())
+
+
+def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
+    """For each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
+    parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
+    nodes = chebpts1(DEGREE + 1)
+    return tuple(
+        tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T)
+        for domain, part in zip(pairwise(edges.tolist()), parts, strict=True)
+    )
+
+
+def bounds(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Limits of series (..., DEGREE + 1) that they stay within on each part of their panel: (..., PARTS)."""
+    parts = coefficients @ _to_parts()
+    reach = np.abs(parts[..., 1:]).sum(axis=-1)
+    middle = parts[..., 0]
+    return np.moveaxis(middle - reach, 0, -1), np.moveaxis(middle + reach, 0, -1)
+
+
+@cache
+def _to_parts() -> Floats:
+    """From coefficients of a series on its panel to those on each of its parts."""
+    nodes = chebpts1(DEGREE + 1)
+    left = -1 + 2 * np.arange(PARTS)[:, None] / PARTS
+    inside = left + (nodes + 1) / PARTS
+    return np.array([chebfit(nodes, chebvander(x, DEGREE), DEGREE).T for x in inside])
+
+
+def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
+    """Sign of each function (n_functions, n_priors) that is clear of zero throughout, else 0."""
+    nodes = chebpts1(DEGREE + 1)
+    signs = []
+    for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
+        low, high = bounds(np.asarray(chebfit(nodes, part.T, DEGREE).T, dtype=np.float64))
+        signs.append(np.where(low.min(axis=-1) > TIE, 1, np.where(high.max(axis=-1) < -TIE, -1, 0)))
+    return np.where(np.all(np.array(signs) == signs[0], axis=0), signs[0], 0)
+
+
+def sign_stretches(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
+    """Sign (-1, 0, 1) of a function between its changes of sign, in log-odds; pieces join at the edges.
+
+    What is smaller than `TIE` counts as zero.
+    """
+    ends = [edges[0], *sorted({*edges[1:-1], *(r for piece in pieces for r in _roots(piece))}), edges[-1]]
+    found: list[tuple[int, float, float]] = []
+    for low, high in pairwise(map(float, ends)):
+        middle = (low + high) / 2
+        piece = pieces[int(np.searchsorted(edges, middle, side="right")) - 1]
+        value = float(piece(middle))
+        sign = 0 if abs(value) <= TIE else int(np.sign(value))
+        if found and found[-1][0] == sign:
+            found[-1] = (sign, found[-1][1], high)
+        else:
+            found.append((sign, low, high))
+    return found
+
+
+@dataclass(frozen=True)
+class MeanCurves:
+    """Mean AUPREC of every model between two priors.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits of the prior.
+    edges : ndarray
+        Ends of the panels, in log-odds.
+    panels : tuple of tuple of Chebyshev
+        For each panel, the series of every model.
+    """
+
+    low: float
+    high: float
+    edges: Floats
+    panels: tuple[tuple[Chebyshev, ...], ...]
+
+    @classmethod
+    def sampled(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
+        """Fit the series to a function from priors to values of shape (n_models, n_priors)."""
+        edges, priors = panel_priors(low, high)
+        return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
+
+    def at(self, priors: Floats | float) -> Floats:
+        """Mean AUPREC at priors, of shape (n_models, n_priors)."""
+        x = np.atleast_1d(logit(priors))
+        panel = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
+        values = np.empty((len(self.panels[0]), len(x)))
+        for k in np.unique(panel):
+            values[:, panel == k] = [series(x[panel == k]) for series in self.panels[k]]
+        return values
+
+    def leader(self, prior: float) -> int:
+        """First model in order whose value is the largest but for rounding."""
+        values = self.at(prior)[:, 0]
+        return int(np.argmax(is_largest(values)))
+
+    def regions(self) -> list[Region]:
+        """Leader, lowest and highest prior of every stretch without a change of the lead."""
+        found: list[Region] = []
+        for low, high in pairwise([self.low, *self._candidates(), self.high]):
+            leader = self.leader(float(expit((logit(low) + logit(high)) / 2)))
+            if found and found[-1][0] == leader:
+                found[-1] = (leader, found[-1][1], high)
+            else:
+                found.append((leader, low, high))
+        return found
+
+    def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
+        """Largest shortfall of a model from the region's leader between two priors."""
+        leader, first, last = region
+        first, last = max(first, low), min(last, high)
+        if first > last:
+            return 0.0
+        x = np.array([logit(first), *self._extremes(leader, model), logit(last)])
+        inside = expit(x[(x >= x[0]) & (x <= x[-1])])
+        values = self.at(inside)
+        return float((values[leader] - values[model]).max())
+
+    def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
+        """Smallest value of one curve between two priors, and the prior where it is reached."""
+        ends = [float(logit(low)), float(logit(high))]
+        turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
+        inside = [x for x in (*turns, *self.edges[1:-1]) if ends[0] < x < ends[1]]
+        priors = np.array([low, *expit(inside), high])
+        values = self.at(priors)[model]
+        least = int(np.argmax(is_largest(-values)))
+        return float(values[least]), float(priors[least])
+
+    def slope(self, prior: float) -> Floats:
+        """Change of every curve with the log-odds of the prior."""
+        x = float(logit(prior))
+        panel = int(np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1))
+        return np.array([float(series.deriv()(x)) for series in self.panels[panel]])
+
+    def _candidates(self) -> list[float]:
+        """Priors at which two curves that may lead meet, or a panel ends: the lead changes nowhere else."""
+        met = [_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
+        found = expit(np.concatenate([*met, self.edges[1:-1]]))
+        return sorted({float(p) for p in found if self.low < p < self.high})
+
+    def _extremes(self, leader: int, model: int) -> Iterator[float]:
+        """Log-odds at which the shortfall turns, or a panel ends."""
+        yield from self.edges[1:-1]
+        for panel in self.panels:
+            yield from _roots((panel[leader] - panel[model]).deriv())
+
+
+def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
+    """Curves that are not below some other all over a part of the panel, for any of its parts."""
+    low, high = bounds(np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel]))
+    may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
+    return [curve for curve, kept in zip(panel, may_lead, strict=True) if kept]
+
+
+def _roots(curve: Chebyshev) -> Floats:
+    """Real roots within the domain; none where the curve is rounding throughout."""
+    size = np.abs(curve.coef)
+    if size.max() <= TIE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
+        return np.empty(0)
+    roots = np.asarray(curve.trim(1e-17).roots())
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    return np.asarray(real[(real > curve.domain[0]) & (real < curve.domain[1])])
+
+
+#: Cases whose deviations are held at once.
+CASES_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class JointCurves:
+    """Estimates of every model at several priors, and what they deviate by.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_priors,)
+        Where the curves are known.
+    estimate : ndarray of shape (n_models, n_priors)
+        Mean AUPREC.
+    deviations : ndarray of shape (n_units, n_models, n_priors)
+        The covariance of two estimates is the sum over units of the products of their deviations; with one
+        fold and no scores there are no units.
+    df : float
+        Degrees of freedom of the covariance: folds less one, infinite for cases, nan without units.
+    """
+
+    priors: Floats
+    estimate: Floats
+    deviations: Floats
+    df: float
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known about the spread."""
+        return len(self.deviations) > 0
+
+    def averaged(self, weights: Floats) -> JointCurves:
+        """Average over the priors, as one curve of one value."""
+        return JointCurves(
+            np.array([np.nan]),
+            (self.estimate @ weights)[:, None],
+            (self.deviations @ weights)[..., None],
+            self.df,
+        )
+
+    def covariance(self) -> Floats:
+        """Covariance of the models at the first prior, of shape (n_models, n_models)."""
+        first = self.deviations[..., 0]
+        return np.asarray(first.T @ first)
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Difference and its variance of every pair of models, each of shape (n_pairs, n_priors)."""
+        a, b = fold_statistics.pair_indices(len(self.estimate))
+        variance = np.full((len(a), len(self.priors)), np.nan)
+        for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)) if self.known else ():
+            moved = self.deviations[:, i] - self.deviations[:, j]
+            variance[k] = (moved * moved).sum(axis=0)
+        difference = self.estimate[a] - self.estimate[b]
+        alike = (np.abs(difference).max(axis=1) <= TIE) & (variance.max(axis=1) <= TIE**2)
+        difference[alike] = variance[alike] = 0.0  # models that are the same, but for rounding
+        return difference, variance
+
+    def critical_value(self, alpha: float) -> float:
+        """Two-sided value of one t; nan where nothing is known."""
+        return float(stats.t.isf(alpha / 2, self.df)) if self.known else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class PanelCurves:
+    """Joint curves sampled so that they are known, but for rounding, at every prior of a range."""
+
+    low: float
+    high: float
+    edges: Floats
+    joint: JointCurves
+
+    @cached_property
+    def curves(self) -> MeanCurves:
+        """The mean curves alone."""
+        return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
+
+
+def fold_curves(priors: Floats, values: Floats, *, ratio: float = 0.0) -> JointCurves:
+    """Curves from AUPREC of shape (n_folds, n_models, n_priors).
+
+    The covariance of the means over folds is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) where folds
+    share training data.
+    """
+    n_folds = len(values)
+    mean = values.mean(axis=0)
+    if n_folds < 2:
+        return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
+    scale = np.sqrt((1 / n_folds + ratio) / (n_folds - 1))
+    return JointCurves(priors, mean, scale * (values - mean), n_folds - 1)
+
+
+def case_curves(
+    priors: Floats, estimate: Floats, cases: tuple[Bools, list[NDArray[np.float64]]]
+) -> JointCurves:
+    """Curves of models on one set of cases, from what leaving out every case changes (jackknife)."""
+    positive, scores = cases
+    size = np.where(positive, positive.sum(), (~positive).sum())[:, None]
+    lookups = [JackknifeLookup(positive, score, priors) for score in scores]
+
+    def deviations(rows: slice) -> Floats:
+        return np.hstack([lookup.rows(rows) / size[rows] for lookup in lookups])
+
+    if len(positive) <= estimate.size:
+        units = deviations(slice(None))
+    else:  # as many directions as columns say the same
+        starts = range(0, len(positive), CASES_AT_ONCE)
+        units = _condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
+    return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf)
+
+
+def _condensed(blocks: Iterable[Floats]) -> Floats:
+    """As many rows as columns with the same products of columns: the symmetric root of these.
+
+    Through triangles, as the products themselves would lose half of the digits of columns that are nearly
+    alike; the root is the only one that no processor may turn another way.
+    """
+    stacked = reduce(lambda kept, block: np.vstack([np.linalg.qr(kept, mode="r"), block]), blocks)
+    _, size, axes = np.linalg.svd(np.linalg.qr(stacked, mode="r"), full_matrices=False)
+    return np.asarray(axes.T * size @ axes)
+
+
+def joint_curves(
+    evaluation: Evaluation, priors: Floats, *, ratio: float = 0.0, scores: Scores | None = None
+) -> JointCurves:
+    """Measure the curves of an evaluation at priors, from folds or, with one fold, from its scores.
+
+    Without scores one fold tells nothing about the spread, nor do folds in which a model is missing, or cases
+    that do not match between models.
+    """
+    values = evaluation.cell_auprec(priors).swapaxes(0, 1)
+    if np.isnan(values).any():
+        mean = evaluation.mean_auprec(priors)
+        return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
+    cases = matched_cases(scores, evaluation.models) if len(values) == 1 and scores is not None else None
+    return (
+        fold_curves(priors, values, ratio=ratio) if cases is None else case_curves(priors, values[0], cases)
+    )
+
+
+def panel_curves(evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None) -> PanelCurves:
+    """Measure the curves over the grid of priors and the deployment prior together."""
+    grid = prior_grid(evaluation, 2)
+    low, high = float(grid[0]), float(grid[-1])
+    edges, priors = panel_priors(low, high)
+    return PanelCurves(low, high, edges, joint_curves(evaluation, priors, ratio=ratio, scores=scores))
+
+
+def matched_cases(scores: Scores, models: tuple[str, ...]) -> tuple[Bools, list[NDArray[np.float64]]] | None:
+    """Labels of the only fold's cases and the scores of every model on them.
+
+    None if they do not match, or if a class has one case, which shows no spread.
+    """
+    try:
+        cases = paired_cases(scores)
+    except InputError:
+        return None
+    if min(np.count_nonzero(cases.positive), np.count_nonzero(~cases.positive)) < 2:
+        return None
+    return cases.positive, [cases.scores[scores.models.index(name)] for name in models]
+
+
+def iauprec_covariance(
+    evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None
+) -> tuple[Floats, Floats, float] | None:
+    """Mean IAUPREC of every model, the covariance of these means and its degrees of freedom, where known."""
+    table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
+    values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
+    n_folds = len(values)
+    if not np.isfinite(values).all():
+        return None
+    if n_folds > 1:
+        return (
+            values.mean(axis=0),
+            fold_statistics.fold_covariance(values) * (1 / n_folds + ratio),
+            n_folds - 1.0,
+        )
+    cases = None if scores is None else matched_cases(scores, evaluation.models)
+    if cases is None:
+        return None
+    positive, columns = cases
+    influence = [influence_kernel(positive, score, evaluation.deployment_prior)[1] for score in columns]
+    return values[0], stratified_covariance(np.stack(influence, axis=1), positive), np.inf
+
+
+def mean_curves(measures: Evaluation) -> MeanCurves:
+    """Curves over the grid of priors and the deployment prior together."""
+    grid = prior_grid(measures, 2)
+    return MeanCurves.sampled(measures.mean_auprec, float(grid[0]), float(grid[-1]))

@@ -1,0 +1,443 @@
+"""Who leads where: regions, crossings, leaders.
+
+The interval is Fieller's (1954): it holds the priors at which the pointwise test does not tell the two models
+apart, as far as these hang together with the crossing. No slope is divided by, so it stays right where the
+curves run almost side by side, and then reaches the limits of the range instead of ending too early.
+
+A model is out at a prior where the simultaneous band of its difference to some other model lies below zero.
+As the bands hold for all pairs at all priors at once, the truly best model stays in at every prior with at
+least their probability: a confidence set for the best (Gupta 1965; Hsu 1984), from the bands that
+`differences` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from skewanova.base.checks import Floats, Seed, check_fraction
+from skewanova.base.ties import falling_order
+from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.choice import ranking_order
+from skewanova.decision.joint_curves import (
+    MeanCurves,
+    PanelCurves,
+    Region,
+    clear_signs,
+    joint_curves,
+    mean_curves,
+    panel_curves,
+    panel_series,
+    sign_stretches,
+)
+from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.inference import fold_statistics
+from skewanova.priors.weightings import UniformPrior
+from skewanova.scores.design import check_ratio
+from skewanova.scores.table import Scores
+
+REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
+
+
+def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
+    """Which model has the largest mean AUPREC at which prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `REGION_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
+        together; limits between regions are the priors at which the mean curves cross. ``margin`` is the lead
+        over ``runner_up``, the second-best model of the region, averaged over the region's priors.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, lead_regions, load_satellite_scores
+    >>> lead_regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
+    ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
+    """
+    measures = evaluation.ordered(ranking_order(evaluation))
+    curves = mean_curves(measures)
+    rows = [(*region, *_margin(measures, curves, region)) for region in curves.regions()]
+    return pd.DataFrame(
+        [(measures.models[leader], *rest) for leader, *rest in rows], columns=list(REGION_COLUMNS)
+    )
+
+
+def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
+    """Mean lead over the second-best model of a region, and who that is."""
+    leader, low, high = region
+    if len(measures.models) < 2:
+        return np.nan, ""
+    priors, weights = UniformPrior(low, high).quadrature()
+    mean = curves.at(priors) @ weights
+    second = next(i for i in falling_order(mean) if i != leader)
+    return float(mean[leader] - mean[second]), measures.models[second]
+
+
+CROSSING_COLUMNS = (
+    "prior",
+    "conf_low",
+    "conf_high",
+    "model_below",
+    "model_above",
+    "lead",
+    "open_low",
+    "open_high",
+    "std_error",
+    "df",
+)
+
+
+#: Two numbers for one root in the log-odds differ by no more than this.
+SAME_ROOT = 1e-9
+
+
+class Crossing(NamedTuple):
+    """Where one model passes another: their positions, and priors."""
+
+    below: int
+    above: int
+    prior: float
+    conf_low: float
+    conf_high: float
+    open_low: bool
+    open_high: bool
+    std_error: float
+
+
+def crossings(
+    evaluation: Evaluation,
+    *,
+    ratio: float = 0.0,
+    alpha: float = 0.05,
+    scores: Scores | None = None,
+) -> pd.DataFrame:
+    """Priors at which the mean curves of two models cross, each with a confidence interval.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    alpha : float, default 0.05
+        The intervals are at level ``1 - alpha``, each by itself.
+    scores : ScoreTable, optional
+        What was evaluated. With one fold the intervals rest on it; without it they are nan.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `CROSSING_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
+        together. ``model_below`` is the better of the two below the prior, ``model_above`` the better one
+        above it; ``lead`` tells whether the largest mean of all changes hands there. ``open_low`` and
+        ``open_high`` mark intervals that reach a limit of the range and may go on beyond. ``std_error`` is
+        the delta method's, and ``df`` the degrees of freedom (infinite for one fold).
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Notes
+    -----
+    The interval holds the priors around the crossing at which the paired t of the difference stays within its
+    two-sided critical value (Fieller 1954). From folds the variance is inflated by ``1 + J ratio`` (Nadeau
+    and Bengio 2003); from one fold it is the jackknife's over cases. Limits are roots of polynomials, no
+    grid's.
+
+    Examples
+    --------
+    >>> from skewanova import crossings, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> crossings(measures, ratio=0.25)[["model_below", "model_above", "lead"]].values.tolist()
+    []
+    """
+    check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    panel = panel_curves(evaluation, ratio=ratio, scores=scores)
+    return crossings_frame(panel, evaluation.models, alpha)
+
+
+def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
+    """Every crossing as a row."""
+    regions = panel.curves.regions()
+    leads = [(a, b, high) for (a, _, high), (b, _, _) in pairwise(regions)]
+    unordered = find_crossings(panel, panel.joint.critical_value(alpha))
+    found = [unordered[i] for i in falling_order([-c.prior for c in unordered])]
+    rows = [
+        (
+            c.prior,
+            c.conf_low,
+            c.conf_high,
+            models[c.below],
+            models[c.above],
+            any(
+                a == c.below and b == c.above and np.isclose(p, c.prior, rtol=1e-6, atol=0)
+                for a, b, p in leads
+            ),
+            c.open_low,
+            c.open_high,
+            c.std_error,
+            panel.joint.df,
+        )
+        for c in found
+    ]
+    return pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)).astype(
+        {"lead": bool, "open_low": bool, "open_high": bool}
+    )
+
+
+def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
+    """Crossings of every pair, pair by pair; with a critical value of nan their intervals are nan."""
+    if panel.low == panel.high:
+        return []
+    difference, variance = panel.joint.pairs()
+    pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
+    found, known = [], not np.isnan(critical)
+    for k in np.flatnonzero(clear_signs(panel.edges, difference) == 0):
+        a, b = pairs[k]
+        pieces = [row[0] for row in panel_series(panel.edges, difference[k : k + 1])]
+        stretches = [s for s in sign_stretches(panel.edges, pieces) if s[0]]
+        for (before, _, end), (after, start, _) in pairwise(stretches):
+            if before == after:
+                continue
+            at = (end + start) / 2  # the same but where the curves coincide on a stretch
+            limits: tuple[float, float, bool, bool] = (np.nan, np.nan, False, False)
+            if known:
+                around = undecided(panel.edges, difference[k], variance[k], critical)
+                limits = _limits(panel.edges, around, at)
+            error = _delta_error(panel.edges, pieces, variance[k], at)
+            below, above = (int(a), int(b)) if before > 0 else (int(b), int(a))
+            found.append(Crossing(below, above, float(expit(at)), *limits, error))
+    return found
+
+
+def undecided(
+    edges: Floats, difference: Floats, variance: Floats, critical: float
+) -> list[tuple[float, float]]:
+    """Stretches, in log-odds, on which a difference is within `critical` standard errors of zero."""
+    return undecided_pairs(edges, difference[None], variance[None], critical)[0]
+
+
+def undecided_pairs(
+    edges: Floats, difference: Floats, variance: Floats, critical: float
+) -> list[list[tuple[float, float]]]:
+    """The same for each of several differences (n_pairs, n_priors)."""
+    excess = difference**2 - critical**2 * variance
+    size = np.abs(excess).max(axis=1)
+    excess = excess / np.where(size > 0, size, 1.0)[:, None]
+    whole = [(float(edges[0]), float(edges[-1]))]
+    known = {1: [], -1: whole}
+    found = []
+    for row, sign, largest in zip(excess, clear_signs(edges, excess), size, strict=True):
+        if sign or largest == 0:
+            found.append(known[int(sign)] if sign else whole)
+            continue
+        pieces = [series[0] for series in panel_series(edges, row[None])]
+        found.append([(low, high) for turn, low, high in sign_stretches(edges, pieces) if turn <= 0])
+    return found
+
+
+def _limits(
+    edges: Floats, stretches: list[tuple[float, float]], at: float
+) -> tuple[float, float, bool, bool]:
+    """Limits of the stretch around a crossing, and whether they are those of the range."""
+    around = [(low, high) for low, high in stretches if low - SAME_ROOT <= at <= high + SAME_ROOT]
+    low, high = around[0] if around else (at, at)
+    return (
+        float(expit(low)),
+        float(expit(high)),
+        low <= edges[0] + SAME_ROOT,
+        high >= edges[-1] - SAME_ROOT,
+    )
+
+
+def _delta_error(edges: Floats, pieces: list[np.polynomial.Chebyshev], variance: Floats, at: float) -> float:
+    """Standard error of the crossing by the delta method, on the prior's scale."""
+    panel = min(int(np.searchsorted(edges, at, side="right")) - 1, len(pieces) - 1)
+    slope = float(pieces[panel].deriv()(at))
+    if not np.isfinite(variance).all() or slope == 0:
+        return np.nan
+    spread = panel_series(edges, variance[None])[panel][0]
+    prior = float(expit(at))
+    return float(np.sqrt(max(spread(at), 0.0)) / abs(slope) * prior * (1 - prior))
+
+
+LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
+
+
+#: Stretches shorter than this, in log-odds, are one root found twice.
+SHORTEST = 1e-9
+
+
+#: Effective negatives from which on the bands of one test set hold (docs/studies/decisions.md).
+ENOUGH_FOR_INFLUENCE = 100
+
+
+#: Gauss-Legendre nodes and weights on [-1, 1].
+NODES = np.polynomial.legendre.leggauss(24)
+
+
+#: Leader, models not shown to be behind another, and limits in log-odds.
+LeadStretch = tuple[int, tuple[int, ...], float, float]
+
+
+def leaders(
+    evaluation: Evaluation,
+    *,
+    ratio: float = 0.0,
+    alpha: float = 0.05,
+    scores: Scores | None = None,
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Which models may be the best at which prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    alpha : float, default 0.05
+        With probability ``1 - alpha`` the best model is among the contenders, at all priors at once.
+    scores : ScoreTable, optional
+        What was evaluated. With one fold the bands rest on it; without it every model is a contender.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws behind the bands.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `LEADER_COLUMNS`: one row for each stretch of priors and contender. ``leader`` has the
+        largest mean AUPREC on the stretch, and is a contender itself; ``shortfall`` is by how much the
+        contender's mean stays below the leader's, averaged over the stretch in the log-odds. The limits are
+        exact.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Notes
+    -----
+    Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
+    simultaneous band of :func:`~skewanova.difference_curves` puts it behind another. With one fold nobody is
+    left out at priors with fewer than 100 effective negatives, for which the bands are not claimed to hold.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, leaders, load_satellite_scores
+    >>> found = leaders(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> found["contender"].tolist()
+    ['A', 'C', 'B']
+    """
+    check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    panel = panel_curves(evaluation, ratio=ratio, scores=scores)
+    joint = joint_curves(evaluation, prior_grid(evaluation, BAND_PRIORS), ratio=ratio, scores=scores)
+    critical = pair_critical(joint, alpha, rng=rng)
+    return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
+
+
+def rarest_decided(evaluation: Evaluation) -> float:
+    """Prior below which nobody is left out: 0 with several folds, whose spread shows itself."""
+    if len(evaluation.folds) > 1:
+        return 0.0
+    fewest = min(roc.n_negative for roc in evaluation.curves.values())
+    return float(ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + fewest))
+
+
+def leaders_frame(
+    panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
+) -> pd.DataFrame:
+    """Every stretch and contender as a row."""
+    rows = []
+    for leader, contenders, low, high in lead_stretches(panel, critical, rarest=rarest):
+        values: Floats = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
+        limits = _limit(panel, low), _limit(panel, high)
+        by_value = [leader, *(i for i in falling_order(values) if i in contenders and i != leader)]
+        rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
+    return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
+
+
+def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeadStretch]:
+    """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
+    floor = float(logit(rarest)) if rarest > 0 else -np.inf
+    behind = _joined(
+        (out, max(low, floor), high) for out, low, high in _behind(panel, critical) if high > floor
+    )
+    leads = panel.curves.regions()
+    ends = {float(logit(panel.low)), float(logit(panel.high))}
+    ends |= {float(logit(high)) for _, _, high in leads}
+    ends |= {end for _, low, high in behind for end in (low, high) if min(ends) < end < max(ends)}
+    found: list[LeadStretch] = []
+    edges = sorted(ends)
+    for low, high in pairwise(edges if len(edges) > 1 else edges * 2):
+        if high - low < SHORTEST and len(edges) > 2:
+            continue
+        middle = (low + high) / 2
+        out = {model for model, first, last in behind if first <= middle <= last}
+        leader = panel.curves.leader(float(expit(middle)))
+        inside = tuple(i for i in range(len(panel.joint.estimate)) if i not in out or i == leader)
+        if found and found[-1][:2] == (leader, inside):
+            found[-1] = (leader, inside, found[-1][2], high)
+        else:
+            found.append((leader, inside, low, high))
+    return found
+
+
+def _behind(panel: PanelCurves, critical: float) -> list[tuple[int, float, float]]:
+    """Stretches, in log-odds, on which the band of a difference puts a model behind another."""
+    if np.isnan(critical):
+        return []
+    difference, variance = panel.joint.pairs()
+    pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
+    decided = undecided_pairs(panel.edges, difference, variance, critical)
+    stretches = [
+        (a, b, low, high)
+        for (a, b), ends in zip(pairs, decided, strict=True)
+        for low, high in _between(panel.edges, ends)
+    ]
+    middle = {(low, high): expit((low + high) / 2) for *_, low, high in stretches}
+    values = dict(zip(middle, panel.curves.at(np.array([*middle.values()])).T, strict=True))
+    found = []
+    for a, b, low, high in stretches:
+        at = values[low, high]
+        found.append((int(b if at[a] > at[b] else a), low, high))
+    return found
+
+
+def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+    """The same stretches, those of one model that touch made one."""
+    found: list[tuple[int, float, float]] = []
+    for model, low, high in sorted(stretches):
+        if found and found[-1][0] == model and low <= found[-1][2]:
+            found[-1] = (model, found[-1][1], max(high, found[-1][2]))
+        else:
+            found.append((model, low, high))
+    return found
+
+
+def _between(edges: Floats, stretches: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What the stretches leave over between the first and the last edge."""
+    ends = [float(edges[0]), *(end for stretch in stretches for end in stretch), float(edges[-1])]
+    return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > SHORTEST]
+
+
+def _limit(panel: PanelCurves, at: float) -> float:
+    """Prior at a log-odds; the limits of the range to their last digit."""
+    for end in (panel.low, panel.high):
+        if abs(at - float(logit(end))) < SHORTEST:
+            return end
+    return float(expit(at))

@@ -1,0 +1,481 @@
+"""One threshold at the priors of its use.
+
+The recall T and the false positive rate F of a fixed threshold are two independent binomial shares. Sums and
+ratios of them get their limits from Wilson's limits of each (MOVER: Zou and Donner 2008; for ratios Donner
+and Zou 2012), which hold up where F or T is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_float_array,
+    check_fraction,
+    check_one_number,
+    check_prior_list,
+    emit,
+)
+from skewanova.base.frames import records
+from skewanova.base.ties import TIE
+from skewanova.curves.roc import RocCurve
+from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.intervals import wilson_limits
+from skewanova.scores.design import check_ratio, find_resampling
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import Label, ScoreTable
+
+#: What is measured at a threshold, in the order of every frame.
+MEASURES = (
+    "recall",
+    "fpr",
+    "precision",
+    "npv",
+    "flagged",
+    "error_rate",
+    "f_measure",
+    "expected_cost",
+)
+
+
+class Estimate(NamedTuple):
+    """A number and its limits."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Share(NamedTuple):
+    """A binomial share and Wilson's limits of it."""
+
+    value: float
+    low: float
+    high: float
+
+    def complement(self) -> Share:
+        """Share of the others."""
+        return Share(1 - self.value, 1 - self.high, 1 - self.low)
+
+
+def at_threshold(roc: RocCurve, threshold: float) -> int:
+    """Vertex of the rule ``score >= threshold``."""
+    return int(np.count_nonzero(roc.thresholds >= threshold)) - 1
+
+
+def reaching_recall(roc: RocCurve, recall: float) -> int:
+    """Vertex of the highest threshold whose recall is at least as wanted."""
+    return int(np.argmax(roc.tpr >= recall - TIE))
+
+
+def reaching_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
+    """Vertex of the lowest threshold whose precision is at least as wanted; None where there is none."""
+    hits, alarms = prior * roc.tpr, (1 - prior) * roc.fpr
+    reached = np.flatnonzero(hits >= (precision - TIE) * (hits + alarms))
+    return int(reached[-1]) if reached[-1] > 0 else None  # the origin flags nothing, so it has no precision
+
+
+def within_budget(roc: RocCurve, flagged: float, prior: float) -> int:
+    """Vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
+    share = prior * roc.tpr + (1 - prior) * roc.fpr
+    return int(np.flatnonzero(share <= flagged + TIE)[-1])
+
+
+def cheapest(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
+    """Vertex of smallest expected cost; of several, the one that flags least."""
+    cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
+    return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
+
+
+def share(value: float, size: float, level: float) -> Share:
+    """Share of `size` trials with Wilson's (1927) limits."""
+    return Share(value, *wilson_limits(value, size, level))
+
+
+def measures(
+    recall: Share, fpr: Share, prior: float, costs: tuple[float, float] | None
+) -> dict[str, Estimate]:
+    """Every one of `MEASURES` at one prior; the expected cost is nan where no costs are known."""
+    miss, other = recall.complement(), 1 - prior
+    paid = (np.nan, np.nan) if costs is None else costs
+    found = (
+        Estimate(*recall),
+        Estimate(*fpr),
+        _of_two(recall, fpr, prior / other),
+        _of_two(fpr.complement(), miss, other / prior),
+        weighted_sum(recall, fpr, (prior, other)),
+        weighted_sum(miss, fpr, (prior, other)),
+        _f_measure(recall, fpr, other / prior),
+        weighted_sum(miss, fpr, (prior * paid[1], other * paid[0])),
+    )
+    return dict(zip(MEASURES, found, strict=True))
+
+
+def weighted_sum(first: Share, second: Share, weights: tuple[float, float]) -> Estimate:
+    """Sum of two shares with positive weights (Zou and Donner 2008)."""
+    a, b = weights
+    value = a * first.value + b * second.value
+    below = np.hypot(a * (first.value - first.low), b * (second.value - second.low))
+    above = np.hypot(a * (first.high - first.value), b * (second.high - second.value))
+    return Estimate(float(value), float(value - below), float(value + above))
+
+
+def share_ratio(over: Share, under: Share) -> Estimate:
+    """Quotient of two shares (Donner and Zou 2012): where ``over - q under`` has a limit of 0.
+
+    Infinite where nothing is below the line; nan between 0 and infinity where both are 0.
+    """
+    product = over.value * under.value
+    low, high = over.low * (2 * over.value - over.low), over.high * (2 * over.value - over.high)
+    down, up = under.low * (2 * under.value - under.low), under.high * (2 * under.value - under.high)
+    # the quadratic's smaller root, written so that nothing cancels
+    bottom = product + np.sqrt(max(product**2 - low * up, 0.0))
+    lower = (low / bottom if bottom > 0 else np.inf) if low > 0 else 0.0
+    upper = (product + np.sqrt(max(product**2 - high * down, 0.0))) / down if down > 0 else np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.divide(over.value, under.value)
+    return Estimate(float(value), float(lower), float(upper))
+
+
+def _of_two(right: Share, wrong: Share, prior_odds: float) -> Estimate:
+    """Share of the right ones among those flagged: precision, or with the classes changed over, NPV."""
+    with np.errstate(invalid="ignore", over="ignore"):  # odds beyond all numbers make a share of 1
+        odds = np.array(share_ratio(right, wrong)) * prior_odds
+        return Estimate(*(1 - 1 / (1 + odds)).tolist())
+
+
+def _f_measure(recall: Share, fpr: Share, skew: float) -> Estimate:
+    """Harmonic mean of precision and recall, 2T / (T + lam F + 1).
+
+    Landgrebe et al. 2006 print a geometric mean and leave the skew out.
+    """
+    unit = 1 / (1 + skew)  # squares of large skews are beyond all numbers
+    rest = Share(*(unit + skew * unit * rate for rate in fpr))
+    quotient = np.minimum(np.array(share_ratio(recall, rest)) * unit, recall)
+    return Estimate(*(2 * quotient / (1 + quotient)).tolist())
+
+
+def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
+    """Mean over folds with its t limits, the variance corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
+    n_folds = len(values)
+    mean = float(values.mean())
+    reach = special.stdtrit(n_folds - 1, (1 + level) / 2) * values.std(ddof=1) * np.sqrt(1 / n_folds + ratio)
+    return Estimate(mean, float(mean - reach), float(mean + reach))
+
+
+OPERATING_COLUMNS = (
+    "model",
+    "level",
+    "fold",
+    "rule",
+    "target",
+    "chosen_prior",
+    "prior",
+    "threshold",
+    "measure",
+    "estimate",
+    "conf_low",
+    "conf_high",
+    "confidence_level",
+    "method",
+)
+
+
+#: What a row is about: one fold, or the mean over a model's folds, which has no fold.
+FOLD, MEAN = "fold", "mean"
+
+
+#: Rules whose threshold depends on the prior it was chosen for.
+PRIOR_RULES = ("precision", "flagged", "cost")
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How the threshold of a model and fold is chosen."""
+
+    name: str
+    target: float | Mapping[str, float]
+    costs: tuple[float, float] | None
+
+    def target_of(self, model: str) -> float:
+        return float(self.target[model]) if isinstance(self.target, Mapping) else float(self.target)
+
+    def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
+        """Vertex of the curve; None where the target is out of reach."""
+        if self.name == "threshold":
+            return at_threshold(roc, self.target_of(model))
+        if self.name == "recall":
+            return reaching_recall(roc, self.target_of(model))
+        if self.name == "precision":
+            return reaching_precision(roc, self.target_of(model), prior)
+        if self.name == "flagged":
+            return within_budget(roc, self.target_of(model), prior)
+        return cheapest(roc, self.costs or (1.0, 1.0), prior)
+
+
+def operating_table(
+    scores: object,
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    recall: float | None = None,
+    precision: float | None = None,
+    flagged: float | None = None,
+    costs: tuple[float, float] | None = None,
+    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    chosen_prior: float | Sequence[float] | None = None,
+    level: float = 0.95,
+    ratio: float | None = None,
+) -> pd.DataFrame:
+    """Recall, precision, cost and more of every model at one threshold, at the priors of its use.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path, frame or Evaluation
+        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
+    threshold : float or mapping, optional
+        Flag cases that score at least this; a mapping has one threshold a model.
+    recall : float, optional
+        Instead: the highest threshold with at least this recall.
+    precision : float, optional
+        Instead: the lowest threshold with at least this precision at `chosen_prior`.
+    flagged : float, optional
+        Instead: the lowest threshold that flags at most this share of cases at `chosen_prior`.
+    costs : (float, float), optional
+        Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
+        of smallest expected cost at `chosen_prior`; else the expected cost is only computed.
+    priors : sequence of float, default (0.5, 0.1, 0.01)
+        Priors of the deployment.
+    chosen_prior : float or sequence of float, optional
+        Priors for which the threshold is chosen; by default each of `priors` for itself. Not for
+        `threshold` and `recall`, which depend on no prior.
+    level : float, default 0.95
+        Level of the intervals, each for itself.
+    ratio : float, optional
+        Test cases for each training case, for the mean over folds: 0 for independent folds. By default worked
+        out from the score table (:func:`~skewanova.find_resampling`); needed with an Evaluation of several
+        folds.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `OPERATING_COLUMNS`: eight rows (measures recall, fpr, precision, npv, flagged, error_rate,
+        f_measure, expected_cost) for each model, fold, chosen prior and prior (``level`` fold), and where
+        there are several folds, those of their mean (``level`` mean, and no fold). ``flagged`` is the share
+        of cases flagged and ``expected_cost`` that of one case (nan without costs). Only scores that occur
+        are thresholds, cases with equal scores are flagged together, and infinity flags none. What is
+        undefined is nan: precision where nothing is flagged, and everything where the target is out of reach.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; ValueError unless exactly one rule is given, or if a number is out
+        of range.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If a precision is out of reach, or a mean over folds is undefined for that.
+
+    Notes
+    -----
+    In one fold, Wilson's intervals of recall and false positive rate, and from them the others (MOVER: Zou
+    and Donner 2008; Donner and Zou 2012). They take the threshold as given: one that was chosen on the same
+    cases for its precision or cost looks better there than it is (docs/operating.md has by how much). Over
+    folds, t intervals with Nadeau and Bengio's (2003) variance.
+
+    Examples
+    --------
+    >>> from skewanova import load_satellite_scores, operating_table
+    >>> table = operating_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
+    >>> mean = table[(table["level"] == "mean") & (table["measure"] == "precision")]
+    >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
+    [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
+    """
+    rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
+    check_fraction(level, "level")
+    grid = check_prior_list(priors, "priors")
+    pairs = _prior_pairs(rule, grid, chosen_prior)
+    measured = _measured(scores, ratio)
+    _check_thresholds(rule, measured.models)
+    rows, notes = [], []
+    for model, fold in ((m, f) for m in measured.models for f in measured.folds):
+        roc = measured.curves.get((model, fold))
+        if roc is not None:
+            rows += _cell(rule, roc, (model, fold), pairs, level=level)
+    frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
+    frame["fold"] = frame["fold"].convert_dtypes()
+    notes += _unreached(rule, frame)
+    if len(measured.folds) > 1:
+        means = _means(frame, level, measured.ratio)
+        notes += _undefined(means)
+        means["fold"] = means["fold"].astype(frame["fold"].dtype)
+        frame = pd.concat([frame, means], ignore_index=True)
+    emit(notes)
+    return frame
+
+
+def _rule(
+    *,
+    threshold: float | Mapping[str, float] | None,
+    recall: float | None,
+    precision: float | None,
+    flagged: float | None,
+    costs: tuple[float, float] | None,
+) -> _Rule:
+    given = {"recall": recall, "precision": precision, "flagged": flagged}
+    named = {name: value for name, value in given.items() if value is not None}
+    for name, value in named.items():
+        whole = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
+        if not whole:
+            check_fraction(value, name)
+    paid = None if costs is None else _check_costs(costs)
+    rules: dict[str, float | Mapping[str, float]] = dict(named)
+    if threshold is not None:
+        rules["threshold"] = threshold
+    if not rules and paid is not None:
+        return _Rule("cost", np.nan, paid)
+    if len(rules) != 1:
+        raise InputError(
+            "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, says how the "
+            f"threshold is chosen, but got {', '.join(rules) or 'none'}"
+        )
+    name, target = next(iter(rules.items()))
+    return _Rule(name, target, paid)
+
+
+def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
+    pair = check_float_array(costs, "costs")
+    if pair.shape != (2,):
+        raise InputTypeError(
+            f"`costs` must be a pair (false positive, false negative) of numbers, but got {costs!r}"
+        )
+    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
+        raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
+    if rule.name != "threshold":
+        return
+    if isinstance(rule.target, Mapping) and set(rule.target) != set(models):
+        raise InputError(
+            f"`threshold` must name every model once, but got {list(rule.target)!r} for {list(models)!r}"
+        )
+    try:
+        targets = [rule.target_of(model) for model in models]
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"`threshold` must be a number, but got {rule.target!r}") from error
+    if np.isnan(targets).any():
+        raise InputError("`threshold` must be a number, but got nan")
+
+
+def _prior_pairs(
+    rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
+) -> list[tuple[float, float]]:
+    """Every (chosen prior, prior): nan where the rule depends on none."""
+    if rule.name not in PRIOR_RULES:
+        if chosen is not None:
+            raise InputError(f"`chosen_prior` has no meaning for a threshold chosen by {rule.name}")
+        return [(np.nan, prior) for prior in grid.tolist()]
+    if chosen is None:
+        return [(prior, prior) for prior in grid.tolist()]
+    return [(c, p) for c in check_prior_list(chosen, "chosen_prior").tolist() for p in grid.tolist()]
+
+
+class _Curves(NamedTuple):
+    """The curve of every model and fold, and how much training data the folds share."""
+
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    curves: Mapping[tuple[str, Label], RocCurve]
+    ratio: float
+
+
+def _measured(scores: object, ratio: float | None) -> _Curves:
+    if isinstance(scores, Evaluation):
+        if ratio is None and len(scores.folds) > 1:
+            raise InputError(
+                "`ratio` (test cases for each training case, 0 for independent folds) must be given with an "
+                "Evaluation of several folds; the score table itself can tell it"
+            )
+        return _Curves(
+            scores.models, scores.folds, scores.curves, check_ratio(0.0 if ratio is None else ratio)
+        )
+    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    curves = table.curves()
+    if ratio is None and len(table.folds) > 1:
+        design, told = find_resampling(table)
+        emit(told)
+        ratio = design.ratio
+    return _Curves(table.models, table.folds, curves, check_ratio(0.0 if ratio is None else ratio))
+
+
+def _cell(
+    rule: _Rule,
+    roc: RocCurve,
+    cell: tuple[str, Label],
+    pairs: Sequence[tuple[float, float]],
+    *,
+    level: float,
+) -> list[tuple[object, ...]]:
+    """Rows of one model and fold."""
+    rows: list[tuple[object, ...]] = []
+    target = rule.target_of(cell[0])
+    for chosen, prior in pairs:
+        vertex = rule.vertex(roc, cell[0], chosen)
+        found = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
+        cutoff = np.nan
+        if vertex is not None:
+            recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
+            fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
+            found = measures(recall, fpr, prior, rule.costs)
+            cutoff = float(roc.thresholds[vertex])
+        for measure, estimate in found.items():
+            method = "wilson" if measure in {"recall", "fpr"} else "mover"
+            keys = (cell[0], FOLD, cell[1], rule.name, target, chosen, prior, cutoff, measure)
+            rows.append((*keys, *estimate, level, method))
+    return rows
+
+
+def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
+    """Mean over folds of every measure; nan if one fold has none."""
+    keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
+    rows = []
+    for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):
+        values = group["estimate"].to_numpy(dtype=np.float64)
+        found = fold_mean(values, level, ratio=ratio) if len(values) > 1 else (values[0], np.nan, np.nan)
+        top = np.inf if key[-1] == "expected_cost" else 1.0
+        low, high = (float(np.clip(limit, 0.0, top)) for limit in found[1:])
+        model, *rest, measure = key
+        rows.append((model, MEAN, pd.NA, *rest, np.nan, measure, found[0], low, high, level, "corrected_t"))
+    return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
+
+
+def _unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
+    missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
+    cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
+    counts = (
+        cells.groupby(["model", "chosen_prior"], sort=False, observed=True).size().reset_index(name="n_folds")
+    )
+    return [
+        f"precision {rule.target:g} at prior {row.chosen_prior:g} is out of reach for model {row.model!r} in "
+        f"{row.n_folds} of its folds: no threshold has it"
+        for row in records(counts)
+    ]
+
+
+def _undefined(means: pd.DataFrame) -> list[str]:
+    lost = means[(means["measure"] == "precision") & means["estimate"].isna()]
+    return [
+        f"the mean precision of model {model!r} over folds is undefined: in some fold nothing is flagged"
+        for model in dict.fromkeys(lost["model"])
+    ]

@@ -1,0 +1,11 @@
+"""Every model in every fold, measured at every prior.
+
+- along_prior: Means, intervals, regret and support by prior.
+- distributed: Groups of Dask or Spark measured where their rows are.
+- measures: Every model in every fold, measured at every prior.
+- points: Points of ROC, precision-recall, the P-ROC surface, and one threshold by skew.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

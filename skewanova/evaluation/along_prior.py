@@ -1,0 +1,195 @@
+"""Means, intervals, regret and support by prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from skewanova.base.checks import InputError, check_fraction, check_prior_list, check_priors
+from skewanova.base.ties import is_largest
+from skewanova.curves.groups import areas_of_groups
+from skewanova.evaluation.measures import FEW_EFFECTIVE_NEGATIVES, Evaluation, auprec_frame, prior_grid
+from skewanova.evaluation.points import ordered_cells
+from skewanova.scores.design import check_ratio
+
+
+def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+    """AUPREC of every model and fold along a fine grid of priors.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, auprec.
+
+    Examples
+    --------
+    >>> from skewanova import auprec_by_prior, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> len(auprec_by_prior(measures, [0.1, 0.3]))
+    120
+    """
+    grid = prior_grid(evaluation) if priors is None else check_prior_list(priors)
+    areas = dict(
+        zip(evaluation.curves, areas_of_groups(evaluation.curves, grid, evaluation.estimator), strict=True)
+    )
+    cells = ordered_cells(evaluation)
+    return auprec_frame(cells, grid, np.array([areas[cell] for cell in cells]))
+
+
+INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_high", "n_folds")
+
+
+REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
+
+
+def auprec_intervals(auprec: pd.DataFrame, *, ratio: float = 0.0, alpha: float = 0.05) -> pd.DataFrame:
+    """Mean AUPREC over folds of every model at every prior, each with its t interval.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    alpha : float, default 0.05
+        The intervals are at level ``1 - alpha``, each by itself.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + ratio)`` over J folds
+        (Nadeau and Bengio 2003); with one fold the intervals are nan.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or an option is out of range.
+
+    Examples
+    --------
+    >>> from skewanova import auprec_intervals, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> auprec_intervals(measures.auprec)[["model", "prior"]].to_numpy().tolist()
+    [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
+    """
+    check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    missing = [c for c in ("model", "prior", "auprec") if c not in auprec]
+    if missing:
+        raise InputError(f"`auprec` must have the columns model, fold, prior, auprec; it lacks {missing[0]}")
+    cells = auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
+    frame = cells.agg(["mean", "std", "count"]).reset_index()
+    n_folds = frame["count"].to_numpy()
+    std_error = frame["std"].to_numpy(dtype=np.float64) * np.sqrt(1 / n_folds + ratio)
+    margin = stats.t.isf(alpha / 2, np.maximum(n_folds - 1, 1)) * std_error
+    mean = frame["mean"].to_numpy(dtype=np.float64)
+    bounds = {"conf_low": mean - margin, "conf_high": mean + margin}
+    frame = frame.assign(auprec=mean, std_error=std_error, n_folds=n_folds, **bounds)
+    return frame[list(INTERVAL_COLUMNS)]
+
+
+def regret_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+    """What each model falls short of the best model's mean AUPREC, prior by prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses, and the limits
+        of the deployment prior.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `REGRET_COLUMNS`: ``best`` is the model with the largest mean at that prior (the first in
+        order among equals), ``regret`` its mean minus the model's.
+
+    Raises
+    ------
+    ValueError
+        If a prior is out of range.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, regret_by_prior
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> regret_by_prior(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
+    [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
+    """
+    grid = _grid(evaluation) if priors is None else check_prior_list(priors)
+    means = evaluation.mean_auprec(grid)
+    leader, models = is_largest(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
+    return pd.DataFrame(
+        {
+            "model": np.repeat(models, len(grid)),
+            "prior": np.tile(grid, len(models)),
+            "auprec": means.ravel(),
+            "best": np.tile(models[leader], len(models)),
+            "regret": (means.max(axis=0) - means).ravel(),
+        }
+    )
+
+
+def _grid(evaluation: Evaluation) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    limits = (evaluation.deployment_prior.low, evaluation.deployment_prior.high)
+    return np.union1d(prior_grid(evaluation), limits)
+
+
+SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
+
+
+def support_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+    """Tell at which priors the smallest fold holds negatives enough to speak for the precision there.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses, and the rarest
+        prior that is supported where it lies between them.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of negatives
+        of the smallest fold over the skew, and ``supported`` whether it is 50 or more.
+
+    Raises
+    ------
+    ValueError
+        If a prior is out of range.
+
+    Notes
+    -----
+    At a skew of `s` the precision among `m` negatives is as uncertain as a proportion among ``m / s``: below
+    50 a single false alarm moves it by percents, whatever the estimator.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, support_by_prior
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> support_by_prior(measures, [0.2, 0.01])["supported"].tolist()
+    [False, True]
+    """
+    fewest = min(roc.n_negative for roc in evaluation.curves.values())
+    rarest = FEW_EFFECTIVE_NEGATIVES / (FEW_EFFECTIVE_NEGATIVES + fewest)
+    if priors is None:
+        grid = prior_grid(evaluation)
+        inside = [rarest] if grid[0] < rarest < grid[-1] else []
+        grid = np.unique([*grid, *inside])
+    else:
+        grid = np.unique(check_priors(priors, "priors"))
+    effective = fewest * grid / (1 - grid)
+    supported = effective >= FEW_EFFECTIVE_NEGATIVES * (1 - 1e-12)  # the rarest prior itself counts
+    return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})

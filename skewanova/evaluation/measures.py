@@ -1,0 +1,228 @@
+"""Every model in every fold, measured at every prior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, emit
+from skewanova.base.frames import Framed
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
+from skewanova.evaluation.distributed import AbsentCurves, in_order, is_distributed, measure_distributed
+from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.scores.design import FOLD_IMBALANCE
+from skewanova.scores.reading import open_scores
+from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
+
+#: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
+FEW_EFFECTIVE_NEGATIVES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Framed):
+    """AUPREC and IAUPREC of every model in every fold.
+
+    Attributes
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec.
+    iauprec : DataFrame
+        Columns model, fold, iauprec, auc, n_positive, n_negative.
+    curves : mapping
+        ROC curve of every (model, fold); of streamed scores without thresholds, of a Dask data frame none.
+    models, folds : tuple
+        Their order in the frames.
+    priors : tuple of float
+        Grid of priors, in the order given.
+    deployment_prior : DeploymentPrior
+        Weighting behind IAUPREC.
+    estimator : str
+        Estimator behind both.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    """
+
+    auprec: pd.DataFrame
+    iauprec: pd.DataFrame
+    curves: Curves = field(repr=False)
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    priors: tuple[float, ...]
+    deployment_prior: DeploymentPrior
+    estimator: str
+    warnings: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long-form frame of AUPREC."""
+        return self.auprec
+
+    def cell_auprec(self, priors: ArrayLike) -> Floats:
+        """AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
+        pi = check_prior_list(priors)
+        values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
+        model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
+        cells = [(model[m], fold[f]) for m, f in self.curves]
+        values[tuple(np.transpose(cells))] = areas_of_groups(self.curves, pi, self.estimator)
+        return values
+
+    def mean_auprec(self, priors: ArrayLike) -> Floats:
+        """Mean AUPREC over folds, of shape (n_models, n_priors)."""
+        pi = check_prior_list(priors)
+        areas = areas_of_groups(self.curves, pi, self.estimator)
+        model_of = np.array([model for model, _ in self.curves])
+        return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
+
+    def ordered(self, models: Sequence[str]) -> Evaluation:
+        """Return the same numbers with the models in the order given."""
+        position = {model: i for i, model in enumerate(models)}
+
+        def sort(frame: pd.DataFrame) -> pd.DataFrame:
+            return frame.sort_values("model", key=lambda m: m.map(position), kind="stable", ignore_index=True)
+
+        return replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
+
+
+def evaluate(
+    scores: object,
+    *,
+    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    estimator: str = "trapezoid",
+) -> Evaluation:
+    """Measure every model in every fold at the priors and over the deployment prior.
+
+    Parameters
+    ----------
+    scores : ScoreTable, StreamedScores, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
+        as by :func:`~skewanova.stream_scores`. The groups of a Dask data frame are measured where its rows
+        are, each by :func:`~skewanova.measure_group`; models then stand in the order of their names.
+    priors : sequence of float, default (0.5, 0.1, 0.01)
+        Distinct priors at which AUPREC is tabulated.
+    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
+        Weighting over which AUPREC is averaged to IAUPREC.
+    estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
+
+    Returns
+    -------
+    Evaluation
+        Long-form frames and the curves behind them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; ValueError if a prior is out of range or stands twice.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If a fold has fewer than 50 effective negatives (negatives / skew) at a prior in use, or the folds'
+        numbers of positives differ by more than a factor of 2.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
+    (['model', 'fold', 'prior', 'auprec'], 120, 60)
+    """
+    grid = _distinct_priors(priors)
+    weighting = as_deployment_prior(deployment_prior)
+    check_choice(estimator, ESTIMATORS, "estimator")
+    if is_distributed(scores):
+        return _collected(scores, grid, weighting, estimator)
+    table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    curves = table.curves()
+    measured = measures_of_groups(curves, grid, weighting, estimator)
+    sums = _iauprec_frame(list(curves), measured, table)
+    return Evaluation(
+        auprec=auprec_frame(list(curves), grid, measured.auprec),
+        iauprec=sums,
+        curves=curves,
+        models=table.models,
+        folds=table.folds,
+        priors=tuple(grid.tolist()),
+        deployment_prior=weighting,
+        estimator=estimator,
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+    )
+
+
+def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
+    """Priors evenly spaced in the log-odds over the grid and the deployment prior together."""
+    low = min(*evaluation.priors, evaluation.deployment_prior.low)
+    high = max(*evaluation.priors, evaluation.deployment_prior.high)
+    logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
+    inner = 1 / (1 + np.exp(-logit[1:-1]))
+    return np.concatenate(([low], inner, [high])) if low < high else np.array([low])
+
+
+def _distinct_priors(priors: Sequence[float]) -> Floats:
+    grid = check_prior_list(priors, "priors")
+    if len(np.unique(grid)) < len(grid):
+        raise InputError(f"`priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
+    return grid
+
+
+def auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
+    row = np.repeat(np.arange(len(cells)), len(grid))
+    frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
+    return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
+
+
+def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores) -> pd.DataFrame:
+    counts = table.counts.reshape(-1, 2)
+    negative, positive = counts[counts.sum(axis=1) > 0].T
+    return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
+        iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
+    )
+
+
+def _collected(source: object, grid: Floats, weighting: DeploymentPrior, estimator: str) -> Evaluation:
+    """Evaluation of a table whose rows, and curves, stay where they are."""
+    options = {"priors": grid.tolist(), "deployment_prior": weighting, "estimator": estimator}
+    long, models, folds = in_order(measure_distributed(source, **options))
+    sums = long.drop(columns=["prior", "auprec"]).drop_duplicates(["model", "fold"], ignore_index=True)
+    return Evaluation(
+        auprec=long[["model", "fold", "prior", "auprec"]],
+        iauprec=sums,
+        curves=AbsentCurves(),
+        models=models,
+        folds=folds,
+        priors=tuple(grid.tolist()),
+        deployment_prior=weighting,
+        estimator=estimator,
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+    )
+
+
+def _notes(sums: pd.DataFrame, priors: Sequence[float]) -> list[str]:
+    """What the numbers of cases say about how far the measures are to be trusted."""
+    return [*_support_notes(sums["n_negative"].min(), priors), *_imbalance_notes(sums["n_positive"])]
+
+
+def _support_notes(fewest: int, priors: Sequence[float]) -> list[str]:
+    """Priors so rare that the smallest fold's negatives cannot speak for them."""
+    thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
+    return [
+        f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
+        f"(negatives / skew, below {FEW_EFFECTIVE_NEGATIVES}): AUPREC there rests on very few false positives"
+        for prior, effective in thin.items()
+        if effective < FEW_EFFECTIVE_NEGATIVES
+    ]
+
+
+def _imbalance_notes(positives: pd.Series[int]) -> list[str]:
+    fewest, most = int(positives.min()), int(positives.max())
+    if most <= FOLD_IMBALANCE * fewest:
+        return []
+    return [
+        f"folds hold between {fewest} and {most} positives, more than a factor of "
+        f"{FOLD_IMBALANCE:g}: they do not estimate AUPREC equally well, yet count alike"
+    ]

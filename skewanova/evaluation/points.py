@@ -1,0 +1,175 @@
+"""Points of ROC, precision-recall, the P-ROC surface, and one threshold by skew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import Floats, check_prior_list
+from skewanova.curves.estimators import vertex_precision
+from skewanova.curves.groups import Cell, select_curves
+from skewanova.curves.roc import RocCurve
+from skewanova.evaluation.measures import Evaluation, prior_grid
+
+RECALL_GRID = np.linspace(0.005, 1.0, 200)
+
+
+RATE_GRID = np.linspace(0.0, 1.0, 201)
+
+
+def roc_points(evaluation: Evaluation) -> pd.DataFrame:
+    """True positive rate of every model and fold on a common grid of false positive rates.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, fpr, tpr; between vertices the curve is straight, and at a vertical step the
+        upper end counts.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, roc_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> roc_points(measures).columns.tolist()
+    ['model', 'fold', 'fpr', 'tpr']
+    """
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        last = np.append(np.diff(roc.fpr) > 0, True)
+        return {"fpr": RATE_GRID, "tpr": np.interp(RATE_GRID, roc.fpr[last], roc.tpr[last])}
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def precision_recall_points(
+    evaluation: Evaluation, priors: ArrayLike | None = None, *, recall: ArrayLike = RECALL_GRID
+) -> pd.DataFrame:
+    """Precision of every model and fold on a common grid of recalls, at several priors.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    priors : array_like, optional
+        By default the evaluation's grid.
+    recall : array_like, optional
+        Recalls above 0; by default 0.005, 0.01, ..., 1.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, recall, precision; between vertices along the exact segment, as true and
+        false positives grow in proportion.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, precision_recall_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> len(precision_recall_points(measures, 0.1, recall=[0.5, 0.9]))
+    120
+    """
+    grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
+    at = np.asarray(recall, dtype=np.float64)
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        first = np.insert(np.diff(roc.tpr) > 0, 0, True)
+        alarms = np.interp(at, roc.tpr[first], roc.fpr[first])
+        precision = vertex_precision(at, alarms, grid[:, None])
+        return {
+            "prior": np.repeat(grid, len(at)),
+            "recall": np.tile(at, len(grid)),
+            "precision": precision.ravel(),
+        }
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def surface_points(evaluation: Evaluation) -> pd.DataFrame:
+    """P-ROC surface: mean precision over folds on a grid of priors and recalls (Landgrebe et al. 2006, 4).
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, prior, recall, precision.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, surface_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> surface_points(measures).columns.tolist()
+    ['model', 'prior', 'recall', 'precision']
+    """
+    points = precision_recall_points(
+        evaluation, prior_grid(evaluation, 41), recall=np.linspace(0.02, 1.0, 50)
+    )
+    mean = points.groupby(["model", "prior", "recall"], sort=False, observed=True)["precision"].mean()
+    return mean.reset_index()
+
+
+def operating_points(evaluation: Evaluation) -> pd.DataFrame:
+    """Accuracy and precision of one fixed threshold as the skew grows (Landgrebe et al. 2006, figure 1).
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each fold is the one
+        with the largest ``tpr - fpr``, which is best at prior 0.5.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, operating_points
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> operating_points(measures)["skew"].iloc[[0, -1]].round(6).tolist()
+    [1.0, 1000.0]
+    """
+    skew = np.geomspace(1.0, 1000.0, 61)
+    prior = 1 / (1 + skew)
+
+    def points(roc: RocCurve) -> dict[str, Floats]:
+        chosen = 1 + int(np.argmax(roc.tpr[1:] - roc.fpr[1:]))
+        tpr, fpr = roc.tpr[chosen], roc.fpr[chosen]
+        return {
+            "prior": prior,
+            "skew": skew,
+            "tpr": np.full_like(skew, tpr),
+            "fpr": np.full_like(skew, fpr),
+            "accuracy": prior * tpr + (1 - prior) * (1 - fpr),
+            "precision": vertex_precision(tpr, fpr, prior),
+        }
+
+    return _by_group(_ordered_curves(evaluation), points)
+
+
+def _by_group(
+    curves: Mapping[Cell, RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
+) -> pd.DataFrame:
+    """Stack what `points` makes of each curve, behind the columns model and fold."""
+    parts = [pd.DataFrame({"model": m, "fold": f, **points(roc)}) for (m, f), roc in curves.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def ordered_cells(evaluation: Evaluation) -> list[Cell]:
+    cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
+    return [cell for cell in cells if cell in evaluation.curves]
+
+
+def _ordered_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
+    return select_curves(evaluation.curves, ordered_cells(evaluation))

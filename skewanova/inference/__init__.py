@@ -1,0 +1,20 @@
+"""Is a difference real? Over folds (methods trained anew) or over the cases of one test set (these models).
+
+- anova: The paper's 2-way and 3-way analyses of variance.
+- case_bootstrap: Bootstrap of cases in blocks.
+- catalogue: Every test once: its name, how to read it, how a paper describes it.
+- diagnostics: What the tests assume; residuals and their quantiles.
+- fold_resampling: Bootstrap, sign flips, permutations and max-T over folds.
+- fold_statistics: Statistics of fold x model tables, and the studentized range.
+- influence: Influence and jackknife values over cases; variance and covariance of AUPREC.
+- intervals: Confidence intervals of AUPREC and IAUPREC of one model.
+- omnibus: Tests of all models at once.
+- one_set: Models compared on one test set, over its cases.
+- pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
+- random_effects: Split plot, mixed model, and random-effects meta-analysis.
+- ranks: Mean ranks, the critical difference, compact letters.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,34 @@
+"""The public names, each once."""
+
+from .anova import AnovaResult as AnovaResult
+from .anova import three_way_anova as three_way_anova
+from .anova import two_way_anova as two_way_anova
+from .diagnostics import assumption_checks as assumption_checks
+from .diagnostics import residual_checks as residual_checks
+from .diagnostics import residual_quantiles as residual_quantiles
+from .influence import AuprecCovariance as AuprecCovariance
+from .influence import auprec_covariance as auprec_covariance
+from .influence import auprec_influence as auprec_influence
+from .influence import auprec_variance as auprec_variance
+from .intervals import Interval as Interval
+from .intervals import confidence_interval as confidence_interval
+from .intervals import interval_table as interval_table
+from .omnibus import OmnibusResult as OmnibusResult
+from .omnibus import corrected_anova as corrected_anova
+from .omnibus import friedman_anova as friedman_anova
+from .omnibus import hotelling_anova as hotelling_anova
+from .omnibus import repeated_measures_anova as repeated_measures_anova
+from .omnibus import resampling_anova as resampling_anova
+from .one_set import OneSetComparison as OneSetComparison
+from .one_set import compare_on_one_set as compare_on_one_set
+from .pairwise import PosthocResult as PosthocResult
+from .pairwise import bayesian_comparisons as bayesian_comparisons
+from .pairwise import pairwise_comparisons as pairwise_comparisons
+from .pairwise import tukey_by_prior as tukey_by_prior
+from .pairwise import tukey_hsd as tukey_hsd
+from .random_effects import mixed_model_anova as mixed_model_anova
+from .random_effects import sphericity as sphericity
+from .random_effects import split_plot_anova as split_plot_anova
+from .ranks import RankComparison as RankComparison
+from .ranks import compact_letters as compact_letters
+from .ranks import rank_comparison as rank_comparison

@@ -1,0 +1,508 @@
+"""The paper's 2-way and 3-way analyses of variance.
+
+statsmodels fits the linear models. Factors enter its formulas under fixed names and as whole numbers, so no
+name of a model, fold or column ever becomes part of a formula. Its dense matrix of a column a level does not
+carry far: beyond `MOST_DENSE`, tables in which every cell stands are fitted by their means, which is the same
+least squares without the matrix (tests hold the two together on both sides of the limit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import statsmodels.formula.api as smf
+from numpy.typing import NDArray
+from scipy import stats
+from statsmodels.stats.anova import anova_lm
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_fraction,
+    check_sum_of_squares,
+    emit,
+)
+from skewanova.base.frames import Framed, distinct
+from skewanova.inference.catalogue import LABELS
+from skewanova.inference.fold_statistics import ROUNDING
+
+#: Columns of every ANOVA frame, whatever the test.
+ANOVA_COLUMNS = (
+    "test",
+    "role",
+    "response",
+    "term",
+    "df",
+    "df_error",
+    "sum_sq",
+    "mean_sq",
+    "statistic",
+    "p_value",
+    "partial_eta_sq",
+    "breakdown_correlation",
+)
+
+
+#: Residual sums of squares below this share of the total are rounding, not variation.
+NO_VARIATION = 1e-12
+
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+NO_RESIDUALS = (
+    "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
+)
+
+
+IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)"
+
+
+class CompleteFit:
+    """Least squares where every cell stands once: all effects are differences of means.
+
+    Equal to what statsmodels makes of the same table, without its dense matrix of a column a level.
+    """
+
+    def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
+        """Take the centred values, the level of each by factor, and whether model and prior interact."""
+        self.names, at = tuple(codes), tuple(codes.values())
+        cube = np.empty([int(code.max()) + 1 for code in at])
+        cube[at] = values
+        self._means = {name: _over_others(cube, (i,)) for i, name in enumerate(self.names)}
+        terms = {f"C({name})": (mean, mean.size - 1) for name, mean in self._means.items()}
+        if crossed:
+            m, p = self.names.index("m"), self.names.index("p")
+            both = _over_others(cube, (m, p)) - self._means["m"] - self._means["p"]
+            terms["C(m):C(p)"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
+        rest = cube - sum(effect for effect, _ in terms.values())
+        self.resid: Floats = rest[at]
+        self.df_resid = cube.size - 1 - sum(df for _, df in terms.values())
+        self._size = cube.size
+        self._terms = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
+
+    def sums_of_squares(self) -> pd.DataFrame:
+        """The table as statsmodels has it: types 1, 2 and 3 are one here."""
+        error = float((self.resid**2).sum())
+        table = pd.DataFrame(
+            [*self._terms.values(), (error, self.df_resid)],
+            index=[*self._terms, "Residual"],
+            columns=["sum_sq", "df"],
+        ).astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            table["F"] = table["sum_sq"] / table["df"] / np.float64(error / self.df_resid)
+        table.loc["Residual", "F"] = np.nan
+        return table.assign(**{"PR(>F)": stats.f.sf(table["F"], table["df"], self.df_resid)})
+
+    def effects(self, name: str) -> tuple[Floats, Floats]:
+        """Effects of a factor against its first level, and their covariance."""
+        mean = self._means[name].ravel()
+        variance = float((self.resid**2).sum()) / self.df_resid * mean.size / self._size  # of one mean
+        cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
+        cov[0] = cov[:, 0] = 0.0
+        return mean - mean[0], cov
+
+
+def _over_others(cube: Floats, kept: tuple[int, ...]) -> Floats:
+    """Means over all axes but those kept, in the shape of the cube."""
+    others = tuple(i for i in range(cube.ndim) if i not in kept)
+    return np.asarray(cube.mean(axis=others, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class AnovaResult(Framed):
+    """One analysis of variance.
+
+    Attributes
+    ----------
+    test : str
+        ``two_way``, ``three_way`` or ``three_way_interaction``.
+    role : str
+        ``as_published`` for the paper's tests.
+    response : str
+        ``iauprec`` or ``auprec``.
+    label : str
+        How the test may be read.
+    alpha : float
+        Level used by the breakdown correlation.
+    warnings : tuple of str
+        What went beyond the ordinary.
+    """
+
+    test: str
+    role: str
+    response: str
+    label: str
+    alpha: float
+    warnings: tuple[str, ...]
+    _table: pd.DataFrame = field(repr=False)
+    _frame: pd.DataFrame = field(repr=False)
+    _fit: Any = field(repr=False)
+    rounding: float = field(default=0.0, repr=False)  # differences up to this are none; 0 if residuals vary
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a term, in the columns of every ANOVA frame."""
+        return self._table.copy()
+
+    def row(self, term: str) -> pd.Series[Any]:
+        """Return the row of one term, such as ``model``."""
+        found = self._table[self._table["term"] == term]
+        if found.empty:
+            raise InputError(f"`term` must be one of {', '.join(self._table['term'])}; but got {term!r}")
+        return found.iloc[0]
+
+    def effect_sizes(self) -> pd.DataFrame:
+        """Effect sizes: columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
+        table, error = self._table[:-1], self._table.iloc[-1]
+        total = self._table["sum_sq"].sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            omega = (table["sum_sq"] - table["df"] * error["mean_sq"]) / (total + error["mean_sq"])
+            cohen = np.sqrt(table["sum_sq"] / error["sum_sq"])
+        return pd.DataFrame(
+            {
+                "term": table["term"],
+                "eta_sq": table["sum_sq"] / total,
+                "partial_eta_sq": table["partial_eta_sq"],
+                "omega_sq": omega,
+                "cohen_f": cohen,
+            }
+        )
+
+    def residuals(self) -> pd.DataFrame:
+        """Residual of every observation: columns model, fold, [prior,] fitted, residual."""
+        factors = [c for c in ("model", "fold", "prior") if c in self._frame]
+        values = self._frame[self.response].to_numpy(dtype=np.float64)
+        residual = np.asarray(self._fit.resid)
+        return self._frame[factors].assign(fitted=values - residual, residual=residual)
+
+    def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
+        """Levels of a factor, their effects against the first level, and the covariance of these."""
+        levels = distinct(self._frame[factor])
+        if self.test == "three_way_interaction":
+            raise InputError("effects of single factors are not defined in a model with an interaction")
+        if isinstance(self._fit, CompleteFit):
+            return levels, *self._fit.effects(INTERNAL[factor])
+        names = [f"C({INTERNAL[factor]})[T.{code}]" for code in range(1, len(levels))]
+        effect, cov = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
+        effect[1:] = self._fit.params[names]
+        cov[1:, 1:] = self._fit.cov_params().loc[names, names]
+        return levels, effect, cov
+
+
+INTERNAL = {"model": "m", "fold": "f", "prior": "p"}
+
+
+#: Cells times squared effects up to which statsmodels fits (about a second; 12 models, 100 folds, 3 priors).
+MOST_DENSE = 100_000_000
+
+
+_TERMS = {
+    "C(m)": "model",
+    "C(f)": "fold",
+    "C(p)": "prior",
+    "C(m):C(p)": "model:prior",
+    "Residual": "residual",
+}
+
+
+def two_way_anova(
+    iauprec: pd.DataFrame, *, response: str = "iauprec", sum_of_squares: int = 2, alpha: float = 0.05
+) -> AnovaResult:
+    """Two-way ANOVA of IAUPREC with the factors model and fold, the folds as blocks.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold and the response; one row a cell.
+    response : str, default "iauprec"
+        Column to analyse.
+    sum_of_squares : {1, 2, 3}, default 2
+        Type of the sums of squares; alike where every model has every fold.
+    alpha : float, default 0.05
+        Level of the breakdown correlation.
+
+    Returns
+    -------
+    AnovaResult
+        Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds at which the
+        finding about the models would be lost at level `alpha` (nan where there is none to lose).
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models or 2 folds, a cell stands twice, or a value is missing.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If there is no residual variation (F is inf) or the models are identical (F is nan).
+
+    References
+    ----------
+    Landgrebe et al. (2006), section 5; fitted by statsmodels, large complete tables by their means. Breakdown
+    correlation: F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003), solved for
+    rho.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import two_way_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
+    ... })
+    >>> two_way_anova(frame).to_frame()[["term", "df", "statistic", "p_value"]].round(4)
+           term   df  statistic  p_value
+    0     model  1.0    48.0000   0.0202
+    1      fold  2.0     2.3333   0.3000
+    2  residual  2.0        NaN      NaN
+    """
+    frame = check_frame(iauprec, ("model", "fold"), response)
+    options = _Options("two_way", response, ("model", "fold"), sum_of_squares, alpha)
+    return _analyse(frame, options)
+
+
+def three_way_anova(
+    auprec: pd.DataFrame,
+    *,
+    interaction: bool = False,
+    sum_of_squares: int = 2,
+    alpha: float = 0.05,
+) -> AnovaResult:
+    """Three-way ANOVA of AUPREC with the factors model, fold and prior, as published.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec; one row a cell.
+    interaction : bool, default False
+        Whether to add the interaction of model and prior.
+    sum_of_squares : {1, 2, 3}, default 2
+        As for :func:`two_way_anova`.
+    alpha : float, default 0.05
+        Kept with the result.
+
+    Returns
+    -------
+    AnovaResult
+        Terms model, fold, prior, [model:prior,] residual. Its label says that the p-values depend on how many
+        priors were put in the grid: the values at several priors come from one ROC.
+
+    Raises
+    ------
+    ValueError
+        As :func:`two_way_anova`.
+
+    Warns
+    -----
+    SkewanovaWarning
+        As :func:`two_way_anova`, and if there is one prior only, which leaves the two-way analysis.
+
+    References
+    ----------
+    Landgrebe et al. (2006), sections 5 and 6.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, three_way_anova
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
+    ['model', 'fold', 'prior', 'residual']
+    """
+    frame = check_frame(auprec, ("model", "fold", "prior"), "auprec")
+    test = "three_way_interaction" if interaction else "three_way"
+    if frame["prior"].nunique() > 1:
+        return _analyse(frame, _Options(test, "auprec", ("model", "fold", "prior"), sum_of_squares, alpha))
+    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+    options = _Options("three_way", "auprec", ("model", "fold"), sum_of_squares, alpha)
+    return _analyse(frame, options, [note])
+
+
+def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
+    """One finite value a cell, at least two models and two folds."""
+    columns = [*factors, response]
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise InputError(
+            f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
+        )
+    kept = frame[columns].reset_index(drop=True)
+    kept[response] = _finite(kept[response], response)
+    _check_cells(kept, factors)
+    if kept["model"].nunique() < 2:
+        raise InputError(f"a comparison needs at least 2 models, but there is {kept['model'].nunique()}")
+    if kept["fold"].nunique() < 2:
+        raise InputError(
+            "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
+            "compare_on_one_set(), which uses the influence covariance, or the bootstrap over cases"
+        )
+    return kept
+
+
+def _finite(values: pd.Series[Any], name: str) -> Floats:
+    message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
+    if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
+        raise InputTypeError(message)
+    try:
+        numbers = values.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(message) from error
+    if not np.isfinite(numbers).all():
+        raise InputError(f"`{name}` must be finite in every row")
+    return np.asarray(numbers)
+
+
+def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
+    """Every row says its cell, and no cell stands twice."""
+    for factor in factors:
+        if frame[factor].isna().any():
+            rows = int(frame[factor].isna().sum())
+            raise InputError(f"`{factor}` must be there in every row, but is missing in {rows}")
+    repeated = frame.duplicated(list(factors))
+    if repeated.any():
+        first = frame[repeated].astype(object).iloc[0]
+        cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
+        raise InputError(
+            f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"
+        )
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is analysed, and how."""
+
+    test: str
+    response: str
+    factors: tuple[str, ...]
+    sum_of_squares: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check_sum_of_squares(self.sum_of_squares)
+        check_fraction(self.alpha, "alpha")
+
+    @property
+    def crossed(self) -> bool:
+        """Whether models and priors interact."""
+        return self.test == "three_way_interaction"
+
+    @property
+    def formula(self) -> str:
+        """Right-hand side in the internal names."""
+        terms = [f"C({INTERNAL[f]})" for f in self.factors]
+        return " + ".join([*terms, "C(m):C(p)"] if self.crossed else terms)
+
+
+def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) -> AnovaResult:
+    fit = _fit(frame, options)
+    table = _tidy(_sums_of_squares(fit, options))
+    limit = variation_limit(frame[options.response].to_numpy())
+    told = _mark_no_variation(table, limit)
+    if options.test == "two_way":
+        _set_breakdown(table, frame["fold"].nunique(), options.alpha)
+    table = table.assign(test=options.test, role="as_published", response=options.response)
+    return AnovaResult(
+        test=options.test,
+        role="as_published",
+        response=options.response,
+        label=LABELS[options.test],
+        alpha=options.alpha,
+        warnings=emit([*notes, *told]),
+        _table=table[list(ANOVA_COLUMNS)],
+        _frame=frame,
+        _fit=fit,
+        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if told else 0.0,
+    )
+
+
+def _fit(frame: pd.DataFrame, options: _Options) -> Any:
+    """Least squares on internal names; the response is centred, which the tests ignore and rounding likes."""
+    codes = {INTERNAL[f]: np.asarray(pd.factorize(frame[f])[0]) for f in options.factors}
+    values = frame[options.response].to_numpy(dtype=np.float64)
+    values = values - values.mean()
+    if _too_dense(codes, options):
+        return CompleteFit(values, codes, crossed=options.crossed)
+    return _dense_fit(pd.DataFrame(codes).assign(y=values), options)
+
+
+def _too_dense(codes: Mapping[str, NDArray[np.intp]], options: _Options) -> bool:
+    """Whether every cell stands, and statsmodels' matrix would be too large."""
+    sizes = {name: int(code.max()) + 1 for name, code in codes.items()}
+    n_cells = len(next(iter(codes.values())))
+    n_effects = 1 + sum(size - 1 for size in sizes.values())
+    n_effects += (sizes["m"] - 1) * (sizes["p"] - 1) if options.crossed else 0
+    return n_cells == prod(sizes.values()) and n_cells * n_effects**2 > MOST_DENSE
+
+
+def _dense_fit(coded: pd.DataFrame, options: _Options) -> Any:
+    model = smf.ols(f"y ~ {options.formula}", coded)
+    n_cells, n_effects = model.exog.shape
+    if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
+        raise InputError(
+            f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to test "
+            "them against: leave out folds or models with missing cells"
+        )
+    return model.fit()
+
+
+def _sums_of_squares(fit: Any, options: _Options) -> pd.DataFrame:
+    """Return statsmodels' table; type 3 means what it should only under contrasts that sum to zero."""
+    if isinstance(fit, CompleteFit):
+        return fit.sums_of_squares()
+    if (
+        fit.ssr == 0 or options.sum_of_squares == 1
+    ):  # types 2 and 3 divide by the residual variance on the way
+        return pd.DataFrame(anova_lm(fit, typ=1))
+    if options.sum_of_squares == 2:
+        return pd.DataFrame(anova_lm(fit, typ=2))
+    formula = options.formula.replace(")", ", Sum)")
+    return pd.DataFrame(anova_lm(smf.ols(f"y ~ {formula}", fit.model.data.frame).fit(), typ=3))
+
+
+def _tidy(table: pd.DataFrame) -> pd.DataFrame:
+    """Rename what statsmodels returns: the only place that knows ``PR(>F)``."""
+    tidy = table.rename(index=lambda name: str(name).replace(", Sum", "")).rename(
+        columns={"F": "statistic", "PR(>F)": "p_value"}
+    )
+    tidy = tidy.drop(index="Intercept", errors="ignore").rename(index=_TERMS)
+    tidy["mean_sq"] = tidy["sum_sq"] / tidy["df"]
+    tidy["df_error"] = tidy["df"].iloc[-1]
+    tidy.loc["residual", "df_error"] = np.nan
+    whole = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
+    tidy["partial_eta_sq"] = (tidy["sum_sq"] / whole.where(whole > 0)).where(tidy.index != "residual")
+    tidy["breakdown_correlation"] = np.nan
+    return tidy.rename_axis("term").reset_index()
+
+
+def variation_limit(values: Floats) -> float:
+    """Sum of squares up to which there is no variation: a small share of the total, or rounding."""
+    total = float(((values - values.mean()) ** 2).sum())
+    return max(NO_VARIATION * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
+
+
+def _mark_no_variation(table: pd.DataFrame, limit: float) -> list[str]:
+    """F is inf, or nan for a factor without effect, where the residuals are nothing but rounding."""
+    if table["sum_sq"].iloc[-1] > limit:
+        return []
+    effect = (table["sum_sq"] > limit).to_numpy() & (table["term"] != "residual").to_numpy()
+    table["statistic"] = np.where(effect, np.inf, np.nan)
+    table["p_value"] = np.where(effect, 0.0, np.nan)
+    if effect[table["term"] == "model"].any():
+        return [NO_RESIDUALS]
+    return [IDENTICAL]
+
+
+def _set_breakdown(table: pd.DataFrame, n_folds: int, alpha: float) -> None:
+    """Solve F / (1 + J rho / (1 - rho)) = F_crit for the correlation rho between folds."""
+    model = table["term"] == "model"
+    f_value, df, df_error = (float(table.loc[model, c].iloc[0]) for c in ("statistic", "df", "df_error"))
+    excess = (f_value / stats.f.isf(alpha, df, df_error) - 1) / n_folds
+    if np.isinf(excess):
+        table.loc[model, "breakdown_correlation"] = 1.0
+    elif excess > 0:
+        table.loc[model, "breakdown_correlation"] = excess / (1 + excess)

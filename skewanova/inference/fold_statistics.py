@@ -1,0 +1,343 @@
+"""Statistics of fold x model tables, and the studentized range.
+
+Every kernel takes values of shape (..., n_folds, n_models), so that one call serves one table, or all
+replicates of a simulation at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebpts1
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+from scipy import special, stats
+from scipy.interpolate import PPoly
+from scipy.optimize import brentq
+
+from skewanova.base.checks import Floats
+from skewanova.base.ties import levelled
+
+#: Differences below this share of the largest value are rounding.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+class BlockedF(NamedTuple):
+    """The F test of the models against model:fold, and its parts."""
+
+    statistic: Floats
+    model_sum_sq: Floats
+    error_sum_sq: Floats
+    df: int
+    df_error: int
+
+
+def blocked_f(values: Floats) -> BlockedF:
+    """F of the models with folds as blocks: the paper's 2-way, and the split-plot test of a model effect."""
+    n_folds, n_models = values.shape[-2:]
+    centred = values - values.mean(axis=-1, keepdims=True)
+    effect = centred.mean(axis=-2, keepdims=True)
+    model = n_folds * (effect**2).sum(axis=(-2, -1))
+    error = ((centred - effect) ** 2).sum(axis=(-2, -1))
+    df, df_error = n_models - 1, (n_models - 1) * (n_folds - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = (model / df) / (error / df_error)
+    return BlockedF(statistic, model, error, df, df_error)
+
+
+def fold_covariance(values: Floats) -> Floats:
+    """Covariance of the models over folds, of shape (..., n_models, n_models)."""
+    centred = values - values.mean(axis=-2, keepdims=True)
+    return np.asarray(np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1))
+
+
+def helmert(n_levels: int) -> Floats:
+    """Orthonormal contrasts, of shape (n_levels - 1, n_levels)."""
+    rows = np.tril(np.ones((n_levels, n_levels)), -1)[1:]
+    rows[np.arange(n_levels - 1), np.arange(1, n_levels)] = -np.arange(1, n_levels)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def epsilon_gg(contrast_cov: Floats) -> Floats:
+    """Greenhouse-Geisser epsilon of the covariance of orthonormal contrasts (Box 1954, Geisser 1958)."""
+    size = contrast_cov.shape[-1]
+    trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        epsilon = trace**2 / (size * (contrast_cov**2).sum(axis=(-2, -1)))
+    return np.asarray(epsilon)
+
+
+def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
+    """Huynh-Feldt epsilon (Huynh and Feldt 1976), cut at 1; nan with two folds, which cannot tell it."""
+    if size == 1 or n_folds < 3:
+        return np.where(np.isnan(gg), np.nan, 1.0 if size == 1 else np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = (n_folds * size * gg - 2) / (size * (n_folds - 1 - size * gg))
+    return np.asarray(np.minimum(np.where(raw <= 0, 1.0, raw), 1.0))
+
+
+def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
+    """Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4).
+
+    R's ``mauchly.test`` has the number of models, not of contrasts, in one place of that term: its p differs
+    by up to a percent.
+    """
+    size, df_cov = contrast_cov.shape[-1], n_folds - 1
+    sign, log_det = np.linalg.slogdet(contrast_cov)
+    trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_w = np.where(sign > 0, log_det - size * np.log(trace / size), -np.inf)
+    log_w = np.where(trace > 0, log_w, np.nan)
+    rho = 1 - (2 * size**2 + size + 2) / (6 * size * df_cov)
+    omega = (
+        (size + 2) * (size - 1) * (size - 2) * (2 * size**3 + 6 * size**2 + 3 * size + 2)
+        / (288 * (df_cov * size * rho) ** 2)
+    )  # fmt: skip
+    chi2, df = -df_cov * rho * log_w, size * (size + 1) / 2 - 1
+    first, second = special.chdtrc(df, chi2), special.chdtrc(df + 4, chi2)
+    return np.exp(log_w), np.asarray(first + omega * (second - first))
+
+
+def full_rank(values: Floats) -> bool:
+    """Whether the differences between models of one table vary over folds in every direction."""
+    contrasts = values[:, 1:] - values[:, :1]
+    tolerance = 1e-10 * float(np.abs(values).max())
+    rank = np.linalg.matrix_rank(contrasts - contrasts.mean(axis=0), tol=tolerance)
+    return bool(rank == values.shape[1] - 1)
+
+
+def hotelling_t2(values: Floats) -> Floats:
+    """Hotelling's T2 of the contrasts between models against 0 (needs n_folds >= n_models)."""
+    contrasts = values @ helmert(values.shape[-1]).T
+    mean = contrasts.mean(axis=-2)
+    solved = np.linalg.solve(fold_covariance(contrasts), mean[..., None])[..., 0]
+    return np.asarray(values.shape[-2] * (mean * solved).sum(axis=-1))
+
+
+def hotelling_f(t2: Floats, n_folds: int, n_models: int) -> tuple[Floats, int, int]:
+    """F equivalent of T2, with its degrees of freedom."""
+    df, df_error = n_models - 1, n_folds - n_models + 1
+    return np.asarray(t2 * df_error / ((n_folds - 1) * df)), df, df_error
+
+
+def friedman_f(values: Floats) -> Floats:
+    """Iman and Davenport's (1980) F of Friedman's ranks, ties at mid-ranks."""
+    n_folds, n_models = values.shape[-2:]
+    ranks = stats.rankdata(levelled(values), axis=-1)
+    spread = ((ranks - (n_models + 1) / 2) ** 2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
+    sums = ((ranks.sum(axis=-2) - n_folds * (n_models + 1) / 2) ** 2).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chi2 = sums / (n_folds * spread)  # Friedman's statistic, corrected for ties
+        return np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
+
+
+def contrast_f(contrasts: Floats) -> tuple[Floats, Floats, Floats]:
+    """F, sum of squares and error of orthonormal contrast scores (..., n_folds, df) against 0."""
+    n_folds = contrasts.shape[-2]
+    mean = contrasts.mean(axis=-2, keepdims=True)
+    effect = n_folds * (mean**2).sum(axis=(-2, -1))
+    error = ((contrasts - mean) ** 2).sum(axis=(-2, -1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(effect / (error / (n_folds - 1))), effect, error
+
+
+class FTest(NamedTuple):
+    """An F statistic with its degrees of freedom and p-value."""
+
+    statistic: Floats
+    df: Floats
+    df_error: Floats
+    p_value: Floats
+
+
+def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
+    found = blocked_f(values)
+    statistic = found.statistic / inflation
+    return _f_test(statistic, found.df, found.df_error)
+
+
+def gg_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Blocked F with Greenhouse and Geisser's (1959) degrees of freedom, divided by `inflation`."""
+    return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
+
+
+def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
+    """Greenhouse and Geisser's test of orthonormal contrast scores (..., n_folds, df), over `inflation`."""
+    n_folds, size = contrasts.shape[-2:]
+    df = epsilon_gg(fold_covariance(contrasts)) * size
+    return _f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
+
+
+def hotelling_test(values: Floats, *, inflation: float = 1.0) -> FTest:
+    """Hotelling's T2 of the contrasts between models as an F, divided by `inflation`."""
+    return _f_test(*hotelling_f(hotelling_t2(values) / inflation, *values.shape[-2:]))
+
+
+def friedman_test(values: Floats) -> FTest:
+    """Friedman's ranks with Iman and Davenport's F.
+
+    Where all folds agree the F is infinite: p is then the chance of that, ``n_models! ** (1 - n_folds)``.
+    """
+    n_folds, n_models = values.shape[-2:]
+    found = _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+    agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))
+    return found._replace(p_value=np.where(np.isinf(found.statistic), agreed, found.p_value))
+
+
+def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+    shape = np.shape(statistic)
+    df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
+    return FTest(statistic, df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
+
+
+def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and second model of every pair, in the order of the models."""
+    return np.triu_indices(n_models, 1)
+
+
+def pair_differences(values: Floats) -> Floats:
+    """Differences of every pair of models (..., n_folds, n_pairs); what is only rounding is 0."""
+    a, b = pair_indices(values.shape[-1])
+    difference = values[..., a] - values[..., b]
+    limit = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
+    return np.where(np.abs(difference) <= limit, 0.0, difference)
+
+
+class PairedT(NamedTuple):
+    """Paired t statistics of every pair of models."""
+
+    estimate: Floats
+    std_error: Floats
+    statistic: Floats
+
+
+def paired_t(values: Floats, *, inflation: float = 1.0) -> PairedT:
+    """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r)."""
+    difference = pair_differences(values)
+    estimate = difference.mean(axis=-2)
+    deviation = difference.std(axis=-2, ddof=1)
+    rounding = ROUNDING * np.abs(values).max(axis=(-2, -1))[..., None]
+    flat = deviation <= np.maximum(1e-12 * np.abs(difference).max(axis=-2), rounding)  # alike in every fold
+    std_error = np.where(flat, 0.0, deviation * np.sqrt(inflation / values.shape[-2]))
+    certain = np.where(np.abs(estimate) <= rounding, np.nan, np.copysign(np.inf, estimate))
+    statistic = np.where(flat, certain, estimate / np.where(flat, 1.0, std_error))
+    return PairedT(estimate, std_error, statistic)
+
+
+def paired_t_p(values: Floats, *, inflation: float = 1.0) -> Floats:
+    """Two-sided p-values of :func:`paired_t`, not adjusted."""
+    statistic = np.abs(paired_t(values, inflation=inflation).statistic)
+    return np.asarray(2 * stats.t.sf(statistic, values.shape[-2] - 1))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Holm's (1979) step-down adjustment along the last axis; nan stays nan and counts as not tested."""
+    order = np.argsort(p_values, axis=-1)
+    ranked = np.take_along_axis(p_values, order, axis=-1)
+    tested = np.isfinite(ranked).sum(axis=-1, keepdims=True)
+    factor = tested - np.arange(p_values.shape[-1])
+    stepped = np.minimum(np.fmax.accumulate(ranked * factor, axis=-1), 1.0)
+    adjusted = np.empty_like(stepped)
+    np.put_along_axis(adjusted, order, np.where(np.isnan(ranked), np.nan, stepped), axis=-1)
+    return adjusted
+
+
+#: The range of standard normal values left out beyond this is below 1e-16.
+REACH = 8.5
+
+
+#: Nodes over the pooled deviation; its distribution is wide where there are few degrees of freedom.
+MANY_NODES, NODES, FEW_DF = 600, 96, 10
+
+
+#: The tail of the range is a polynomial of this degree on pieces of this width, to the last digit or two.
+DEGREE, PIECE = 7, 1 / 16
+
+
+#: Values at a time, times the nodes of each.
+BLOCK_SIZE = 1_000_000
+
+
+def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
+    """Upper tail of the studentized range; 0 at infinity, nan for nan.
+
+    E_s [1 - R(q s)], s the pooled deviation with `df` degrees of freedom and R the distribution of the range
+    of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
+    """
+    value = np.asarray(value, dtype=float)
+    node, weight = _deviation(df)
+    normal = _normal_range(n_levels)
+    nothing = value * node.min() > 2 * REACH  # left beyond, whatever the deviation
+    tail = np.where(nothing, 0.0, np.nan)
+    finite = np.isfinite(value) & ~nothing
+    wanted = value[finite]
+    rows = max(1, BLOCK_SIZE // len(node))
+    parts = [normal(part[:, None] * node) @ weight for part in _blocks(wanted, rows)]
+    tail[finite] = np.clip(np.concatenate([wanted[:0], *parts]), 0.0, 1.0)
+    return tail
+
+
+@cache
+def range_isf(alpha: float, n_levels: int, df: float) -> float:
+    """Critical value of the studentized range; the same for every prior, so kept."""
+
+    def excess(value: float) -> float:
+        return float(range_sf(np.array([value]), n_levels, df)[0]) - alpha
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    return float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-14))
+
+
+@cache
+def _deviation(df: float) -> tuple[Floats, Floats]:
+    """Gauss-Legendre nodes of the pooled deviation, chi / sqrt(df), with their probabilities."""
+    if np.isinf(df):
+        return np.ones(1), np.ones(1)
+    low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
+    legendre, weight = leggauss(NODES if df >= FEW_DF else MANY_NODES)
+    chi = (high + low) / 2 + (high - low) / 2 * legendre
+    weight = weight * stats.chi.pdf(chi, df)
+    return chi / np.sqrt(df), weight / weight.sum()
+
+
+def _blocks(values: Floats, size: int) -> list[Floats]:
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+@cache
+def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
+    """Tail of the range of `n_levels` standard normal values as piecewise polynomials.
+
+    One family asks for it at every pair and every node of the pooled deviation: millions of times.
+    """
+    edges = np.arange(0.0, 2 * REACH + PIECE, PIECE)
+    place = (chebpts1(DEGREE + 1) + 1) / 2
+    widths = edges[:-1, None] + PIECE * place
+    values = _normal_range_sf(widths.ravel(), n_levels).reshape(widths.shape)
+    powers = np.linalg.solve(np.vander(place), values.T)  # of the way along a piece, the highest first
+    curve = PPoly(powers / PIECE ** np.arange(DEGREE, -1, -1.0)[:, None], edges)
+    return lambda width: curve(np.minimum(width, edges[-1]))
+
+
+def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
+    """Chance that the range of `n_levels` standard normal values exceeds each width.
+
+    k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power is
+    taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
+    """
+    n, step = n_levels - 1, min(0.2, 0.7 / np.sqrt(n_levels))
+    largest = np.arange(-REACH, REACH + step / 2, step)
+    below = special.ndtr(largest)
+    density = n_levels * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi) * below**n
+    tails = []
+    for part in _blocks(width, max(1, BLOCK_SIZE // len(largest))):
+        with np.errstate(divide="ignore"):  # a width of 0 leaves nothing between
+            inside = np.log1p(-special.ndtr(largest - part[:, None]) / below)
+        tails.append(-np.expm1(n * inside) @ density)
+    return np.concatenate(tails)

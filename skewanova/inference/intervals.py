@@ -1,0 +1,542 @@
+"""Confidence intervals of AUPREC and IAUPREC of one model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    SkewanovaWarning,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_same_length,
+    check_vector,
+    emit,
+    to_array,
+)
+from skewanova.curves.areas import iauprec
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.roc import curve_from_scores
+from skewanova.inference.case_bootstrap import bootstrap_estimates
+from skewanova.inference.influence import (
+    check_cases,
+    influence_kernel,
+    jackknife_kernel,
+    spread_of,
+    target_prior,
+)
+from skewanova.priors.elicitation import beta_quantile
+from skewanova.priors.weightings import DeploymentPrior
+from skewanova.scores.design import find_resampling
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import ScoreTable
+
+Limits = tuple[float, float]
+
+
+#: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
+FEW_TRIALS = 20
+
+
+def two_sided(level: float, df: float = np.inf) -> float:
+    """Deviate of the normal or the t distribution that leaves half of 1 - `level` on either side."""
+    if not np.isfinite(df):
+        return float(-special.ndtri((1 - level) / 2))
+    return float(special.stdtrit(df, (1 + level) / 2))
+
+
+def binomial_limits(theta: float, size: float, level: float) -> Limits:
+    """Boyd et al. (2013): theta -+ z sqrt(theta (1 - theta) / n); may leave [0, 1]."""
+    reach = two_sided(level) * np.sqrt(theta * (1 - theta) / size)
+    return float(theta - reach), float(theta + reach)
+
+
+def logit_limits(theta: float, size: float, level: float) -> Limits:
+    """Boyd et al. (2013): expit(eta -+ z tau) with eta = logit(theta), tau = (n theta (1 - theta))^(-1/2)."""
+    # as printed the slides show e^eta -+ z tau; the exponent is eta -+ z tau
+    return delta_logit_limits(theta, float(np.sqrt(theta * (1 - theta) / size)), level)
+
+
+def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
+    """Limits symmetric on the logit scale: expit(eta -+ t std_error / (theta (1 - theta)))."""
+    reach = two_sided(level, df) * std_error / (theta * (1 - theta))
+    centre = special.logit(theta)
+    return float(special.expit(centre - reach)), float(special.expit(centre + reach))
+
+
+def wilson_limits(theta: float, size: float, level: float) -> Limits:
+    """Wilson (1927): the proportions that a score test of `size` trials does not reject."""
+    z2 = two_sided(level) ** 2
+    centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
+    reach = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
+    return max(0.0, float(centre - reach)), min(1.0, float(centre + reach))
+
+
+def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
+    """Clopper and Pearson (1934): the proportions that neither tail of `size` trials rejects."""
+    wins, tail = size * theta, (1 - level) / 2
+    low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
+    high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
+    return low, high
+
+
+def thin_limits(theta: float, size: float, level: float) -> Limits:
+    """Wilson's limits or, with so few trials that they are too short for an area, Clopper and Pearson's."""
+    return (clopper_pearson_limits if size < FEW_TRIALS else wilson_limits)(theta, size, level)
+
+
+def boundary_limits(theta: float, size: float, level: float) -> Limits:
+    """Clopper and Pearson (1934) at an estimate of 1, [(alpha/2)^(1/n), 1], or mirrored at 0."""
+    bound = float(((1 - level) / 2) ** (1 / size))
+    return (bound, 1.0) if theta > 0.5 else (0.0, 1 - bound)
+
+
+def percentile_limits(estimates: Floats, level: float) -> Limits:
+    """Quantiles of resampled estimates."""
+    low, high = np.quantile(estimates, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def bca_limits(theta: float, estimates: Floats, acceleration: float, level: float) -> Limits:
+    """Bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
+    below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
+    shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
+    moved = shift + two_sided(level) * np.array([-1.0, 1.0])
+    share = special.ndtr(shift + moved / (1 - acceleration * moved))
+    low, high = np.quantile(estimates, share)
+    return float(low), float(high)
+
+
+def acceleration_of(influence: Floats, positive: Bools) -> float:
+    """Acceleration from influence values of two samples: a sixth of the skewness of their mean."""
+    parts = [(influence[rows], np.count_nonzero(rows)) for rows in (positive, ~positive)]
+    square = sum(float((values**2).sum()) / size**2 for values, size in parts)
+    cube = sum(float((values**3).sum()) / size**3 for values, size in parts)
+    return cube / (6 * square**1.5) if square > 0 else 0.0
+
+
+def t_limits(estimates: Floats, level: float) -> Limits:
+    """Mean -+ t s / sqrt(K) over K folds; may leave [0, 1]."""
+    n_folds = len(estimates)
+    reach = special.stdtrit(n_folds - 1, (1 + level) / 2) * estimates.std(ddof=1) / np.sqrt(n_folds)
+    return float(estimates.mean() - reach), float(estimates.mean() + reach)
+
+
+#: Fewest negatives per unit of skew (m/lam), and fewest positives, for which influence values are relied on.
+ENOUGH_SUPPORT = 100.0
+
+
+ENOUGH_POSITIVES = 30
+
+
+#: Share by which rounding may take m/lam below a limit.
+SLACK = 1e-9
+
+
+#: Trials below which Wilson's limits are 0 and 1 in double precision.
+FEWEST_TRIALS = 1e-9
+
+
+#: Estimates this near to 0 or 1 have no spread of their own.
+AT_BOUNDARY = 1e-15
+
+
+Target = DeploymentPrior | tuple[float, float] | float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, and how it was made.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The estimate and the limits.
+    level : float
+        Nominal coverage.
+    method : str
+        What was used: one of `METHODS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or ``boundary``
+        where the estimate is 0 or 1.
+    warning : str or None
+        Why the interval should be read with care; also sent as a `SkewanovaWarning`.
+    estimator : str
+        Estimator of the area.
+    weighting : str
+        The prior or deployment prior, in words.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+    warning: str | None = None
+    estimator: str = "average_precision"
+    weighting: str = ""
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Clean input, and what several methods need of it, computed once."""
+
+    positive: Bools
+    score: NDArray[Any]
+    weighting: DeploymentPrior
+    estimator: str
+    level: float
+    n_resamples: int
+    rng: Seed
+    folds: NDArray[np.intp] | None
+
+    @cached_property
+    def n_positive(self) -> int:
+        return int(np.count_nonzero(self.positive))
+
+    @cached_property
+    def support(self) -> float:
+        """Negatives over the skew: m / lam; over a deployment prior, the geometric mean of lam."""
+        priors, weights = self.weighting.quadrature()
+        rarity = float(np.exp(weights @ np.log((1 - priors) / priors)))
+        return (len(self.positive) - self.n_positive) / rarity
+
+    @cached_property
+    def effective_size(self) -> float:
+        return max(min(float(self.n_positive), self.support), FEWEST_TRIALS)
+
+    @cached_property
+    def estimate(self) -> float:
+        return self.area(np.full(len(self.positive), True))
+
+    @cached_property
+    def influence(self) -> Floats:
+        return influence_kernel(self.positive, self.score, self.weighting)[1]
+
+    @cached_property
+    def left_out(self) -> Floats:
+        return jackknife_kernel(self.positive, self.score, self.weighting)[1]
+
+    def area(self, rows: Bools) -> float:
+        curve = curve_from_scores(self.positive[rows], self.score[rows])
+        return iauprec(curve, self.weighting, estimator=self.estimator)
+
+    @cached_property
+    def fold_areas(self) -> Floats:
+        folds = np.zeros(len(self.positive), dtype=np.intp) if self.folds is None else self.folds
+        return np.array([self.area(folds == fold) for fold in range(folds.max() + 1)])
+
+    @cached_property
+    def resampled(self) -> Floats:
+        return bootstrap_estimates(
+            self.positive,
+            self.score,
+            self.weighting,
+            estimator=self.estimator,
+            n_resamples=self.n_resamples,
+            rng=self.rng,
+        )
+
+
+def confidence_interval(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    method: str = "auto",
+    level: float = 0.95,
+    estimator: str = "average_precision",
+    folds: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    rng: Seed = 0,
+    pos_label: object = None,
+) -> Interval:
+    """Confidence interval for the AUPREC or IAUPREC of one model.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    prior : float, optional
+        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+    deployment_prior : (low, high) or deployment prior, optional
+        As for :func:`~skewanova.iauprec`, in place of `prior`.
+    method : str, default "auto"
+        One of `METHODS`:
+
+        * ``influence``: from influence values (:func:`~skewanova.auprec_influence`), or the jackknife's where
+          that is wider, on the logit scale, with a t deviate whose degrees of freedom come from their
+          kurtosis;
+        * ``wilson``: Wilson's interval with the positives as trials;
+        * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
+        * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
+          corrected for bias and acceleration (Efron 1987);
+        * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
+        * ``auto``: ``influence`` where m/lam, the negatives over the skew of the deployment, is at least 100
+          and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials or, below 20
+          trials, Clopper and Pearson's, and a warning.
+    level : float, default 0.95
+        Nominal coverage.
+    estimator : str, default "average_precision"
+        As for :func:`~skewanova.auprec`. Influence values are those of average precision, whose intervals
+        have the better coverage below about 50 positives.
+    folds : array_like of shape (n_cases,), optional
+        Fold of every case, for ``cross_validation`` only; each fold must hold both classes.
+    n_resamples : int, default 2000
+        Bootstrap samples.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the bootstrap; None takes fresh entropy.
+
+    Returns
+    -------
+    Interval
+        Estimate, limits, and the method used.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if an option is unknown,
+        both priors are given, or the folds do not fit.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If the estimate is 0 or 1, or the prior so rare that the method is not to be trusted.
+
+    Notes
+    -----
+    At an estimate of 1 every standard error vanishes: the limits are then [(alpha/2)^(1/k), 1] with
+    k = min(n, m/lam), mirrored at 0, for every method but ``wilson``. The limits of ``binomial`` and
+    ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the geometric
+    mean of its skews.
+
+    The slides of Boyd et al. print the logit limits as e^eta -+ z tau; the exponent is eta -+ z tau.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova.inference.intervals import confidence_interval
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat([0, 1], [900, 100])
+    >>> found = confidence_interval(labels, rng.normal(labels), prior=0.2)
+    >>> found.method, round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    ('influence', 0.393, 0.32, 0.471)
+    """
+    check_choice(method, METHODS, "method")
+    check_choice(estimator, ESTIMATORS, "estimator")
+    check_fraction(level, "level")
+    check_count(n_resamples, "n_resamples", minimum=10)
+    check_vector(to_array(y_score, "y_score"), "y_score")
+    positive, columns = check_cases(y_true, y_score, pos_label)
+    question = _Question(
+        positive=positive,
+        score=columns[:, 0],
+        weighting=target_prior(prior, deployment_prior, positive),
+        estimator=estimator,
+        level=level,
+        n_resamples=n_resamples,
+        rng=rng,
+        folds=_check_folds(folds, method, positive),
+    )
+    return _answer(question, method)
+
+
+def _answer(question: _Question, method: str) -> Interval:
+    estimate = float(question.fold_areas.mean()) if method == "cross_validation" else question.estimate
+    at_boundary = min(estimate, 1 - estimate) <= AT_BOUNDARY and method != "wilson"
+    used = "boundary" if at_boundary else _chosen(question) if method == "auto" else method
+    low, high = _LIMITS[used](question)
+    notes = emit(note for note in (_note(question, method, used),) if note)
+    return Interval(
+        estimate=estimate,
+        low=low,
+        high=high,
+        level=question.level,
+        method=_thin_name(question) if used == "thin" else used,
+        warning=notes[0] if notes else None,
+        estimator=question.estimator,
+        weighting=question.weighting.describe(),
+    )
+
+
+def _chosen(question: _Question) -> str:
+    enough = question.support >= ENOUGH_SUPPORT * (1 - SLACK) and question.n_positive >= ENOUGH_POSITIVES
+    return "influence" if enough else "thin"
+
+
+def _thin_name(question: _Question) -> str:
+    return "clopper_pearson" if question.effective_size < FEW_TRIALS else "wilson"
+
+
+def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
+    """Fold numbers from 0, each fold with both classes; None where the method needs no folds."""
+    if (folds is None) != (method != "cross_validation"):
+        told = "needs `folds`" if folds is None else "has no use for `folds`, which are for cross_validation"
+        raise InputError(f"method {method} {told}")
+    if folds is None:
+        return None
+    given = to_array(folds, "folds")
+    check_vector(given, "folds")
+    check_same_length(y_true=positive, folds=given)
+    names, codes = np.unique(given, return_inverse=True)
+    codes = codes.reshape(-1)
+    counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
+    lacking = names[(counts == 0).any(axis=0)]
+    if len(names) < 2 or len(lacking):
+        told = (
+            f"but {', '.join(map(str, lacking[:5]))} lacks one" if len(lacking) else "but there is one fold"
+        )
+        raise InputError(f"`folds` must name at least 2 folds with both classes, {told}")
+    return codes
+
+
+def _note(question: _Question, method: str, used: str) -> str | None:
+    """What to say about the method used on this question, if anything."""
+    support, size = question.support, question.effective_size
+    thin = f"m/lam = {support:.3g} (negatives over skew, at {question.weighting.describe()})"
+    if used == "boundary":
+        return (
+            "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
+            f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
+        )
+    if used == "thin":
+        few = f"{question.n_positive} positives are fewer than {ENOUGH_POSITIVES}"
+        reason = f"{thin} is below {ENOUGH_SUPPORT:g}" if support < ENOUGH_SUPPORT * (1 - SLACK) else few
+        name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
+        return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
+    if method in _BY_TRIALS and support < question.n_positive * (1 - SLACK):
+        return (
+            f"{thin} is below the {question.n_positive} positives: the prior is rarer than the sample's, and "
+            f"{method} with the positives as trials is too short; use auto"
+        )
+    if method in _BY_SPREAD and support < ENOUGH_SUPPORT * (1 - SLACK):
+        return f"{thin} is below {ENOUGH_SUPPORT:g}, where {method} tends to be too short; use auto"
+    return None
+
+
+def _influence(question: _Question) -> Limits:
+    """The wider of two: influence values understate thin curves, the jackknife those of few positives."""
+    spreads = [spread_of(values, question.positive) for values in (question.influence, question.left_out)]
+    std_error, df = max(spreads, key=lambda spread: spread[0] * two_sided(question.level, spread[1]))
+    return delta_logit_limits(question.estimate, std_error, question.level, df=df)
+
+
+def _bca(question: _Question) -> Limits:
+    acceleration = acceleration_of(question.influence, question.positive)
+    return bca_limits(question.estimate, question.resampled, acceleration, question.level)
+
+
+_LIMITS: dict[str, Callable[[_Question], Limits]] = {
+    "influence": _influence,
+    "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.level),
+    "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.level),
+    "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.level),
+    "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.level),
+    "bootstrap": lambda q: percentile_limits(q.resampled, q.level),
+    "bca": _bca,
+    "cross_validation": lambda q: t_limits(q.fold_areas, q.level),
+    "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.level),
+}
+
+
+METHODS = ("auto", "influence", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
+
+
+#: Methods that count the positives as trials, and those that measure the spread of the estimate.
+_BY_TRIALS = ("wilson", "binomial", "logit")
+
+
+_BY_SPREAD = ("influence", "bootstrap", "bca", "cross_validation")
+
+
+INTERVAL_COLUMNS = (
+    "model", "level", "fold", "estimate", "low", "high", "confidence_level", "method", "warning"
+)  # fmt: skip
+
+
+#: What a row is about: one fold, or the cases of all folds ranked together, which has no fold.
+FOLD, POOLED = "fold", "pooled"
+
+
+def interval_table(
+    scores: object,
+    *,
+    prior: float | None = None,
+    deployment_prior: DeploymentPrior | tuple[float, float] | None = None,
+    method: str = "auto",
+    level: float = 0.95,
+    estimator: str = "average_precision",
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Confidence interval for every model in every fold, and over all cases where folds are disjoint.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
+    prior, deployment_prior, method, level, estimator, rng
+        As for :func:`~skewanova.confidence_interval`.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `INTERVAL_COLUMNS`; ``warning`` is empty where there is none. If the case column shows that
+        no case is in two folds, each model has one more row, with the level "pooled" and no fold: its scores
+        of all folds ranked together, which takes the models trained for the folds for one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores` and :func:`~skewanova.confidence_interval`.
+
+    Examples
+    --------
+    >>> from skewanova import interval_table, load_satellite_scores
+    >>> table = interval_table(load_satellite_scores(), prior=0.2)
+    >>> len(table), table.loc[0, ["estimate", "low", "high"]].astype(float).round(2).tolist()
+    (60, [0.84, 0.8, 0.87])
+    """
+    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    groups: list[tuple[str, str, object, Bools, NDArray[Any]]] = [
+        (m, FOLD, f, y, s) for m, f, y, s in table.groups()
+    ]
+    if len(table.folds) > 1 and table.has_cases and find_resampling(table)[0].kind == "kfold":
+        for model in table.models:
+            own = [(y, s) for m, _, _, y, s in groups if m == model]
+            positive, score = (np.concatenate(side) for side in zip(*own, strict=True))
+            groups.append((model, POOLED, pd.NA, positive, score))
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below
+        for model, what, fold, positive, score in groups:
+            found = confidence_interval(
+                positive,
+                score,
+                prior=prior,
+                deployment_prior=deployment_prior,
+                method=method,
+                level=level,
+                estimator=estimator,
+                rng=rng,
+            )
+            rows.append((model, what, fold, *_values(found)))
+    frame = pd.DataFrame(rows, columns=list(INTERVAL_COLUMNS))
+    frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
+    emit(text for text in frame["warning"] if text)
+    return frame
+
+
+def _values(found: Interval) -> tuple[object, ...]:
+    return (found.estimate, found.low, found.high, found.level, found.method, found.warning or "")

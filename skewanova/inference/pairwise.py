@@ -1,0 +1,589 @@
+"""Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial.hermite_e import hermegauss
+from numpy.polynomial.legendre import leggauss
+from scipy import special, stats
+from scipy.optimize import brentq
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    Seed,
+    check_choice,
+    check_fraction,
+    check_prior,
+    check_rope,
+    emit,
+)
+from skewanova.base.frames import Framed
+from skewanova.base.ties import falling_order, levelled
+from skewanova.inference import fold_statistics
+from skewanova.inference.anova import (
+    IDENTICAL,
+    NO_RESIDUALS,
+    TINY,
+    AnovaResult,
+    check_frame,
+    two_way_anova,
+    variation_limit,
+)
+from skewanova.inference.catalogue import PAIRWISE_TESTS
+from skewanova.inference.fold_resampling import max_t_test, sign_blocks, sign_flips, squared_t
+from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
+from skewanova.inference.omnibus import fold_table
+from skewanova.scores.design import check_ratio
+
+#: Columns of every post-hoc frame about models, whatever the test.
+POSTHOC_COLUMNS = (
+    "test",
+    "role",
+    "response",
+    "prior",
+    "model_a",
+    "model_b",
+    "estimate",
+    "std_error",
+    "df",
+    "statistic",
+    "p_value",
+    "p_adjusted",
+    "conf_low",
+    "conf_high",
+    "reject",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PosthocResult(Framed):
+    """All pairwise differences between the levels of one factor.
+
+    Attributes
+    ----------
+    test : str
+        ``tukey`` (on the two-way residual mean square) or ``tukey_three_way``.
+    role : str
+        ``as_published`` for the paper's procedure.
+    response : str
+        ``iauprec`` or ``auprec``.
+    factor : str
+        ``model`` or ``prior``.
+    alpha : float
+        Family-wise level of `reject` and of the intervals.
+    """
+
+    test: str
+    role: str
+    response: str
+    factor: str
+    alpha: float
+    _table: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a pair; the differences are level a minus level b, the larger mean first."""
+        return self._table.copy()
+
+
+def tukey_hsd(
+    result: AnovaResult,
+    *,
+    factor: str = "model",
+    alpha: float = 0.05,
+    prior: float = np.nan,
+    order: Sequence[str] | None = None,
+) -> PosthocResult:
+    """Tukey's honestly significant differences on the residual mean square of a blocked ANOVA.
+
+    Parameters
+    ----------
+    result : AnovaResult
+        Of :func:`~skewanova.two_way_anova` or :func:`~skewanova.three_way_anova` without interaction. The
+        residual mean square is the ANOVA's, so the variation between folds is taken out; a one-way Tukey test
+        of the same values (statsmodels' ``pairwise_tukeyhsd``) would leave it in.
+    factor : {"model", "prior"}, default "model"
+        Factor whose levels are compared.
+    alpha : float, default 0.05
+        Family-wise level.
+    prior : float, optional
+        Written to the column prior: the prior at which the response was measured.
+    order : sequence of str, optional
+        Order of the levels; by default falling effects. Differences are earlier minus later.
+
+    Returns
+    -------
+    PosthocResult
+        Its frame has the columns of `POSTHOC_COLUMNS` (for priors, prior_a and prior_b instead of prior,
+        model_a and model_b). ``statistic`` is the studentized range, ``p_value`` that of a single t test.
+
+    Raises
+    ------
+    ValueError
+        If the ANOVA has an interaction, or the factor is not in it.
+
+    Notes
+    -----
+    Tukey-Kramer standard errors where cells are missing. Without residual variation, equal levels have p nan
+    and unequal ones p 0.
+
+    References
+    ----------
+    Tukey (1949); Kramer (1956). Equal to R's ``TukeyHSD(aov(y ~ model + fold), "model")``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import tukey_hsd, two_way_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
+    ... })
+    >>> pairs = tukey_hsd(two_way_anova(frame)).to_frame()
+    >>> pairs[["model_a", "model_b", "estimate", "p_adjusted"]].round(4)
+      model_a model_b  estimate  p_adjusted
+    0       B       A      0.08      0.0202
+    """
+    check_fraction(alpha, "alpha")
+    if str(prior) != "nan":
+        check_prior(prior)
+    check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
+    levels, effect, cov = result.effects(factor)
+    ranks = _positions(levels, effect, order)
+    a, b = (np.array(ranks)[side] for side in pair_indices(len(ranks)))
+    df = float(result.row("model")["df_error"])
+    estimate, std_error = effect[a] - effect[b], _standard_errors(cov, a, b)
+    if result.rounding:  # no residual variation
+        estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
+    frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
+    test = "tukey" if result.test == "two_way" else "tukey_three_way"
+    frame = frame.assign(test=test, role=result.role, response=result.response)
+    frame[f"{factor}_a"], frame[f"{factor}_b"] = [levels[i] for i in a], [levels[i] for i in b]
+    columns = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
+    return PosthocResult(
+        test=test,
+        role=result.role,
+        response=result.response,
+        factor=factor,
+        alpha=alpha,
+        _table=frame.assign(prior=prior)[columns],
+    )
+
+
+def tukey_by_prior(
+    auprec: pd.DataFrame, *, alpha: float = 0.05, order: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Tukey's differences between models at each prior by itself: one family a prior.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec.
+    alpha : float, default 0.05
+        Family-wise level at each prior.
+    order : sequence of str, optional
+        As for :func:`tukey_hsd`.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `POSTHOC_COLUMNS`, response auprec, with the prior filled in.
+
+    Raises
+    ------
+    ValueError
+        As :func:`~skewanova.two_way_anova`.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, tukey_by_prior
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> tukey_by_prior(measures.auprec)["prior"].tolist()
+    [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
+    """
+    check_frame(auprec, ("model", "fold", "prior"), "auprec")
+    complete = len(auprec) == prod(auprec[factor].nunique() for factor in ("model", "fold", "prior"))
+    if complete:
+        return _complete_by_prior(auprec, check_fraction(alpha, "alpha"), order)
+    parts = []
+    for prior, group in auprec.groupby("prior", sort=False, observed=True):
+        result = two_way_anova(group, response="auprec", alpha=alpha)
+        parts.append(tukey_hsd(result, alpha=alpha, prior=float(str(prior)), order=order).to_frame())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _complete_by_prior(auprec: pd.DataFrame, alpha: float, order: Sequence[str] | None) -> pd.DataFrame:
+    """All priors at once, where every cell stands: the two-way residual mean square is the blocked F's."""
+    at, (models, folds, priors) = zip(
+        *(pd.factorize(auprec[c]) for c in ("model", "fold", "prior")), strict=True
+    )
+    cube = np.empty((len(priors), len(folds), len(models)))
+    cube[at[2], at[1], at[0]] = auprec["auprec"].to_numpy(dtype=np.float64)
+    means, found = cube.mean(axis=1), blocked_f(cube)
+    ranks = np.array([_positions(list(models), mean, order) for mean in means])
+    first, second = pair_indices(len(models))
+    a, b = ranks[:, first], ranks[:, second]
+    estimate = np.take_along_axis(means, a, axis=1) - np.take_along_axis(means, b, axis=1)
+    std_error = np.sqrt(2 * found.error_sum_sq / found.df_error / len(folds))
+    limit = np.array([variation_limit(table) for table in cube])
+    flat = found.error_sum_sq <= limit
+    rounding = np.where(flat, np.maximum(np.sqrt(limit / cube[0].size), TINY), 0.0)[:, None]
+    emit(
+        [
+            NO_RESIDUALS if e > most else IDENTICAL
+            for e, most in zip(found.model_sum_sq[flat], limit[flat], strict=True)
+        ]
+    )
+    estimate = np.where(np.abs(estimate) > rounding, estimate, 0.0)
+    std_error = np.repeat(np.where(flat, 0.0, std_error), len(first))
+    frame = _compare(estimate.ravel(), std_error, float(found.df_error), n_levels=len(models), alpha=alpha)
+    names = {"model_a": [models[i] for i in a.ravel()], "model_b": [models[i] for i in b.ravel()]}
+    frame = frame.assign(test="tukey", role="as_published", response="auprec", **names)
+    prior = np.repeat(np.asarray(priors, dtype=np.float64), len(first))
+    return frame.assign(prior=prior)[list(POSTHOC_COLUMNS)]
+
+
+def prior_pair_columns() -> list[str]:
+    """Columns of the frame of differences between priors."""
+    names = {"model_a": "prior_a", "model_b": "prior_b"}
+    return [names.get(column, column) for column in POSTHOC_COLUMNS if column != "prior"]
+
+
+def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
+    if order is None:
+        return falling_order(effect)
+    if sorted(map(str, order)) != sorted(map(str, levels)):
+        raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
+    position = {str(level): i for i, level in enumerate(levels)}
+    return [position[str(level)] for level in order]
+
+
+def _standard_errors(cov: Floats, a: Any, b: Any) -> Floats:
+    return np.asarray(np.sqrt(np.maximum(cov[a, a] + cov[b, b] - 2 * cov[a, b], 0.0)))
+
+
+def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, alpha: float) -> pd.DataFrame:
+    """Studentized-range tests and intervals of pairwise differences."""
+    size = np.abs(estimate)
+    flat = std_error == 0  # no residual variation
+    t_value = np.where(flat, np.where(size > 0, np.inf, np.nan), size / np.where(flat, 1.0, std_error))
+    range_value = np.sqrt(2.0) * t_value
+    p_value = 2 * stats.t.sf(t_value, df)
+    p_adjusted = range_sf(range_value, n_levels, df)
+    margin = range_isf(alpha, n_levels, df) / np.sqrt(2.0) * std_error
+    return pd.DataFrame(
+        {
+            "estimate": estimate,
+            "std_error": std_error,
+            "df": df,
+            "statistic": range_value,
+            "p_value": p_value,
+            "p_adjusted": p_adjusted,
+            "conf_low": estimate - margin,
+            "conf_high": estimate + margin,
+            "reject": p_adjusted < alpha,
+        }
+    )
+
+
+def pairwise_comparisons(
+    iauprec: pd.DataFrame,
+    *,
+    method: str = "corrected_t_holm",
+    ratio: float = 0.0,
+    alpha: float = 0.05,
+    control: str | None = None,
+    order: Sequence[str] | None = None,
+    role: str = "check",
+    n_resamples: int = 9999,
+    rng: Seed = 0,
+) -> pd.DataFrame:
+    """Compare all pairs of models, or all models with a control, over folds.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold, iauprec; every model in every fold.
+    method : str, default "corrected_t_holm"
+        One of
+
+        - ``paired_t_holm``: paired t, Holm (1979);
+        - ``corrected_t_holm``: paired t with the variance of Nadeau and Bengio (2003), Holm;
+        - ``games_howell``: each pair's own standard error and the studentized range, in the way of Games and
+          Howell (1976) for paired differences; liberal with few folds;
+        - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
+        - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
+        - ``wilcoxon_holm``: signed ranks, Holm;
+        - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
+    ratio : float, default 0
+        Test cases for each training case, for ``corrected_t_holm``.
+    alpha : float, default 0.05
+        Family-wise level.
+    control : str, optional
+        Model that the others are compared with (needed by ``dunnett``, which it is for).
+    order : sequence of str, optional
+        Order of the models; by default falling means. Differences are earlier minus later.
+    role : str, default "check"
+        Written to the frame.
+    n_resamples : int, default 9999
+        Random arrangements for ``max_t``, unless all can be enumerated.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `POSTHOC_COLUMNS`. ``estimate`` is always the difference of mean IAUPREC. Intervals are
+        simultaneous (for Holm's families by Bonferroni, so a pair may be rejected whose interval holds 0);
+        rank tests have none.
+
+    Raises
+    ------
+    ValueError
+        If the table is incomplete, or an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, pairwise_comparisons
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> pairs = pairwise_comparisons(measures.iauprec, ratio=0.25)
+    >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
+    [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
+    """
+    check_choice(method, PAIRWISE_TESTS, "method")
+    check_fraction(alpha, "alpha")
+    check_ratio(ratio)
+    values, models = _ordered_table(iauprec, order)
+    if (method == "dunnett") != (control is not None):
+        raise InputError(
+            "`control` names the model that method='dunnett' compares with, and goes with it alone"
+        )
+    if method == "dunnett":
+        frame = _dunnett(values, models.index(check_choice(str(control), models, "control")), alpha)
+    elif method == "max_t":
+        frame = _max_t(values, alpha, n_resamples=n_resamples, rng=rng)
+    elif method in {"paired_t_holm", "corrected_t_holm"}:
+        frame = _paired_t(values, alpha, inflation=1 + len(values) * (ratio if method[0] == "c" else 0.0))
+    else:
+        frame = _SIMPLE[method](values, alpha)
+    names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
+    frame = frame.assign(test=method, role=role, response="iauprec", prior=np.nan, **names)
+    return frame.assign(reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
+
+
+def bayesian_comparisons(
+    iauprec: pd.DataFrame, *, rope: float = 0.01, ratio: float = 0.0, order: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Probability that two models are practically equal, or one ahead: the Bayesian correlated t test.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold, iauprec; every model in every fold.
+    rope : float, default 0.01
+        Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    order : sequence of str, optional
+        As for :func:`pairwise_comparisons`.
+
+    Returns
+    -------
+    DataFrame
+        Columns model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, which sum to 1 in each row.
+
+    Raises
+    ------
+    ValueError
+        If the table is incomplete, or `rope` is negative.
+
+    References
+    ----------
+    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
+    sets.
+
+    Examples
+    --------
+    >>> from skewanova import bayesian_comparisons, evaluate, load_satellite_scores
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> bayesian_comparisons(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
+    [0.39, 0.03, 0.05]
+    """
+    check_rope(rope)
+    values, models = _ordered_table(iauprec, order)
+    a, b = fold_statistics.pair_indices(len(models))
+    found = fold_statistics.paired_t(values, inflation=1 + len(values) * check_ratio(ratio))
+    certain = found.std_error == 0  # all of the posterior on the estimate
+    estimate = np.where(np.isnan(found.statistic), 0.0, found.estimate)
+    posterior = stats.t(len(values) - 1, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
+    ahead = np.where(certain, estimate > rope, posterior.sf(rope))
+    behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
+    return pd.DataFrame(
+        {
+            "model_a": [models[i] for i in a],
+            "model_b": [models[i] for i in b],
+            "rope": rope,
+            "p_a_ahead": ahead,
+            "p_equal": np.clip(1 - ahead - behind, 0, 1),
+            "p_b_ahead": behind,
+        }
+    )
+
+
+def _ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
+    values, models = fold_table(iauprec)
+    if order is None:
+        ranks = np.array(falling_order(values.mean(axis=0)))
+    elif sorted(order) == sorted(models):
+        ranks = np.array([models.index(model) for model in order])
+    else:
+        raise InputError(f"`order` must name every model once, but got {list(order)!r}")
+    return values[:, ranks], [models[i] for i in ranks]
+
+
+def _frame(values: Floats, **columns: object) -> pd.DataFrame:
+    """Pairs in order, with the columns given and the rest empty."""
+    a, b = fold_statistics.pair_indices(values.shape[1])
+    estimate = (values[:, a] - values[:, b]).mean(axis=0)
+    empty = dict.fromkeys(("std_error", "df", "statistic", "p_value", "conf_low", "conf_high"), np.nan)
+    return pd.DataFrame({"a": a, "b": b, "estimate": estimate, **empty, **columns})
+
+
+def _paired_t(values: Floats, alpha: float, *, inflation: float) -> pd.DataFrame:
+    found = fold_statistics.paired_t(values, inflation=inflation)
+    p_value = fold_statistics.paired_t_p(values, inflation=inflation)
+    df = len(values) - 1
+    margin = stats.t.isf(alpha / 2 / len(p_value), df) * found.std_error
+    return _with_margin(
+        values, found, margin, df=df, p_value=p_value, p_adjusted=fold_statistics.holm(p_value)
+    )
+
+
+def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
+    found, df, n_models = fold_statistics.paired_t(values), len(values) - 1, values.shape[1]
+    adjusted = range_sf(np.sqrt(2) * np.abs(found.statistic), n_models, df)
+    margin = range_isf(alpha, n_models, df) / np.sqrt(2) * found.std_error
+    p_value = fold_statistics.paired_t_p(values)
+    return _with_margin(values, found, margin, df=df, p_value=p_value, p_adjusted=adjusted)
+
+
+def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
+    """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
+    found, n_folds = fold_statistics.paired_t(values), len(values)
+    adjusted = max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
+    a, b = fold_statistics.pair_indices(values.shape[1])
+    signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
+    difference = values[:, a] - values[:, b]
+    centred = difference - difference.mean(axis=0)
+    largest = np.concatenate(
+        [squared_t(centred, part).max(axis=-1) for part in sign_blocks(signs[1:], len(a))]
+    )
+    critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
+    margin = critical * found.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
+    adjusted = np.where(np.isnan(found.statistic), np.nan, adjusted)
+    return _with_margin(values, found, margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
+
+
+def _with_margin(
+    values: Floats, found: fold_statistics.PairedT, margin: Floats, **columns: object
+) -> pd.DataFrame:
+    return _frame(
+        values,
+        std_error=found.std_error,
+        statistic=found.statistic,
+        conf_low=found.estimate - margin,
+        conf_high=found.estimate + margin,
+        **columns,
+    )
+
+
+def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
+    n_folds, n_models = values.shape
+    a, b = fold_statistics.pair_indices(n_models)
+    mean_rank = stats.rankdata(levelled(values), axis=1).mean(axis=0)
+    z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
+    adjusted = range_sf(np.sqrt(2) * np.abs(z_value), n_models, np.inf)
+    return _frame(
+        values, df=np.inf, statistic=z_value, p_value=2 * stats.norm.sf(np.abs(z_value)), p_adjusted=adjusted
+    )
+
+
+def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
+    """Exact where there are no ties and at most 50 folds, as scipy decides."""
+    difference = fold_statistics.pair_differences(values)
+    ordered = np.sort(np.abs(difference), axis=0)
+    plain = (ordered[0] > 0) & (np.diff(ordered, axis=0) > 0).all(axis=0)  # these go through scipy at once
+    statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
+    if plain.any():
+        statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
+    for i in np.flatnonzero(~plain):
+        statistic[i], p_value[i] = _signed_rank(difference[:, i])
+    return _frame(values, statistic=statistic, p_value=p_value, p_adjusted=fold_statistics.holm(p_value))
+
+
+def _signed_rank(difference: Floats) -> tuple[float, float]:
+    moved = difference[difference != 0]
+    if not len(moved):
+        return np.nan, np.nan
+    result = stats.wilcoxon(np.copysign(levelled(np.abs(moved)), moved))
+    return float(result.statistic), float(result.pvalue)
+
+
+def _dunnett(values: Floats, control: int, alpha: float) -> pd.DataFrame:
+    blocked = fold_statistics.blocked_f(values)
+    others = np.array([i for i in range(values.shape[1]) if i != control])
+    std_error = float(np.sqrt(2 * blocked.error_sum_sq / blocked.df_error / len(values)))
+    estimate = values[:, others].mean(axis=0) - values[:, control].mean()
+    scale = np.abs(values).max()
+    certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
+    flat = std_error <= 1e-12 * scale
+    statistic = certain if flat else estimate / std_error
+    df, count = blocked.df_error, len(others)
+    single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / count))  # limits
+    below, above = 0.99 * single, 1.01 * bonferroni
+    reached = dunnett_sf(below, count, df) > alpha > dunnett_sf(above, count, df)
+    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, below, above) if reached else bonferroni
+    return pd.DataFrame(
+        {
+            "a": others,
+            "b": control,
+            "estimate": estimate,
+            "std_error": std_error,
+            "df": df,
+            "statistic": statistic,
+            "p_value": 2 * stats.t.sf(np.abs(statistic), df),
+            "p_adjusted": [dunnett_sf(abs(float(t)), count, df) for t in statistic],
+            "conf_low": estimate - critical * std_error,
+            "conf_high": estimate + critical * std_error,
+        }
+    )
+
+
+def dunnett_sf(value: float, count: int, df: int) -> float:
+    """Chance that the largest of `count` equally correlated (1/2) |t| exceeds a value (Dunnett 1955).
+
+    Given the pooled deviation s and the control's z, the comparisons are independent:
+    1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count.
+    """
+    if not np.isfinite(value):
+        return 0.0 if np.isinf(value) else np.nan
+    node, weight = hermegauss(80)
+    low, high = np.sqrt(stats.chi2.isf([1 - 1e-15, 1e-15], df))
+    legendre, density = leggauss(200)
+    chi = (high + low) / 2 + (high - low) / 2 * legendre
+    density = density * stats.chi.pdf(chi, df)
+    reach = np.sqrt(2 / df) * value * chi[:, None]
+    inside = (special.ndtr(node + reach) - special.ndtr(node - reach)) ** count
+    return float(np.clip(1 - (density / density.sum()) @ (inside @ (weight / weight.sum())), 0.0, 1.0))
+
+
+_SIMPLE: dict[str, Callable[[Floats, float], pd.DataFrame]] = {
+    "games_howell": _games_howell,
+    "nemenyi": _nemenyi,
+    "wilcoxon_holm": _wilcoxon,
+}

@@ -1,0 +1,334 @@
+"""Split plot, mixed model, and random-effects meta-analysis."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special, stats
+from scipy.optimize import brentq
+
+from skewanova.base.checks import Floats, InputError, emit
+from skewanova.inference import fold_statistics
+from skewanova.inference.anova import variation_limit
+from skewanova.inference.catalogue import OMNIBUS_LABELS
+from skewanova.inference.fold_statistics import FTest
+from skewanova.inference.omnibus import OmnibusResult, effect_row, flat_test, omnibus_result
+from skewanova.scores.design import check_ratio
+
+
+def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "check") -> OmnibusResult:
+    """Models, priors and their interaction within folds, each against its own interaction with folds.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec; every cell once.
+    ratio : float, default 0
+        Test cases for each training case, where folds share training data.
+    role : str, default "check"
+        Written to the frame.
+
+    Returns
+    -------
+    OmnibusResult
+        Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
+        ``repeated_measures`` (``corrected_gg`` if `ratio` is positive) of the response auprec. Unlike the
+        3-way ANOVA it does not take the values at several priors for independent.
+
+    Raises
+    ------
+    ValueError
+        If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is negative.
+
+    References
+    ----------
+    Equal to the strata of R's ``aov(auprec ~ model * prior + Error(fold / (model * prior)))``, with the
+    corrections of ``afex::aov_ez``.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, split_plot_anova
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> split_plot_anova(measures.auprec).to_frame()["term"].tolist()
+    ['model', 'prior', 'model:prior']
+    """
+    test = "corrected_gg" if check_ratio(ratio) > 0 else "repeated_measures"
+    scores = _split_plot_contrasts(auprec)
+    names = {"test": test, "role": role, "response": "auprec"}
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    rows, notes = [], []
+    for term, values in scores.items():
+        flat = _flat(values, limit)
+        found = flat[0] if flat else fold_statistics.contrast_test(values, inflation=1 + len(values) * ratio)
+        rows.append(effect_row(found, values, **names, term=term))
+        notes += [flat[1]] if flat and term == "model" else []
+    table = pd.concat(rows, ignore_index=True)
+    return OmnibusResult(test, role, "auprec", OMNIBUS_LABELS[test], emit(notes), table)
+
+
+def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
+    """Sphericity of the contrasts behind :func:`split_plot_anova`.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec; every cell once.
+
+    Returns
+    -------
+    DataFrame
+        Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; Mauchly's test
+        is nan where there are too few folds for it, or nothing to test (one contrast), and the whole row is
+        where a term does not vary over folds.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, sphericity
+    >>> sphericity(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).auprec)["term"].tolist()
+    ['model', 'prior', 'model:prior']
+    """
+    rows: list[tuple[object, ...]] = []
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    for term, values in _split_plot_contrasts(auprec).items():
+        if _flat(values, limit):
+            rows.append((term, *[np.nan] * 7))
+            continue
+        n_folds, size = values.shape
+        cov = fold_statistics.fold_covariance(values)
+        gg = float(fold_statistics.epsilon_gg(cov))
+        hf = float(fold_statistics.epsilon_hf(np.asarray(gg), size, n_folds))
+        w, p = fold_statistics.mauchly(cov, n_folds) if 1 < size < n_folds else (np.nan, np.nan)
+        f_value = fold_statistics.contrast_f(values)[0]
+        p_values = [stats.f.sf(f_value, e * size, e * size * (n_folds - 1)) for e in (1.0, gg, hf)]
+        rows.append((term, float(w), float(p), gg, hf, *map(float, p_values)))
+    columns = ["term", "mauchly_w", "mauchly_p", "epsilon_gg", "epsilon_hf", "p_uncorrected", "p_gg", "p_hf"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _flat(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
+    """Return F of contrast scores that are the same in every fold, and a note."""
+    _, effect, error = fold_statistics.contrast_f(contrasts)
+    n_folds, df = contrasts.shape
+    return flat_test(float(effect), float(error), limit=limit, df=(df, df * (n_folds - 1)))
+
+
+def _split_plot_contrasts(auprec: pd.DataFrame) -> dict[str, Floats]:
+    """Orthonormal contrast scores of every fold, for each term: arrays of shape (n_folds, df)."""
+    models, folds, priors = (list(dict.fromkeys(auprec[c])) for c in ("model", "fold", "prior"))
+    if min(len(models), len(folds), len(priors)) < 2:
+        raise InputError("a split-plot analysis needs at least 2 models, 2 folds and 2 priors")
+    if auprec.duplicated(["model", "fold", "prior"]).any():
+        raise InputError("every (model, fold, prior) must stand once in the frame")
+    wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
+    cells = [(m, p) for m in models for p in priors]
+    values = wide.reindex(index=folds, columns=pd.MultiIndex.from_tuples(cells)).to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise InputError("`auprec` must be there and finite in every (model, fold, prior)")
+    cube = values.reshape(len(folds), len(models), len(priors))
+    by_model = np.einsum("cm,jmp->jcp", fold_statistics.helmert(len(models)), cube)
+    by_prior = np.einsum("dp,jmp->jdm", fold_statistics.helmert(len(priors)), cube)
+    both = np.einsum("dp,jcp->jcd", fold_statistics.helmert(len(priors)), by_model)
+    return {
+        "model": by_model.sum(axis=-1) / np.sqrt(len(priors)),
+        "prior": by_prior.sum(axis=-1) / np.sqrt(len(models)),
+        "model:prior": both.reshape(len(folds), -1),
+    }
+
+
+Codes = NDArray[np.intp]
+
+
+#: Ratios of the variance between folds to the residual variance, between which the likelihood is searched.
+VARIANCE_RATIOS = np.concatenate(([0.0], np.geomspace(1e-6, 1e12, 91)))
+
+
+def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
+    """Test of the models where cells are missing: folds random, model:fold the residual.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold, iauprec; cells may be missing.
+    role : str, default "check"
+        Written to the frame.
+
+    Returns
+    -------
+    OmnibusResult
+        The term model. The Wald statistic over its degrees of freedom is referred to F with the residual
+        degrees of freedom of the table, ``n_cells - n_folds - n_models + 1``: with a complete table that is
+        the blocked F test, where the Wald chi-square of the software would reject too often.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models or 2 folds, no residual degrees of freedom, a cell stands twice or is
+        not finite.
+
+    Notes
+    -----
+    Restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``, with its one variance
+    ratio found exactly: general optimisers may stop so early that F is off by a percent.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import mixed_model_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAAABBB"), "fold": [1, 2, 3, 4, 1, 2, 3],
+    ...     "iauprec": [0.70, 0.74, 0.71, 0.75, 0.78, 0.80, 0.81],
+    ... })
+    >>> mixed_model_anova(frame).to_frame()[["df", "df_error", "statistic", "p_value"]].round(3)
+        df  df_error  statistic  p_value
+    0  1.0       2.0     41.275    0.023
+    """
+    values = iauprec["iauprec"].to_numpy(dtype=np.float64)
+    model, models = pd.factorize(iauprec["model"])
+    fold, folds = pd.factorize(iauprec["fold"])
+    df, df_error = len(models) - 1, len(values) - len(folds) - len(models) + 1
+    if min(len(models), len(folds)) < 2 or df_error < 1:
+        raise InputError(
+            f"a mixed model needs 2 models, 2 folds and cells to spare, but has {len(models)} models, "
+            f"{len(folds)} folds and {len(values)} cells"
+        )
+    if iauprec.duplicated(["model", "fold"]).any() or not np.isfinite(values).all():
+        raise InputError("every (model, fold) must stand once in the frame, with a finite `iauprec`")
+    design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
+    sums = _within_folds(values, design, fold)
+    flat = flat_test(*sums, limit=variation_limit(values), df=(df, df_error))
+    if flat is not None:
+        return omnibus_result("mixed", role, flat[0], notes=[flat[1]])
+    statistic, ratio = _wald_f((values - values.mean()) / values.std(), design, fold)
+    p_value = stats.f.sf(statistic, df, df_error)
+    found = FTest(*(np.asarray(v) for v in (statistic, df, df_error, p_value)))
+    notes = ["the mixed model finds no variation between folds"] if ratio == 0 else []
+    return omnibus_result("mixed", role, found, notes=notes)
+
+
+def _within_folds(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
+    """Sums of squares of the models and of the residuals, folds taken out."""
+    table = np.column_stack([values, design[:, 1:]])
+    within = table - (_fold_sums(table, fold) / np.bincount(fold)[:, None])[fold]
+    effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
+    error = float(((within[:, 0] - within[:, 1:] @ effect) ** 2).sum())
+    return float((within[:, 0] ** 2).sum()) - error, error
+
+
+def _fold_sums(table: Floats, fold: Codes) -> Floats:
+    sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
+    np.add.at(sums, fold, table)
+    return sums
+
+
+class _Likelihood(NamedTuple):
+    """Restricted likelihood at one variance ratio: twice its negative log, its slope, the Wald F."""
+
+    deviance: float
+    slope: float
+    wald_f: float
+
+
+def _wald_f(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
+    """Wald F of the models under restricted maximum likelihood, and the variance ratio."""
+    at = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
+    found = [(at[0], 0.0)] if at[0].slope >= 0 else []
+    for i in range(len(at) - 1):
+        if at[i].slope < 0 <= at[i + 1].slope:
+            low, high = VARIANCE_RATIOS[i], VARIANCE_RATIOS[i + 1]
+            ratio = brentq(
+                lambda r: _likelihood(r, values, design, fold).slope, low, high, xtol=1e-18, rtol=1e-14
+            )
+            found.append((_likelihood(ratio, values, design, fold), ratio))
+    best, ratio = min(found, key=lambda pair: pair[0].deviance, default=(at[-1], VARIANCE_RATIOS[-1]))
+    return best.wald_f, float(ratio)
+
+
+def _likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
+    """Profile over effects and residual variance; V = I + ratio Z Z', Z the membership of folds."""
+    n_cells, n_effects = design.shape
+    count = np.bincount(fold)
+    shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'
+    x_sum, y_sum = _fold_sums(design, fold), np.bincount(fold, weights=values)
+    weight = ratio * shrink
+    cross = design.T @ design - (x_sum.T * weight) @ x_sum  # X' V^-1 X
+    inverse = np.linalg.inv(cross)
+    effect = inverse @ (design.T @ values - (x_sum.T * weight) @ y_sum)
+    residual = values - design @ effect
+    total = np.bincount(fold, weights=residual)  # Z' P y = shrink * total
+    rest = ((residual - (total / count)[fold]) ** 2).sum() + (shrink * total**2 / count).sum()  # y' P y
+    df = n_cells - n_effects
+    trace = (count * shrink).sum() - np.trace(inverse @ (x_sum.T * shrink**2) @ x_sum)
+    deviance = df * np.log(rest) - np.log(shrink).sum() + np.linalg.slogdet(cross)[1]
+    wald = effect[1:] @ np.linalg.solve(inverse[1:, 1:], effect[1:]) / (rest / df) / (n_effects - 1)
+    return _Likelihood(float(deviance), float(trace - df * ((shrink * total) ** 2).sum() / rest), float(wald))
+
+
+class MetaAnalysis(NamedTuple):
+    """Mean effect over studies, and how much the studies differ beyond their errors."""
+
+    estimate: float
+    std_error: float
+    df: int
+    statistic: float
+    p_value: float
+    tau: float
+    q: float
+    q_p_value: float
+    i_sq: float
+
+
+def random_effects(effects: Floats, variances: Floats) -> MetaAnalysis:
+    """Mean effect with Paule and Mandel's variance between studies and a t test with k - 1 df.
+
+    The standard error is that of Hartung and Knapp (2001) and Sidik and Jonkman (2002), never below the
+    ordinary one (Rover et al. 2015). With Paule and Mandel's (1982) variance their factor, Q / (k - 1), is
+    1 wherever that variance is positive and below 1 elsewhere, so the ordinary error is the one that is left.
+    """
+    df = len(effects) - 1
+    if not (variances > 0).all():
+        return MetaAnalysis(float(effects.mean()), *(np.nan,), df, *[np.nan] * 6)
+    between = _paule_mandel(effects, variances)
+    weight = 1 / (variances + between)
+    estimate, std_error = float(weight @ effects / weight.sum()), float(weight.sum() ** -0.5)
+    statistic = estimate / std_error
+    q = _spread(effects, 1 / variances)
+    typical = _typical_variance(variances)
+    return MetaAnalysis(
+        estimate=estimate,
+        std_error=std_error,
+        df=df,
+        statistic=statistic,
+        p_value=float(2 * special.stdtr(df, -abs(statistic))),
+        tau=float(np.sqrt(between)),
+        q=q,
+        q_p_value=float(special.chdtrc(df, q)),
+        i_sq=float(between / (between + typical)),
+    )
+
+
+def _spread(effects: Floats, weight: Floats) -> float:
+    """Weighted sum of squares about the weighted mean (Cochran 1954)."""
+    mean = weight @ effects / weight.sum()
+    return float(weight @ (effects - mean) ** 2)
+
+
+def _paule_mandel(effects: Floats, variances: Floats) -> float:
+    """Variance between studies at which the weighted sum of squares is what it should be, k - 1."""
+    df = len(effects) - 1
+
+    def excess(between: float) -> float:
+        return _spread(effects, 1 / (variances + between)) - df
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = float(np.ptp(effects) ** 2 * len(effects))  # there, the sum is below (k - 1)
+    return float(brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-14))
+
+
+def _typical_variance(variances: Floats) -> float:
+    """Error variance of a typical study (Higgins and Thompson 2002)."""
+    weight = 1 / variances
+    return float((len(weight) - 1) * weight.sum() / (weight.sum() ** 2 - (weight**2).sum()))

@@ -1,0 +1,200 @@
+"""Mean ranks, the critical difference, compact letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skewanova.base.checks import InputError, check_choice, check_fraction
+from skewanova.base.ties import falling_order, levelled
+from skewanova.inference.fold_statistics import range_isf
+from skewanova.inference.omnibus import fold_table
+from skewanova.inference.pairwise import pairwise_comparisons
+
+
+def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Letters such that two levels share one exactly if they were not found to differ.
+
+    Parameters
+    ----------
+    levels : sequence of str
+        Levels, best first: letters are given out in this order.
+    different : iterable of (str, str)
+        Pairs found to differ.
+
+    Returns
+    -------
+    dict
+        Letters of every level, in the order of `levels`.
+
+    References
+    ----------
+    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons (insert and
+    absorb).
+
+    Examples
+    --------
+    >>> from skewanova import compact_letters
+    >>> compact_letters(["A", "C", "B"], [("A", "B")])
+    {'A': 'a', 'C': 'ab', 'B': 'b'}
+    """
+    columns: list[frozenset[str]] = [frozenset(levels)]
+    for first, second in different:
+        split = [c - {gone} if {first, second} <= c else c for c in columns for gone in (first, second)]
+        distinct = list(dict.fromkeys(split))
+        columns = [c for c in distinct if not any(c < other for other in distinct)]
+    position = {level: i for i, level in enumerate(levels)}
+    columns.sort(key=lambda column: sorted(position[level] for level in column))
+    return {
+        level: "".join(_letter(i) for i, column in enumerate(columns) if level in column) for level in levels
+    }
+
+
+def _letter(index: int) -> str:
+    """Letters a to z, then a1, b1, ... so that no count of groups runs out."""
+    turn, place = divmod(index, 26)
+    return chr(ord("a") + place) + (str(turn) if turn else "")
+
+
+RANK_COLUMNS = ("model", "mean_rank", "group")
+
+
+@dataclass(frozen=True, eq=False)
+class RankComparison:
+    """Mean ranks, and the groups of models among which no difference was found.
+
+    Attributes
+    ----------
+    ranks : DataFrame
+        Columns model, mean_rank, group, best first; rank 1 is the largest IAUPREC of a fold, and models that
+        share a letter of ``group`` were not found to differ.
+    cliques : tuple of tuple of str
+        Largest groups of two models or more, no two of which were found to differ.
+    test : str
+        Family of comparisons behind the groups.
+    critical_difference : float
+        Difference of mean ranks that Nemenyi's test needs; nan for other tests, which do not rest on ranks.
+    alpha : float
+        Level of that difference.
+    n_folds : int
+        Folds ranked.
+    models : tuple of str
+        The models as the table orders them.
+    """
+
+    ranks: pd.DataFrame = field(repr=False)
+    cliques: tuple[tuple[str, ...], ...]
+    test: str
+    critical_difference: float
+    alpha: float
+    n_folds: int
+    models: tuple[str, ...] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a model: model, mean_rank, group."""
+        return self.ranks.copy()
+
+
+def rank_comparison(
+    iauprec: pd.DataFrame, posthoc: pd.DataFrame | None = None, *, test: str = "nemenyi", alpha: float = 0.05
+) -> RankComparison:
+    """Rank the models within every fold, and group those that a post-hoc test does not tell apart.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold, iauprec; every model in every fold.
+    posthoc : DataFrame, optional
+        Frame with the columns test, response, model_a, model_b, reject that holds the family `test` on
+        IAUPREC; by default Nemenyi's test is done at level `alpha`.
+    test : str, default "nemenyi"
+        Family of comparisons, of all pairs.
+    alpha : float, default 0.05
+        Level of the critical difference, and of the test where it is done here.
+
+    Returns
+    -------
+    RankComparison
+        What a critical-difference diagram shows.
+
+    Raises
+    ------
+    ValueError
+        If the table is incomplete, an option is unknown or out of range, or the family lacks a pair.
+
+    References
+    ----------
+    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores, rank_comparison
+    >>> found = rank_comparison(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> found.to_frame()
+      model  mean_rank group
+    0     A        1.4     a
+    1     C        1.8     a
+    2     B        2.8     b
+    >>> round(found.critical_difference, 4)
+    0.7411
+    """
+    check_fraction(alpha, "alpha")
+    values, models = fold_table(iauprec)
+    if posthoc is None:
+        check_choice(test, ("nemenyi",), "test")
+        posthoc = pairwise_comparisons(iauprec, method="nemenyi", alpha=alpha)
+    names = [str(model) for model in models]
+    mean_rank = stats.rankdata(levelled(-values), axis=1).mean(axis=0)
+    order = falling_order(-mean_rank)
+    ranked = [names[i] for i in order]
+    letters = compact_letters(ranked, _rejected(posthoc, test, ranked))
+    return RankComparison(
+        ranks=pd.DataFrame(
+            {"model": ranked, "mean_rank": mean_rank[order], "group": [letters[m] for m in ranked]}
+        ),
+        cliques=_cliques(letters),
+        test=test,
+        critical_difference=_critical(len(ranked), len(values), alpha) if test == "nemenyi" else np.nan,
+        alpha=alpha,
+        n_folds=len(values),
+        models=tuple(names),
+    )
+
+
+def _rejected(posthoc: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs that the family tells apart, once it is known to hold every pair."""
+    missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in posthoc]
+    if missing:
+        raise InputError(f"`posthoc` must have the column {missing[0]}")
+    rows = posthoc[posthoc["response"] == "iauprec"]
+    check_choice(test, list(dict.fromkeys(rows["test"])), "test")
+    rows = rows[rows["test"] == test]
+    pairs = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]
+    if len({frozenset(pair) for pair in pairs}) != len(models) * (len(models) - 1) // 2:
+        raise InputError(
+            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not"
+        )
+    unknown = [name for pair in pairs for name in pair if name not in models]
+    if unknown:
+        raise InputError(f"`posthoc` must name models of the first frame, but got {unknown[0]!r}")
+    return [pair for pair, reject in zip(pairs, rows["reject"].eq(True), strict=True) if reject]
+
+
+def _cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """Models that share a letter, where there are several."""
+    holders: dict[str, list[str]] = {}
+    for model, text in letters.items():
+        for letter in re.findall(r"[a-z]\d*", text):
+            holders.setdefault(letter, []).append(model)
+    return tuple(tuple(models) for models in holders.values() if len(models) > 1)
+
+
+def _critical(n_models: int, n_folds: int, alpha: float) -> float:
+    """Demsar 2006, section 3.2.2: q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range over sqrt(2)."""
+    quantile = range_isf(alpha, n_models, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_models * (n_models + 1) / (6 * n_folds)))

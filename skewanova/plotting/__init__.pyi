@@ -1,0 +1,17 @@
+"""The public names, each once."""
+
+from .comparisons import plot_critical_difference as plot_critical_difference
+from .comparisons import plot_difference_curves as plot_difference_curves
+from .comparisons import plot_differences as plot_differences
+from .comparisons import plot_p_values as plot_p_values
+from .curves import plot_precision_recall as plot_precision_recall
+from .curves import plot_roc as plot_roc
+from .curves import plot_skew as plot_skew
+from .curves import plot_surface as plot_surface
+from .display import AUPRECDisplay as AUPRECDisplay
+from .performance import plot_auprec as plot_auprec
+from .performance import plot_iauprec as plot_iauprec
+from .performance import plot_interaction as plot_interaction
+from .performance import plot_regions as plot_regions
+from .performance import plot_regret as plot_regret
+from .residuals import plot_residuals as plot_residuals

@@ -1,0 +1,228 @@
+"""Plots of ROC, precision-recall, the surface, and one threshold by skew."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+
+from skewanova.base import frames
+from skewanova.base.checks import check_choice
+from skewanova.plotting import artists, looks
+from skewanova.plotting.looks import ErrorBar
+
+SURFACE_KINDS = ("contour", "3d")
+
+
+def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+    """ROC curve of each model, averaged over folds.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `roc_points`, or that frame: model, fold, fpr, tpr on one grid of fpr.
+    errorbar : tuple or None, optional
+        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
+        lines bands would hide each other and are left out.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import plot_roc
+    >>> points = pd.DataFrame({"model": "A", "fold": 1, "fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.8, 1.0]})
+    >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
+    'False positive rate'
+    """
+    frame = looks.find_frame(result, "roc_points", ["model", "fold", "fpr", "tpr"], "plot_roc")
+    styles = looks.line_looks(frame["model"].tolist())
+    band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
+    ax = looks.new_axes(ax, (7.6, 4.6))
+    for model, look in styles.items():
+        looks.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
+    chance = ax.axline((0, 0), slope=1, color=looks.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
+    looks.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
+    looks.unit_limits(ax)
+    ax.set_aspect("equal", anchor="W")
+    looks.legend(
+        ax,
+        [*looks.line_entries(styles), ("random ranking", chance), *looks.band_entries(band)],
+        looks.legend_title(frame),
+    )
+    return ax
+
+
+def plot_precision_recall(
+    result: object, *, prior: float | None = None, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None
+) -> Axes:
+    """Precision-recall curves, averaged over folds: colour by model, line style by prior.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `precision_recall_points`, or that frame: model, fold, prior, recall, precision on one
+        grid of recall.
+    prior : float, optional
+        The one prior to draw; by default all.
+    errorbar, ax
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty, or `prior` or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import plot_precision_recall
+    >>> points = {"model": "A", "fold": 1, "prior": 0.1, "recall": [0.0, 1.0], "precision": [0.9, 0.1]}
+    >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
+    'Precision-recall curves at prior 0.1'
+    """
+    columns = ["model", "fold", "prior", "recall", "precision"]
+    frame = looks.find_frame(result, "precision_recall_points", columns, "plot_precision_recall")
+    if prior is not None:
+        frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
+    styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(frames.distinct(frame["prior"]))
+    band = looks.check_errorbar(errorbar, frame["fold"], len(styles) * len(dashes))
+    ax = looks.new_axes(ax, (7.2, 4.6))
+    faint = looks.opacity(len(styles) * len(dashes))
+    for model, look in styles.items():
+        for at, dash in dashes.items():
+            rows = frame[(frame["model"] == model) & (frame["prior"] == at)]
+            extra = {"linestyle": dash, "opacity": faint}
+            looks.mean_line(ax, rows, ("recall", "precision"), errorbar=band, **look, **extra)
+    one = f" at prior {looks.plain(next(iter(dashes)))}" if len(dashes) == 1 else ""
+    looks.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
+    looks.unit_limits(ax)
+    named = {} if one else {f"prior {looks.plain(at)}": dash for at, dash in dashes.items()}
+    looks.legend(
+        ax,
+        [*looks.line_entries(styles), *looks.dash_entries(named), *looks.band_entries(band)],
+        looks.legend_title(frame),
+    )
+    return ax
+
+
+def plot_surface(
+    result: object, *, model: str | None = None, kind: str = "contour", ax: Axes | None = None
+) -> Axes:
+    """P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `surface_points`, or that frame: model, prior, recall, precision on a full grid.
+    model : str, optional
+        The model to draw; by default the first.
+    kind : {"contour", "3d"}, optional
+        Filled contours or a surface in space.
+    ax : Axes, optional
+        Where to draw, 3-D for ``kind="3d"``; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or no grid, `model` or `kind` is unknown, or `ax` has the
+        wrong dimension.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import plot_surface
+    >>> grid = {"model": "A", "prior": [0.1, 0.1, 0.5, 0.5], "recall": [0, 1, 0, 1]}
+    >>> surface = pd.DataFrame({**grid, "precision": [0.7, 0.1, 0.9, 0.5]})
+    >>> plot_surface(surface, ax=Figure().subplots()).get_title(loc="left")
+    'P-ROC surface of A'
+    """
+    check_choice(kind, SURFACE_KINDS, "kind")
+    frame = looks.find_frame(
+        result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface"
+    )
+    models = frames.distinct(frame["model"])
+    chosen = looks.choose(model, models, "model")
+    grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
+    ax = looks.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
+    (artists.space if kind == "3d" else artists.contours)(ax, grid)
+    looks.set_title(ax, f"P-ROC surface of {looks.model_labels(models)[chosen]}")
+    return ax
+
+
+def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+    """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
+
+    Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `operating_points`, or that frame: model, fold, skew, accuracy, precision.
+    errorbar, ax
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; colour by model, solid for accuracy, dashed for precision.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty or `errorbar` is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import plot_skew
+    >>> points = {"model": "A", "fold": 1, "skew": [1, 100], "accuracy": [0.8, 0.9], "precision": [0.8, 0.1]}
+    >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
+    'Skew (negatives per positive)'
+    """
+    columns = ["model", "fold", "skew", "accuracy", "precision"]
+    frame = looks.find_frame(result, "operating_points", columns, "plot_skew")
+    styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(("accuracy", "precision"))
+    band = looks.check_errorbar(errorbar, frame["fold"], 2 * len(styles))
+    ax = looks.new_axes(ax, (7.2, 4.4))
+    for model, look in styles.items():
+        rows = frame[frame["model"] == model]
+        for measure, dash in dashes.items():
+            extra = {"linestyle": dash, "opacity": looks.opacity(2 * len(styles))}
+            looks.mean_line(ax, rows, ("skew", measure), errorbar=band, **look, **extra)
+    looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
+    looks.unit_limits(ax, x=False)
+    looks.style(
+        ax,
+        title="Accuracy and precision by skew",
+        xlabel="Skew (negatives per positive)",
+        ylabel="Accuracy, precision",
+    )
+    looks.legend(
+        ax,
+        [*looks.line_entries(styles), *looks.dash_entries(dashes), *looks.band_entries(band)],
+        looks.legend_title(frame),
+    )
+    return ax

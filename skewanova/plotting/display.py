@@ -1,0 +1,298 @@
+"""AUPRECDisplay, in the way of scikit-learn's displays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import Floats, InputError, check_prior, check_prior_list
+from skewanova.curves.areas import auprec
+from skewanova.curves.estimators import vertex_precision
+from skewanova.curves.roc import RocCurve, roc_curve
+from skewanova.plotting import looks
+from skewanova.scores.scikit_learn import as_rows, check_response, cut_rows, held_out_rows, positive_scores
+
+#: Priors drawn unless others are asked for: 0.001 to 0.5, evenly spaced in the log-odds.
+DEFAULT_PRIORS = 1 / (1 + np.exp(np.linspace(np.log(999), 0, 61)))
+
+
+class AUPRECDisplay:
+    """AUPREC against the prior, or precision-recall curves at one prior, of a classifier.
+
+    Make one by `from_predictions`, `from_estimator` or `from_cv_results`, which also draw it; `plot` draws it
+    again on other axes. The display follows those of :mod:`sklearn.metrics`.
+
+    Parameters
+    ----------
+    curves : RocCurve or sequence of RocCurve
+        ROC curve, or one a fold.
+    priors : array_like, optional
+        Priors in ascending order; by default 0.001 to 0.5.
+    area_estimator : str, default "trapezoid"
+        As `estimator` of :func:`auprec`.
+    name : str, optional
+        Name in the legend.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_priors,)
+        Priors drawn.
+    auprec : ndarray of shape (n_curves, n_priors)
+        AUPREC of each curve at each prior.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+    line_ : Line2D or list of Line2D
+        The line, or one a fold.
+    chance_level_ : Line2D or None
+        Line of a random ranking, if it was asked for.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import AUPRECDisplay
+    >>> ax = Figure().subplots()
+    >>> labels, scores = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+    >>> display = AUPRECDisplay.from_predictions(labels, scores, priors=[0.1, 0.5], ax=ax)
+    >>> display.line_.get_ydata().round(4)
+    array([0.5705, 0.7917])
+    """
+
+    ax_: Axes
+    figure_: Any
+    line_: Line2D | list[Line2D]
+    chance_level_: Line2D | None
+
+    def __init__(
+        self,
+        curves: RocCurve | Sequence[RocCurve],
+        *,
+        priors: ArrayLike | None = None,
+        area_estimator: str = "trapezoid",
+        name: str | None = None,
+    ) -> None:
+        self.curves = (curves,) if isinstance(curves, RocCurve) else tuple(curves)
+        if not self.curves:
+            raise InputError("`curves` must hold at least one ROC curve, but is empty")
+        self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
+        self.auprec: Floats = np.array(
+            [auprec(curve, self.priors, estimator=area_estimator) for curve in self.curves]
+        )
+        self.name = name
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        prior: float | None = None,
+        name: str | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        plot_chance_level: bool = False,
+    ) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        prior : float, optional
+            With it, the precision-recall curves at that prior are drawn instead of AUPREC by prior.
+        name : str, optional
+            Name in the legend; by default the display's.
+        curve_kwargs : mapping, optional
+            Options of matplotlib's `plot` for the lines.
+        plot_chance_level : bool, default False
+            Also draw what a random ranking scores.
+
+        Returns
+        -------
+        AUPRECDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `prior` is not strictly between 0 and 1.
+        """
+        lines = self._by_prior() if prior is None else self._by_recall(check_prior(prior))
+        self.ax_ = looks.new_axes(ax, (6.4, 4.4))
+        self.figure_ = self.ax_.figure
+        many = {"color": "C0", "alpha": 0.5, "linewidth": 1} if len(lines) > 1 else {}
+        drawn = [self.ax_.plot(*line, **{**many, **(curve_kwargs or {})})[0] for line in lines]
+        self.line_ = drawn[0] if len(drawn) == 1 else drawn
+        self.chance_level_ = self._chance(prior) if plot_chance_level else None
+        self._finish(prior)
+        shown = [(self._label(name), drawn[0]), ("random ranking", self.chance_level_)]
+        entries = [(label, handle) for label, handle in shown if label is not None and handle is not None]
+        if entries:
+            looks.legend(self.ax_, entries)
+        return self
+
+    def _by_prior(self) -> list[tuple[Floats, Floats]]:
+        return [(self.priors, areas) for areas in self.auprec]
+
+    def _by_recall(self, prior: float) -> list[tuple[Floats, Floats]]:
+        """Recall and precision at every vertex; at recall 0 the precision of the first, its limit."""
+        lines = []
+        for curve in self.curves:
+            precision = vertex_precision(curve.tpr[1:], curve.fpr[1:], prior)
+            lines.append((curve.tpr, np.concatenate((precision[:1], precision))))
+        return lines
+
+    def _chance(self, prior: float | None) -> Line2D:
+        look: dict[str, Any] = {"color": looks.NEUTRAL, "linestyle": ":", "linewidth": 1}
+        x, y = (self.priors, self.priors) if prior is None else ([0, 1], [prior, prior])
+        return self.ax_.plot(x, y, **look)[0]
+
+    def _finish(self, prior: float | None) -> None:
+        if prior is None:
+            looks.log_axis(self.ax_, "x", float(self.priors.min()), float(self.priors.max()))
+            looks.style(self.ax_, title="AUPREC by prior", xlabel=looks.PRIOR_LABEL, ylabel="AUPREC")
+        else:
+            title = f"Precision-recall curve at prior {looks.plain(prior)}"
+            looks.style(self.ax_, title=title, xlabel="Recall", ylabel="Precision")
+        looks.unit_limits(self.ax_, x=prior is not None)
+
+    def _label(self, name: str | None) -> str | None:
+        """Name as it is drawn, with the number of folds."""
+        named = self.name if name is None else name
+        if named is None:
+            return None
+        label = looks.model_labels([named])[named]
+        return label if len(self.curves) == 1 else f"{label}\n({len(self.curves)} folds)"
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        priors: ArrayLike | None = None,
+        prior: float | None = None,
+        area_estimator: str = "trapezoid",
+        pos_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        plot_chance_level: bool = False,
+    ) -> Self:
+        """Draw from labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score, pos_label, sample_weight
+            As for :func:`roc_curve`.
+        priors, area_estimator
+            As for the display.
+        prior, ax, curve_kwargs, plot_chance_level
+            As for `plot`.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        AUPRECDisplay
+            The display, drawn.
+        """
+        curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        display = cls(curve, priors=priors, area_estimator=area_estimator, name=name)
+        return display.plot(ax, prior=prior, curve_kwargs=curve_kwargs, plot_chance_level=plot_chance_level)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: str = "auto",
+        pos_label: object = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw from a fitted scikit-learn classifier and cases that it was not trained on.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted classifier.
+        X, y
+            Features and labels of the cases.
+        response_method, pos_label
+            As for :func:`scores_from_estimators`.
+        name : str, optional
+            Name in the legend; by default the estimator's class.
+        **options
+            As for `from_predictions`.
+
+        Returns
+        -------
+        AUPRECDisplay
+            The display, drawn.
+        """
+        check_response(response_method, None)
+        score = positive_scores(estimator, as_rows(X), response_method=response_method, pos_label=pos_label)
+        named = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, pos_label=pos_label, name=named, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: str = "auto",
+        pos_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        priors: ArrayLike | None = None,
+        area_estimator: str = "trapezoid",
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw one line a fold from what scikit-learn's `cross_validate` returned.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            Result of ``cross_validate(..., return_estimator=True, return_indices=True)``.
+        X, y
+            Features and labels as they were cross-validated.
+        response_method, pos_label
+            As for :func:`scores_from_estimators`.
+        sample_weight : array_like, optional
+            Weights of the cases when they are held out.
+        priors, area_estimator
+            As for the display.
+        name : str, optional
+            Name in the legend; by default the estimators' class.
+        **options
+            As for `plot`.
+
+        Returns
+        -------
+        AUPRECDisplay
+            The display, drawn.
+        """
+        check_response(response_method, None)
+        features, labels = as_rows(X), np.asarray(y)
+        weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
+        tests = held_out_rows(cv_results, len(labels), "the model")
+        curves = [
+            roc_curve(
+                labels[rows],
+                positive_scores(
+                    fitted, cut_rows(features, rows), response_method=response_method, pos_label=pos_label
+                ),
+                pos_label=pos_label,
+                sample_weight=None if sample_weight is None else weight[rows],
+            )
+            for rows, fitted in zip(tests, cv_results["estimator"], strict=True)
+        ]
+        named = type(cv_results["estimator"][0]).__name__ if name is None else name
+        return cls(curves, priors=priors, area_estimator=area_estimator, name=named).plot(**options)

@@ -1,0 +1,502 @@
+"""Colours, markers, names, axes, legends, labels at lines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from inspect import ismethod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_ordered,
+    check_priors,
+)
+from skewanova.base.frames import distinct
+from skewanova.base.text import visible
+
+Color = tuple[float, float, float]
+
+
+ErrorBar = tuple[str, float] | None
+
+
+Dash = Any  # a matplotlib line style, by name or by its dashes
+
+
+Entry = tuple[str, Artist | tuple[Artist, ...]]
+
+
+#: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+
+
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+
+
+MARKER_SIZE = 6.0
+
+
+#: Distance between the markers of a line, as a share of the diagonal of its axes.
+MARKER_STEP = 0.21
+
+
+NEUTRAL = "0.35"
+
+
+RESPONSES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
+
+
+PRIOR_LABEL = "Prior (probability of the positive class)"
+
+
+NAME_WIDTH = 28
+
+
+MOST_BANDS = 9
+
+
+#: Inches; beside narrower axes, as in one column of a paper, a legend would leave them no room.
+NARROW = 3.4
+
+
+_BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
+
+
+def find_frame(source: object, attribute: str, columns: Sequence[str], caller: str) -> pd.DataFrame:
+    """The frame itself, or that attribute of a result, with the columns the caller draws; names as text."""
+    value = source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source)
+    frame = _as_frame(value() if ismethod(value) else value)
+    if frame is None:
+        raise InputTypeError(
+            f"`{caller}` takes a pandas DataFrame or a result that has `{attribute}`, "
+            f"but got {type(source).__name__}"
+        )
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"`{caller}` draws the columns {', '.join(columns)}, but the frame lacks {', '.join(missing)}; "
+            f"give it `{attribute}` of a comparison"
+        )
+    if frame.empty:
+        raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
+    names = [column for column in ("model", "model_a", "model_b") if column in columns]
+    return frame.assign(**{name: [str(value) for value in frame[name]] for name in names})
+
+
+def _as_frame(value: object) -> pd.DataFrame | None:
+    """A frame, or what a result's `to_frame` returns."""
+    if hasattr(value, "to_frame") and not isinstance(value, pd.DataFrame):
+        value = value.to_frame()
+    return value if isinstance(value, pd.DataFrame) else None
+
+
+def find_ranking(source: object, models: Sequence[str]) -> pd.DataFrame:
+    """The ranking, all of whose models are known."""
+    columns = ["model", "iauprec", "conf_low", "conf_high", "group"]
+    return _known_models(find_frame(source, "ranking", columns, "plot_iauprec"), models, "ranking")
+
+
+def find_regions(source: object, models: Sequence[str]) -> pd.DataFrame:
+    """The regions, all of whose models are known."""
+    columns = ["model", "prior_low", "prior_high"]
+    return _known_models(find_frame(source, "regions", columns, "plot_regions"), models, "regions")
+
+
+def find_optional(source: object, attribute: str, columns: Sequence[str]) -> pd.DataFrame | None:
+    """That frame of a result, or the one given, or None where there is none or it has no rows."""
+    given = source if isinstance(source, pd.DataFrame) else _as_frame(getattr(source, attribute, None))
+    if given is None or given.empty:
+        return None
+    return find_frame(given, attribute, columns, attribute)
+
+
+def _known_models(frame: pd.DataFrame, models: Sequence[str], name: str) -> pd.DataFrame:
+    unknown = [model for model in distinct(frame["model"]) if model not in models]
+    if unknown:
+        raise InputError(
+            f"`{name}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
+        )
+    return frame
+
+
+def tuples_of(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """Rows as tuples of those columns."""
+    return list(zip(*(frame[column] for column in columns), strict=True))
+
+
+def choose(wanted: str | None, present: Sequence[str], name: str) -> str:
+    """The one asked for, which must occur, or else the first."""
+    return present[0] if wanted is None else check_choice(wanted, present, name)
+
+
+def choose_prior(wanted: float, present: Iterable[float]) -> float:
+    """The prior of the frame that equals the one asked for."""
+    known: list[float] = distinct(float(prior) for prior in present)
+    found = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
+    if not found:
+        shown = ", ".join(plain(prior) for prior in known) or "which has none"
+        raise InputError(f"`prior` must be one of the priors in the frame, {shown}; but got {wanted:g}")
+    return found[0]
+
+
+def model_palette(models: Sequence[str]) -> dict[str, Color]:
+    """Colour of each model, from ten that colour-blind readers can tell apart.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Model names in ranking order; from the eleventh on colours repeat and markers tell models apart.
+
+    Returns
+    -------
+    dict of str to tuple
+        Red, green and blue, between 0 and 1, by model name.
+
+    Examples
+    --------
+    >>> from skewanova.plotting.looks import model_palette
+    >>> model_palette(["A", "B"])["A"]
+    (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
+    """
+    colors = sns.color_palette("colorblind", 10)
+    return {model: colors[i % len(colors)] for i, model in enumerate(distinct(models))}
+
+
+def model_markers(models: Sequence[str]) -> dict[str, str]:
+    """Marker of each model; never shared by two models of one colour (up to 90 models)."""
+    return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(distinct(models))}
+
+
+def line_looks(models: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Colour and marker of each model; markers are sparse and start apart, so as not to hide others."""
+    palette, markers = model_palette(models), model_markers(models)
+    return {
+        model: {
+            "color": color,
+            "marker": markers[model],
+            "markersize": MARKER_SIZE,
+            "markeredgewidth": 0.5,
+            "markevery": (0.03 + MARKER_STEP * i / len(palette), MARKER_STEP),
+        }
+        for i, (model, color) in enumerate(palette.items())
+    }
+
+
+def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """Names as they are drawn: literal, on one line, shortened, and still distinct."""
+    labels: dict[str, str] = {}
+    for model in distinct(models):
+        short = label = _shorten(_drawn(model), width)
+        copy = 1
+        while label in labels.values():
+            copy += 1
+            label = f"{short} ({copy})"
+        labels[model] = label
+    return {
+        model: label.replace("$", r"\$") for model, label in labels.items()
+    }  # else $...$ is set as a formula
+
+
+def _drawn(name: str) -> str:
+    """Name with single spaces; one with nothing to see in quotes."""
+    return " ".join(visible(name).split()) or repr(name)
+
+
+def _shorten(text: str, width: int) -> str:
+    """The middle left out of a long name: names often differ at either end."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - tail - 1]}…{text[-tail:]}"
+
+
+def plain(number: float, _position: object = None) -> str:
+    """A number without an exponent, to four significant digits: 0.01, not 1e-2."""
+    return np.format_float_positional(number, precision=4, fractional=False, trim="-")
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
+    """The axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
+    if ax is None:
+        # matplotlib before 3.11 finds no room for 3-D axes in this layout
+        layout = "constrained" if projection is None else None
+        ax = plt.figure(figsize=size, layout=layout).add_subplot(projection=projection)
+    if (ax.name == "3d") != (projection == "3d"):
+        needed = "3-D axes (projection='3d')" if projection == "3d" else "2-D axes"
+        raise InputError(f"`ax` must be {needed} for this plot, but is {ax.name}")
+    return ax
+
+
+def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -> None:
+    """Mean over the rows at each x with a band around it (`errorbar`), by seaborn."""
+    if frame[xy[0]].nunique() < 2:  # a line of one point is its marker
+        look.pop("markevery", None)
+    err_kws = {"alpha": look.pop("opacity", 0.2), "linewidth": 0}
+    sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
+
+
+def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
+    """A band of the kinds that have a label here; none for one fold or where many would hide each other."""
+    known = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
+    if errorbar is not None and not known:
+        raise InputError(
+            f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
+        )
+    band: ErrorBar = errorbar
+    return band if folds.nunique() > 1 and lines <= MOST_BANDS else None
+
+
+def band_entries(errorbar: ErrorBar) -> list[Entry]:
+    """Legend entry that says what the band is."""
+    if errorbar is None:
+        return []
+    kind, amount = errorbar
+    label = _BANDS[kind].format(plain(amount), "" if amount == 1 else "s")
+    return [(f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL)))]
+
+
+def line_entries(looks: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """Legend entry of each model's line."""
+    labels = model_labels(looks)
+    without = {"markevery"}
+    return [
+        (labels[model], Line2D([], [], **{key: value for key, value in look.items() if key not in without}))
+        for model, look in looks.items()
+    ]
+
+
+def dash_entries(dashes: Mapping[str, Dash]) -> list[Entry]:
+    """Legend entry of each line style."""
+    return [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
+
+
+def dash_of(values: Sequence[Hashable]) -> dict[Any, Dash]:
+    """Line style of each value."""
+    return {value: DASHES[i % len(DASHES)] for i, value in enumerate(values)}
+
+
+def check_limits(deployment_prior: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Range of priors in ascending order."""
+    if deployment_prior is None:
+        return None
+    priors = check_priors(deployment_prior, "deployment_prior")
+    if priors.shape != (2,):
+        raise InputError(f"`deployment_prior` must be given as (low, high), but got {deployment_prior!r}")
+    low, high = float(priors[0]), float(priors[1])
+    check_ordered(low, high, "deployment_prior")
+    return low, high
+
+
+def deployment_limits(
+    source: object, deployment_prior: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """The range given, or that of the comparison."""
+    settings = getattr(source, "settings", {})
+    return check_limits(settings.get("deployment_limits") if deployment_prior is None else deployment_prior)
+
+
+def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
+    """Shade a range of priors; its legend entry."""
+    if limits is None:
+        return []
+    look: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
+    ax.axvspan(*limits, linewidth=1, zorder=0, **look)
+    span = plain(limits[0]) if limits[0] == limits[1] else f"{plain(limits[0])} to {plain(limits[1])}"
+    return [(f"deployment prior\n{span}", Patch(**look))]
+
+
+def has_layout(ax: Axes) -> bool:
+    """Whether the figure makes room for what stands outside its axes."""
+    return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Whether the axes are about as wide as one column of a paper, or less."""
+    return ax.bbox.width / ax.figure.dpi < NARROW
+
+
+def text_width(text: str) -> float:
+    """Rough width in inches of a text in small letters."""
+    return 0.062 * max(map(len, text.split("\n")))
+
+
+def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
+    """As many columns of a legend as fit under the axes, up to three."""
+    room = ax.figure.bbox.width / ax.figure.dpi - 0.6
+    for columns in (3, 2):
+        rows = -(-len(labels) // columns)
+        parts = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        if sum(0.6 + max(map(text_width, part)) for part in parts) <= room:
+            return columns
+    return 1
+
+
+def legend(
+    ax: Axes, entries: Sequence[Entry], title: str | None = None, *, corner: str | None = None
+) -> None:
+    """Legend beside the axes where the figure makes room for it (below narrow ones), else inside.
+
+    With `corner` it stands there, inside.
+
+    Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
+    """
+    if not entries:
+        return
+    place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
+    columns = -(-len(entries) // 20)
+    if corner is not None:
+        place = {"loc": corner, "frameon": False}
+    elif has_layout(ax):
+        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
+        if is_narrow(ax):
+            below = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
+            place |= {"bbox_to_anchor": (0, 0), "bbox_transform": below}
+            columns = _columns_below(ax, [label for label, _ in entries])
+    drawn = ax.legend(
+        [handle for _, handle in entries],
+        [f"entry {i}" for i in range(len(entries))],
+        title=title,
+        alignment="left",
+        fontsize="small",
+        title_fontsize="small",
+        ncols=columns,
+        **place,
+    )
+    for text, (label, _) in zip(drawn.get_texts(), entries, strict=True):
+        text.set_text(label)
+
+
+def set_title(ax: Axes, title: str) -> None:
+    """Title on the left, smaller over narrow axes."""
+    ax.set_title(title, loc="left", fontsize="medium" if is_narrow(ax) else "large")
+
+
+def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
+    """Title, labels, light grid, open frame; nothing global is touched."""
+    set_title(ax, title)
+    ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def unit_limits(ax: Axes, *, x: bool = True) -> None:
+    """Axes from 0 to 1 with a little air, for rates."""
+    ax.set_ylim(-0.02, 1.02)
+    if x:
+        ax.set_xlim(-0.02, 1.02)
+
+
+class PlainLogLocator(LogLocator):
+    """Ticks of a logarithmic axis: as many plain numbers as there is room for when it is drawn."""
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        box = axis.axes.get_window_extent()
+        pixels = box.width if axis.axis_name == "x" else box.height
+        low, high = axis.get_view_interval()
+        self.set_params(subs=tick_digits(low, high, pixels * 72 / axis.axes.figure.dpi))
+        return super().__call__()
+
+
+def log_axis(ax: Axes, which: str, low: float, high: float) -> None:
+    """Logarithmic axis `which` from low to high with plain numbers."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    ax.set(**{f"{which}scale": "log"})
+    if low < high:
+        ax.set(**{f"{which}lim": (low, high)})
+    axis.set_major_locator(PlainLogLocator())
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(plain))
+
+
+def tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
+    """Leading digits of the ticks: 1-2-5, 1-3 or 1, whichever leaves room for the numbers."""
+    per_decade = points / max(float(np.log10(high / low)), 0.1)
+    if per_decade * 0.3 >= 30:
+        return (1.0, 2.0, 5.0)
+    return (1.0, 3.0) if per_decade * 0.47 >= 30 else (1.0,)
+
+
+def legend_title(frame: pd.DataFrame) -> str | None:
+    """What the lines of a frame are where it has several folds."""
+    return "mean over folds" if frame["fold"].nunique() > 1 else None
+
+
+def opacity(bands: int) -> float:
+    """Opacity of each of several bands that may overlap."""
+    return max(0.06, 0.28 - 0.04 * bands)
+
+
+FONT_SIZE = "small"
+
+
+#: Height of a line of text, in font sizes.
+LINE_HEIGHT = 1.3
+
+
+#: Share of the width of the axes that names may take.
+MOST_WIDTH = 0.45
+
+
+#: Where a name begins, in widths of the axes.
+PLACE = 1.05
+
+
+def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]]) -> bool:
+    """Name each model to the right of its line's end; False where there is no room for all names.
+
+    The limits of the axes must be final: heights are turned into places on the axes.
+    """
+    height = ax.bbox.height / ax.figure.dpi * 72
+    gap = LINE_HEIGHT * FontProperties(size=FONT_SIZE).get_size_in_points() / height
+    labels = model_labels(ends)
+    wide = max(map(text_width, labels.values())) > MOST_WIDTH * ax.bbox.width / ax.figure.dpi
+    if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite([*ends.values()]).all():
+        return False
+    to_axes = ax.transScale + ax.transLimits
+    points = to_axes.transform([*ends.values()])
+    palette, markers = model_palette(list(ends)), model_markers(list(ends))
+    for model, (x, y), place in zip(ends, points, spread(points[:, 1], gap), strict=True):
+        look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
+        look |= {"color": palette[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
+        ax.plot([x, PLACE - 0.015], [y, place], transform=ax.transAxes, **look)
+        ax.text(PLACE, place, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
+    return True
+
+
+def spread(heights: Floats, gap: float) -> Floats:
+    """Places between 0 and 1 in the order of the heights, close to them, and at least `gap` apart."""
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(len(heights))
+    wanted = heights[order] - steps
+    raised = np.maximum.accumulate(wanted)
+    lowered = np.minimum.accumulate(wanted[::-1])[::-1]
+    room = 1 - steps[-1]
+    placed = np.empty(len(heights))
+    placed[order] = np.clip((raised + lowered) / 2, 0, room) + steps
+    return placed
+
+
+def or_own(
+    result: object, given: pd.DataFrame | None, attribute: str, columns: list[str]
+) -> pd.DataFrame | None:
+    """The frame given, or that of the result."""
+    source = result if given is None and not isinstance(result, pd.DataFrame) else given
+    return find_optional(source, attribute, columns)

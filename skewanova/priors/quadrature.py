@@ -1,0 +1,83 @@
+"""Nodes over the log of the skew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from scipy.special import betaln, expit, logit, polygamma
+
+from skewanova.base.checks import Floats
+
+#: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
+QUADRATURE_TOLERANCE = 1e-18
+
+
+#: Widest panel in log skew: one rule of many nodes over a wide range has end weights good to 1e-13 only.
+PANEL_WIDTH = 4.0
+
+
+#: Priors nearest to 0 and 1 that a node may have.
+SMALLEST_PRIOR = float(np.finfo(np.float64).tiny)
+
+
+LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
+
+
+def log_skew(prior: float) -> float:
+    """Log of the skew at a prior, infinite at the ends."""
+    return float(-logit(prior))
+
+
+def prior_at(log_odds: Floats) -> Floats:
+    """Priors at log-odds, held off 0 and 1, which are no priors and would make 0/0 of some precisions."""
+    return np.asarray(np.clip(expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
+
+
+def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
+    """Nodes and quadrature steps in v = log skew between two values of v; breaks are priors."""
+    if not low < high:  # neighbouring priors may share one log
+        return np.array([low]), np.array([1.0])
+    edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
+    # AUPREC is analytic for |Im log skew| < pi, so Gauss-Legendre gains rho^2 with every node.
+    ratio = 2 * np.pi / np.diff(edges).max()
+    rho = ratio + np.hypot(1.0, ratio)
+    n_nodes = int(np.ceil(-np.log(QUADRATURE_TOLERANCE) / (2 * np.log(rho)))) + 2
+    return _panels(edges, n_nodes)
+
+
+def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
+    """Priors and weights for a beta distribution: panels in the log-odds over all but 1e-18 of the weight."""
+    centre = np.log(a) - np.log(b)
+    spread = float(np.sqrt(polygamma(1, a) + polygamma(1, b)))
+    reach = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
+    low, high = centre - spread * 10 - reach / a, centre + spread * 10 + reach / b
+    cuts = [-log_skew(p) for p in breaks]
+    odds, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
+    weights = step * np.exp(-a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - betaln(a, b))
+    kept = weights > 0
+    return prior_at(odds[kept]), normalised(weights[kept])
+
+
+def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
+    """Ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
+    corners = [low, *sorted(c for c in cuts if low < c < high), high]
+    pieces = [
+        np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
+        for start, stop in pairwise(corners)
+    ]
+    return np.concatenate([*pieces, [high]])
+
+
+def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
+    """Gauss-Legendre nodes and weights on every panel."""
+    node, weight = leggauss(n_nodes)
+    half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
+    nodes = middle[:, None] + half[:, None] * node
+    return nodes.ravel(), (half[:, None] * weight).ravel()
+
+
+def normalised(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum())

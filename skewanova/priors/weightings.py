@@ -1,0 +1,611 @@
+"""Class priors, skew and deployment priors, and the correction of scores for the prior.
+
+The prior is the probability of the positive class where the classifier will be used; the skew is the number
+of negatives for each positive, ``(1 - prior) / prior``. A deployment prior is a distribution of the prior:
+every weighting here averages any function that is smooth between given breaks through its ``quadrature``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_float_array,
+    check_one_number,
+    check_ordered,
+    check_prior,
+    check_prior_list,
+    check_priors,
+    check_real,
+    check_same_length,
+    check_skews,
+    check_weights,
+    emit,
+    to_numbers,
+)
+from skewanova.priors.elicitation import beta_quantile, elicited_shapes
+from skewanova.priors.quadrature import (
+    LARGEST_PRIOR,
+    SMALLEST_PRIOR,
+    beta_nodes,
+    log_skew,
+    log_skew_nodes,
+    normalised,
+    prior_at,
+)
+
+#: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
+SMALLEST_SHAPE = 0.1
+
+
+#: Largest shape: beyond, the prior varies less than its last digits can say.
+LARGEST_SHAPE = 1e14
+
+
+class DeploymentPrior(Protocol):
+    """A distribution of the prior of the deployment."""
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Priors and weights (summing to 1) that average a function smooth between `breaks`."""
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+
+
+@overload
+def skew_from_prior(prior: float) -> float: ...
+
+
+@overload
+def skew_from_prior(prior: ArrayLike) -> Floats: ...
+
+
+def skew_from_prior(prior: ArrayLike) -> float | Floats:
+    """Negatives per positive at a prior: ``(1 - prior) / prior``.
+
+    Parameters
+    ----------
+    prior : float or array_like
+        Probability of the positive class, strictly between 0 and 1.
+
+    Returns
+    -------
+    float or ndarray
+        The skew, of the shape of `prior`.
+
+    Raises
+    ------
+    ValueError
+        If a prior is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova import skew_from_prior
+    >>> skew_from_prior(0.2)
+    4.0
+    """
+    pi = check_priors(prior)
+    skew = (1 - pi) / pi
+    return float(skew) if skew.ndim == 0 else skew
+
+
+@overload
+def prior_from_skew(skew: float) -> float: ...
+
+
+@overload
+def prior_from_skew(skew: ArrayLike) -> Floats: ...
+
+
+def prior_from_skew(skew: ArrayLike) -> float | Floats:
+    """Prior at a skew: ``1 / (1 + skew)``.
+
+    Parameters
+    ----------
+    skew : float or array_like
+        Negatives per positive, positive and finite.
+
+    Returns
+    -------
+    float or ndarray
+        The prior, of the shape of `skew`.
+
+    Raises
+    ------
+    ValueError
+        If a skew is not positive and finite.
+
+    Examples
+    --------
+    >>> from skewanova import prior_from_skew
+    >>> prior_from_skew(4.0)
+    0.2
+    """
+    prior = 1 / (1 + check_skews(skew))
+    return float(prior) if prior.ndim == 0 else prior
+
+
+@dataclass(frozen=True)
+class UniformPrior:
+    """Every prior between `low` and `high` is equally likely (the weighting behind Landgrebe's table 1).
+
+    Parameters
+    ----------
+    low, high : float
+        Limits of the prior; equal limits mean a known prior.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not strictly between 0 and 1, or `low` exceeds `high`.
+
+    Examples
+    --------
+    >>> from skewanova import UniformPrior
+    >>> UniformPrior(0.05, 0.20).describe()
+    'uniform over priors 0.05 to 0.2'
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_prior(self.low, "deployment_prior")
+        check_prior(self.high, "deployment_prior")
+        check_ordered(self.low, self.high, "deployment_prior")
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre nodes in the log of the skew, weighted by d prior = prior (1 - prior) d log skew."""
+        if self.low == self.high:
+            return np.array([self.low]), np.array([1.0])
+        nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
+        priors = prior_at(-nodes)
+        return priors, normalised(step * priors * (1 - priors))
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        if self.low == self.high:
+            return f"prior {self.low:g}"
+        return f"uniform over priors {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class UniformSkew:
+    """Every skew between `low_skew` and `high_skew` is equally likely (Landgrebe's eq. 5 as printed).
+
+    Parameters
+    ----------
+    low_skew, high_skew : float
+        Limits of the skew, negatives per positive.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not positive and finite, or `low_skew` exceeds `high_skew`.
+
+    Examples
+    --------
+    >>> from skewanova import UniformSkew
+    >>> weighting = UniformSkew(4, 19)
+    >>> round(weighting.low, 4), round(weighting.high, 4)
+    (0.05, 0.2)
+    """
+
+    low_skew: float
+    high_skew: float
+
+    def __post_init__(self) -> None:
+        for name in ("low_skew", "high_skew"):
+            skew = check_one_number(check_skews(getattr(self, name), "deployment_prior"), "deployment_prior")
+            object.__setattr__(self, name, skew)
+        check_ordered(self.low_skew, self.high_skew, "deployment_prior")
+
+    @property
+    def low(self) -> float:
+        """Smallest prior, that of the largest skew."""
+        return min(1 / (1 + self.high_skew), LARGEST_PRIOR)
+
+    @property
+    def high(self) -> float:
+        """Largest prior, that of the smallest skew."""
+        return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
+        if self.low_skew == self.high_skew:
+            return np.array([self.low]), np.array([1.0])
+        nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
+        return prior_at(-nodes), normalised(step * np.exp(nodes))
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"uniform over skews {self.low_skew:g} to {self.high_skew:g}"
+
+
+@dataclass(frozen=True)
+class BetaPrior:
+    """The prior follows a beta distribution.
+
+    Parameters
+    ----------
+    a, b : float
+        Shapes, at least 0.1; the mean prior is ``a / (a + b)``.
+
+    Raises
+    ------
+    ValueError
+        If a shape is below 0.1 or not finite.
+
+    Examples
+    --------
+    >>> from skewanova import BetaPrior
+    >>> priors, weights = BetaPrior(2, 30).quadrature()
+    >>> round(float(weights @ priors), 10)
+    0.0625
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("a", self.a), ("b", self.b)):
+            shape = check_one_number(check_float_array(value, name), name)
+            if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
+                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
+            if shape > LARGEST_SHAPE:
+                raise InputError(
+                    f"`{name}` must be {LARGEST_SHAPE:g} or less, but got {shape:g}: that is one prior, "
+                    "which can be given as such"
+                )
+
+    @classmethod
+    def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:
+        """Beta distribution with stated quantiles, such as an expert's 5 % and 95 % limits of the prior.
+
+        Parameters
+        ----------
+        quantiles : mapping
+            Prior at each of two or more shares of the distribution: ``{0.05: 0.02, 0.95: 0.15}`` says that
+            the prior is below 0.02 with probability 0.05, and below 0.15 with probability 0.95.
+
+        Returns
+        -------
+        BetaPrior
+            The one distribution with two quantiles exactly; closest to more of them by least squares in
+            their log-odds.
+
+        Raises
+        ------
+        ValueError
+            If a share or a quantile is not strictly between 0 and 1, there are fewer than two, they do not
+            rise together, no shapes of at least 0.1 have them, or the odds of a fitted quantile are off by
+            more than 25 %.
+
+        Warns
+        -----
+        SkewanovaWarning
+            If the odds of a fitted quantile are off by more than 5 %.
+
+        References
+        ----------
+        Shih (2015), The model identification of beta distribution based on quantiles.
+
+        Examples
+        --------
+        >>> from skewanova import BetaPrior
+        >>> BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15}).describe()
+        'beta(2.89163, 36.8129) over priors, mean 0.0728'
+        """
+        a, b, notes = elicited_shapes(quantiles, smallest=SMALLEST_SHAPE)
+        emit(notes)
+        return cls(a, b)
+
+    @property
+    def low(self) -> float:
+        """Prior below which the weight is negligible (1e-3 of it lies below)."""
+        return self._quantile(1e-3)
+
+    @property
+    def high(self) -> float:
+        """Prior above which the weight is negligible (1e-3 of it lies above)."""
+        return self._quantile(1 - 1e-3)
+
+    def _quantile(self, share: float) -> float:
+        return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
+        return beta_nodes(self.a, self.b, breaks)
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"beta({self.a:g}, {self.b:g}) over priors, mean {self.a / (self.a + self.b):.3g}"
+
+
+@dataclass(frozen=True)
+class DiscretePrior:
+    """The prior takes one of a few values.
+
+    Parameters
+    ----------
+    priors : sequence of float
+        The values, each strictly between 0 and 1.
+    weights : sequence of float, optional
+        Their relative weights; equal by default.
+
+    Raises
+    ------
+    ValueError
+        If a prior is out of range, lengths differ, or the weights are negative or all zero.
+
+    Examples
+    --------
+    >>> from skewanova import DiscretePrior
+    >>> DiscretePrior((0.1, 0.2), (3, 1)).quadrature()[1].tolist()
+    [0.75, 0.25]
+    """
+
+    priors: Sequence[float]
+    weights: Sequence[float] | None = None
+    _nodes: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        priors = check_prior_list(self.priors, "priors")
+        weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
+        check_same_length(priors=priors, weights=weights)
+        if not weights.max() > 0:
+            raise InputError(f"`weights` must not all be zero, but got {weights}")
+        object.__setattr__(self, "_nodes", (priors, normalised(weights / weights.max())))
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+        return float(self._nodes[0][self._nodes[1] > 0].min())
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+        return float(self._nodes[0][self._nodes[1] > 0].max())
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Return the priors and their weights; a sum needs no breaks."""
+        priors, weights = self._nodes
+        return priors.copy(), weights.copy()
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        shown = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
+        return f"priors (weights) {shown}"
+
+
+def as_deployment_prior(value: DeploymentPrior | tuple[float, float] | float) -> DeploymentPrior:
+    """Turn ``(low, high)`` or one prior into a `UniformPrior`; pass weightings through.
+
+    Parameters
+    ----------
+    value : deployment prior, (low, high) or float
+        What the caller gave.
+
+    Returns
+    -------
+    DeploymentPrior
+        The weighting.
+
+    Raises
+    ------
+    TypeError
+        If `value` is none of these.
+    ValueError
+        If a limit is out of range.
+
+    Examples
+    --------
+    >>> from skewanova.priors.weightings import as_deployment_prior
+    >>> as_deployment_prior((0.05, 0.2))
+    UniformPrior(low=0.05, high=0.2)
+    """
+    if not isinstance(value, tuple | list | float | int | np.ndarray) and hasattr(value, "quadrature"):
+        return value
+    expected = InputTypeError(
+        "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
+        f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+    )
+    try:
+        limits = to_numbers(value, "deployment_prior", exact=False)
+    except InputTypeError as error:  # a limit that is no number
+        raise expected from error
+    if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
+        raise expected
+    return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
+
+
+@overload
+def correct_class_prior(probability: float, *, train_prior: float, prior: float) -> float: ...
+
+
+@overload
+def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> Floats: ...
+
+
+def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> float | Floats:
+    """Correct probabilities of the positive class to a prior that they were not learnt at.
+
+    A classifier trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE) believes the
+    prior it was shown, so its probabilities and any threshold on them are off where positives are rarer. Its
+    ranking is not: the correction rises strictly with the probability, so ROC, AUPREC and IAUPREC stay the
+    same and need no correction.
+
+    Parameters
+    ----------
+    probability : float or array_like
+        Probabilities of the positive class, in [0, 1].
+    train_prior : float
+        Prior they were learnt at: the share of positives (or of their weight) in training, 0.5 if balanced.
+    prior : float
+        Prior where they will be used.
+
+    Returns
+    -------
+    float or ndarray
+        Probabilities at `prior`, of the shape of `probability`; 0 and 1 stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If a probability lies outside [0, 1], or a prior is not strictly between 0 and 1.
+    TypeError
+        If probabilities are not real numbers.
+
+    Notes
+    -----
+    Elkan (2001), theorem 2; Saerens et al. (2002), eq. 4. In doubles, distinct probabilities can round to the
+    same value near 0 or 1, so rank by the uncorrected ones.
+
+    Examples
+    --------
+    >>> from skewanova import correct_class_prior
+    >>> correct_class_prior([0.2, 0.5, 0.9], train_prior=0.5, prior=0.1).round(4)
+    array([0.027, 0.1  , 0.5  ])
+    """
+    learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
+    given = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
+    bad = given[~((given >= 0) & (given <= 1))]
+    if bad.size:
+        raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
+    positive, negative = given * (used / learnt), (1 - given) * ((1 - used) / (1 - learnt))
+    corrected = positive / (positive + negative)
+    return float(corrected) if corrected.ndim == 0 else np.asarray(corrected)
+
+
+def parse_deployment_prior(text: str) -> DeploymentPrior:
+    """Read a weighting from the form used on the command line.
+
+    Parameters
+    ----------
+    text : str
+        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH``, ``beta:A:B`` or ``quantiles:SHARE=PRIOR:SHARE=PRIOR``.
+
+    Returns
+    -------
+    DeploymentPrior
+        The weighting.
+
+    Raises
+    ------
+    ValueError
+        If the text has another form, or a limit is out of range.
+
+    Examples
+    --------
+    >>> from skewanova.priors.weightings import parse_deployment_prior
+    >>> parse_deployment_prior("skew:4:19")
+    UniformSkew(low_skew=4.0, high_skew=19.0)
+    >>> parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15").describe()
+    'beta(2.89163, 36.8129) over priors, mean 0.0728'
+    """
+    kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
+    kind, *rest = text.strip().split(":")
+    form = (
+        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
+    )
+    if kind == "quantiles":
+        return BetaPrior.from_quantiles(_quantiles(rest, form))
+    numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
+    if kind in kinds and len(numbers) == 2:
+        return kinds[kind](*numbers)
+    if kind in kinds or len(numbers) > 2:
+        raise InputError(form)
+    return UniformPrior(numbers[0], numbers[-1])
+
+
+def parse_priors(text: str) -> tuple[float, ...]:
+    """Read priors separated by commas.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.5,0.1,0.01``.
+
+    Returns
+    -------
+    tuple of float
+        The priors.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova.priors.weightings import parse_priors
+    >>> parse_priors("0.5, 0.1")
+    (0.5, 0.1)
+    """
+    numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
+    return tuple(check_priors(numbers, "priors").tolist())
+
+
+def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
+    """Read SHARE=PRIOR of each quantile; no share may stand twice."""
+    sides = [text.split("=") for text in texts]
+    if any(len(side) != 2 for side in sides):
+        raise InputError(form)
+    shares, priors = (_numbers([side[i] for side in sides], form) for i in (0, 1))
+    if len(set(shares)) < len(shares):
+        raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
+    return dict(zip(shares, priors, strict=True))
+
+
+def _numbers(texts: Sequence[str], form: str) -> list[float]:
+    try:
+        return [float(text) for text in texts]
+    except ValueError as error:
+        raise InputError(form) from error
+
+
+def parse_prior(text: str) -> float:
+    """Read one prior.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.1``.
+
+    Returns
+    -------
+    float
+        The prior.
+
+    Raises
+    ------
+    ValueError
+        If it is not one number strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova.priors.weightings import parse_prior
+    >>> parse_prior("0.1")
+    0.1
+    """
+    found = parse_priors(text)
+    if len(found) > 1:
+        raise InputError(f"one prior is wanted, but got {text!r}")
+    return found[0]

@@ -1,0 +1,12 @@
+"""What was found, in tables, words, pictures.
+
+- datasets: Tables, page and folder across data sets.
+- document: The HTML page.
+- figures: Every figure by name: drawing, caption, files.
+- folder: The output folder of a comparison.
+- latex: LaTeX that aligns numbers and fits a page.
+- methods: Methods ready to paste, with references and BibTeX.
+- sentences: Sentences about frames, and the paragraph of advice.
+- source: What a report is made of.
+- tables: Every table of a comparison, by name.
+"""

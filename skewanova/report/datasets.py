@@ -1,0 +1,270 @@
+"""Tables, page and folder across data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.folders import PROVENANCE, provenance_of, whole_folder
+from skewanova.base.frames import records
+from skewanova.base.text import Table, format_number, format_p
+from skewanova.report.document import environment, script, view
+from skewanova.report.folder import write_part
+from skewanova.report.source import ReportSource
+from skewanova.report.tables import interval
+
+#: More pairs than these are counted.
+MOST_LISTED = 3
+
+
+class AcrossSource(Protocol):
+    """What the tables need of a comparison on several data sets."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """Mean IAUPREC of every data set and model."""
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """Mean ranks."""
+
+    @property
+    def hierarchical(self) -> pd.DataFrame:
+        """Random-effects meta-analysis of every pair."""
+
+    @property
+    def alpha(self) -> float:
+        """Level of the tests."""
+
+
+def across_tables(source: AcrossSource) -> tuple[Table, ...]:
+    """Ranking, mean IAUPREC by data set, and the hierarchical comparison.
+
+    Parameters
+    ----------
+    source : DatasetsComparison
+        What was found.
+
+    Returns
+    -------
+    tuple of Table
+        Three tables.
+    """
+    return _ranking(source.ranking), _means(source), _hierarchical(source.hierarchical, source.alpha)
+
+
+def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+    """Say what the meta-analysis found of each pair that differs, or that none does.
+
+    Parameters
+    ----------
+    hierarchical : DataFrame
+        As a comparison on several data sets holds it.
+    alpha : float
+        Level of the tests.
+    names : mapping
+        Short forms of the models' names.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    found = []
+    for row in records(hierarchical[hierarchical["reject"].astype(bool)]):
+        ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
+        found.append(
+            f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
+            f"average over data sets (adjusted p {_equals(row.p_adjusted)})."
+        )
+    untested = list(records(hierarchical[hierarchical["p_adjusted"].isna()]))
+    if not found and len(untested) < len(hierarchical):
+        some = "no two models" if not untested else "no two of the models it could test"
+        found.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+    if untested:
+        pairs = "the models" if len(untested) == len(hierarchical) else _listed(untested, names)
+        found.append(
+            f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
+            "vary, or how it varies is not known."
+        )
+    return found
+
+
+def _listed(rows: Sequence[Any], names: Mapping[str, str]) -> str:
+    """The first pairs, and how many more."""
+    shown = [f"{names[row.model_a]} and {names[row.model_b]}" for row in rows[:MOST_LISTED]]
+    return "; ".join(shown) + (f"; {len(rows) - MOST_LISTED} more" if len(rows) > MOST_LISTED else "")
+
+
+def _equals(p_value: float) -> str:
+    shown = format_p(p_value)
+    return shown if shown.startswith("<") else f"= {shown}"
+
+
+def _ranking(ranking: pd.DataFrame) -> Table:
+    rows = [
+        (row.model, format_number(row.mean_rank, 2), format_number(row.iauprec), f"{row.n_best}", row.group)
+        for row in records(ranking)
+    ]
+    note = (
+        "Best on: number of data sets. Models that share a letter were not found to differ by signed ranks."
+    )
+    header = ("Model", "Mean rank", "Mean IAUPREC", "Best on", "Group")
+    return Table("across", "Ranking across data sets", header, tuple(rows), note=note)
+
+
+def _means(source: AcrossSource) -> Table:
+    models = source.ranking["model"].tolist()
+    rows = []
+    for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
+        found = {row.model: row for row in records(group)}
+        cells = [_with_error(found[m].iauprec, found[m].std_error) for m in models]
+        rows.append((str(name), *cells))
+    return Table(
+        "datasets", "Mean IAUPREC (corrected standard error) by data set", ("Data set", *models), tuple(rows)
+    )
+
+
+def _with_error(value: float, error: float) -> str:
+    return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
+
+
+def _hierarchical(hierarchical: pd.DataFrame, alpha: float) -> Table:
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            format_number(row.estimate),
+            interval(row.conf_low, row.conf_high),
+            format_p(row.p_adjusted),
+            format_number(row.tau),
+            interval(row.prediction_low, row.prediction_high),
+        )
+        for row in records(hierarchical)
+    ]
+    level = f"{100 * (1 - alpha):g} % interval"
+    return Table(
+        "hierarchical",
+        "Random-effects meta-analysis of differences across data sets",
+        ("Pair", "Difference", level, "Adjusted p", "Between (SD)", "A new data set"),
+        tuple(rows),
+        note="Intervals are each pair's own; p is adjusted by Holm. A new data set: where its true "
+        "difference is expected, at the same level.",
+    )
+
+
+ACROSS_FILES = ("iauprec", "anova", "posthoc", "hierarchical", "ranking")
+
+
+KIND = "comparison on several data sets"
+
+
+OWN_FILES = (
+    *(f"{name}.csv" for name in ACROSS_FILES), "datasets.csv", "report.html", "tables.md", PROVENANCE
+)  # fmt: skip
+
+
+#: Files that hold the numbers of each table across data sets.
+TABLE_FILES = {
+    "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
+    "datasets": ("iauprec.csv",),
+    "hierarchical": ("hierarchical.csv",),
+}
+
+
+class FolderSource(AcrossSource, Protocol):
+    """What the folder needs of a comparison on several data sets."""
+
+    @property
+    def comparisons(self) -> Mapping[str, ReportSource]:
+        """Comparison on each data set."""
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What was found, in words."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to keep in mind."""
+
+    @property
+    def deployment_prior(self) -> str:
+        """The weighting, in words."""
+
+
+def write_datasets_folder(source: FolderSource, directory: Path) -> Path:
+    """Write the folder, whole or not at all.
+
+    Parameters
+    ----------
+    source : DatasetsComparison
+        What to write.
+    directory : path
+        The folder; an earlier output there is replaced.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    provenance = _provenance(source)
+    inputs = [result.source for result in source.comparisons.values()]
+    with whole_folder(directory, provenance, inputs=inputs) as output:
+        for name in ACROSS_FILES:
+            output.write_csv(f"{name}.csv", getattr(source, name))
+        output.write_csv("datasets.csv", _contents(source))
+        text = "\n\n".join(table.to_markdown() for table in across_tables(source))
+        output.write("tables.md", text + "\n")
+        output.write("report.html", _page(source))
+        for number, result in enumerate(source.comparisons.values(), start=1):
+            write_part(result, output, folder_name(number), formats=("svg",))
+    return directory
+
+
+def _provenance(source: FolderSource) -> dict[str, Any]:
+    """That of all data sets; settings that differ between them are in the folder of each."""
+    results = list(source.comparisons.values())
+    first = results[0]
+    shared = {
+        name: value
+        for name, value in first.settings.items()
+        if all(result.settings.get(name) == value for result in results)
+    }
+    path = first.source if len({result.source for result in results}) == 1 else None
+    digest = first.sha256 if path else None
+    return provenance_of(KIND, shared, seed=first.settings.get("seed"), source=path, sha256=digest)
+
+
+def folder_name(number: int) -> str:
+    """Folder of a data set: its name is data and stays out of paths."""
+    return f"dataset-{number:03d}"
+
+
+def _contents(source: FolderSource) -> pd.DataFrame:
+    """Which folder holds which data set."""
+    names = list(source.comparisons)
+    return pd.DataFrame({"folder": [folder_name(n) for n in range(1, len(names) + 1)], "dataset": names})
+
+
+def _page(source: FolderSource) -> str:
+    """The page across data sets, in the looks of the report on each."""
+    names = _contents(source).itertuples(index=False)
+    advised = zip(names, source.comparisons.values(), strict=True)
+    context = {
+        "title": f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
+        "version": version("skewanova"),
+        "conclusions": source.conclusions,
+        "warnings": source.warnings,
+        "deployment_prior": source.deployment_prior,
+        "alpha": f"{source.alpha:g}",
+        "views": [view(table, *TABLE_FILES[table.name]) for table in across_tables(source)],
+        "datasets": [
+            {"folder": folder, "name": name, "advice": result.advice} for (folder, name), result in advised
+        ],
+        **script(),
+    }
+    return environment().get_template("datasets.html.j2").render(context)

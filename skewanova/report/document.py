@@ -1,0 +1,346 @@
+"""The HTML page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from skewanova.base.text import Table, format_number, shortened, visible, without, without_empty
+from skewanova.inference import catalogue
+from skewanova.report import sentences, tables
+from skewanova.report.figures import FIGURE_NUMBERS, MOST_PAIRS, MOST_PANELS, caption, inline_svg
+from skewanova.report.methods import cited, methods_text
+from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
+from skewanova.report.tables import publication_table
+
+#: Sections below the findings, in order.
+CONTENTS = {
+    "ranking": "Ranking",
+    "priors": "AUPREC against the prior",
+    "tests": "Tests, and how each may be read",
+    "pairs": "Pairwise differences",
+    "differences": "Differences along the prior",
+    "prior-pairs": "Differences between priors",
+    "curves": "ROC and precision-recall curves",
+    "surface": "P-ROC surface",
+    "skew": "Accuracy and precision against the skew",
+    "assumptions": "Assumptions",
+    "warnings": "Warnings",
+    "methods": "Methods",
+    "provenance": "Provenance",
+}
+
+
+#: Sentences beyond these are left to the table of pairs.
+MOST_CONCLUSIONS = 8
+
+
+#: The analysis of variance whose mean square a pairwise test uses: its label holds for the pairs too.
+BEHIND = {"tukey": "two_way", "tukey_three_way": "three_way"}
+
+
+#: What a family of pairwise tests is there for, where its label does not say so.
+ROLES = {
+    "headline": "The conclusions rest on this test.",
+    "check": "A check, valid under its own assumptions only: the conclusions do not rest on it.",
+}
+
+
+_SCRIPT = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
+
+
+TEST_ROLES = {
+    "headline": "Calibrated: the conclusions rest on it",
+    "as_published": "As published by Landgrebe et al. (2006)",
+    "check": "Checks",
+}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    text: str
+    kind: str
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class _View:
+    """A table as the template needs it, with the files that hold its numbers in full."""
+
+    name: str
+    caption: str
+    header: list[_Cell]
+    rows: list[list[_Cell]]
+    note: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Picture:
+    svg: Markup
+    alt: str
+    caption: str
+    files: tuple[str, ...]
+
+
+def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping[str, Any]) -> str:
+    """Fill in the template; `drawn` holds an SVG picture of each figure."""
+    methods = methods_of(source)
+    references = cited(methods)
+    views = _views(source)
+    context = {
+        "title": title(source),
+        "version": provenance["versions"]["skewanova"],
+        "contents": _contents(drawn, views),
+        "figures": _pictures(source, drawn),
+        "warnings": source.warnings,
+        **_findings(source),
+        **views,
+        **_tests(source),
+        "design": _design(source),
+        "methods": methods,
+        "references": references,
+        **script(),
+        "along": sentences.curve_sentences(source.differences),
+        "provenance": _facts(provenance),
+    }
+    return environment().get_template("report.html.j2").render(context)
+
+
+def title(source: ReportSource) -> str:
+    """Heading of the report."""
+    return f"Comparison of {len(source.ranking)} classifiers"
+
+
+def _contents(drawn: Mapping[str, bytes], views: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Sections there is something to say in."""
+    there = {
+        "differences": "difference_curves" in drawn,
+        "surface": "surface" in drawn,
+        "prior-pairs": views["prior_pairs"] is not None,
+    }
+    return [(name, heading) for name, heading in CONTENTS.items() if there.get(name, True)]
+
+
+@cache
+def environment() -> Environment:
+    """Templates, everything escaped."""
+    return Environment(
+        loader=PackageLoader("skewanova.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _printable(value: object) -> object:
+    """Text without control characters, which HTML forbids; the figures are finished already."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def script() -> dict[str, str]:
+    """The one script of a page, and what its content security policy calls it."""
+    digest = hashlib.sha256(_SCRIPT.encode("utf-8")).digest()
+    return {"script": Markup(_SCRIPT), "script_hash": base64.b64encode(digest).decode("ascii")}
+
+
+def _level(source: ReportSource) -> str:
+    return f"{100 * (1 - alpha_of(source)):g} %"
+
+
+def _findings(source: ReportSource) -> dict[str, Any]:
+    """Who ranks first, and what the tests found."""
+    best = source.ranking.iloc[0]
+    low, high = format_number(best["conf_low"]), format_number(best["conf_high"])
+    interval = f" ({_level(source)} interval {low} to {high})" if low else ""
+    shown = source.conclusions[:MOST_CONCLUSIONS]
+    what = "IAUPREC" if is_one_set(source) else "mean IAUPREC"
+    value = f"{what} {format_number(best['iauprec'])}{interval}"
+    return {
+        "first": f"{shortened(best['model'])} ranks first: {value}.",
+        "advice": source.advice,
+        "conclusions": shown,
+        "more_conclusions": len(source.conclusions) - len(shown),
+    }
+
+
+def _design(source: ReportSource) -> list[tuple[str, str]]:
+    """What was compared, over what."""
+    settings = source.settings
+    priors = settings.get("priors", source.auprec["prior"].unique().tolist())
+    return [
+        ("Models", str(len(source.ranking))),
+        (
+            "Data" if is_one_set(source) else "Folds",
+            str(source.settings.get("design", source.iauprec["fold"].nunique())),
+        ),
+        ("Deployment prior", str(settings.get("deployment_prior", ""))),
+        ("Priors tabulated", _setting(priors)),
+        ("Estimator", str(settings.get("estimator", ""))),
+        ("Level of the tests", f"{alpha_of(source):g}"),
+    ]
+
+
+def _views(source: ReportSource) -> dict[str, _View | None]:
+    """Every table but those of pairs."""
+    level = 1 - alpha_of(source)
+    performance = publication_table(source, "performance")
+    prior_pairs = source.prior_posthoc
+    return {
+        "ranking": view(tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv"),
+        "choices": view(tables.choices_table(source.choices), "choices.csv"),
+        "performance": view(performance, "auprec.csv", "iauprec.csv"),
+        "regions": view(tables.regions_table(source.regions), "regions.csv", "support.csv"),
+        "leaders": view(tables.leaders_table(source.leaders, level), "leaders.csv"),
+        "crossings": None
+        if source.crossings.empty
+        else view(tables.crossings_table(source.crossings, level), "crossings.csv"),
+        "sensitivity": view(tables.sensitivity_table(source.decisions), "decisions.csv"),
+        "anova": view(tables.anova_table(source.anova), "anova.csv"),
+        "practical": view(publication_table(source, "practical"), "practical.csv"),
+        "plans": view(tables.plans_table(source.plans), "plans.csv"),
+        "checks": view(tables.checks_table(source.checks), "checks.csv"),
+        "prior_pairs": None
+        if prior_pairs.empty
+        else view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_differences.csv"),
+    }
+
+
+def view(table: Table, *files: str) -> _View:
+    """A table as the templates take it."""
+    table = without_empty(table)
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
+    kinds = ["number" if i and all(map(_is_number, cells)) else "text" for i, cells in enumerate(columns)]
+    return _View(
+        table.name,
+        table.caption,
+        [_Cell(text, kind) for text, kind in zip(table.header, kinds, strict=True)],
+        [
+            [_Cell(text, kinds[j], (i, j) in table.bold) for j, text in enumerate(row)]
+            for i, row in enumerate(table.rows)
+        ],
+        table.note,
+        files,
+    )
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell.lstrip("-<")[:1].isdecimal() or cell in {"inf", "-inf"}
+
+
+def _tests(source: ReportSource) -> dict[str, Any]:
+    """Each analysis of variance in a line with its label, and the tables of pairs by test."""
+    return {
+        "tests": {
+            role: [
+                _test(source, group)
+                for _, group in rows.groupby(["test", "response"], sort=False, observed=True)
+            ]
+            for role, rows in source.anova.groupby("role", sort=False, observed=True)
+        },
+        "test_roles": TEST_ROLES,
+        "headline": _test(source, headline_rows(source.anova)),
+        "pairs": _families(source),
+        "prior_label": source.labels.get("three_way", ""),
+    }
+
+
+def _test(source: ReportSource, rows: pd.DataFrame) -> dict[str, str]:
+    return {"line": sentences.anova_line(rows), "label": source.labels.get(rows["test"].iloc[0], "")}
+
+
+def _families(source: ReportSource) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
+        test = str(name)
+        label = source.labels.get(BEHIND.get(test, test), "")
+        shown = catalogue.TEST_NAMES.get(test, test)
+        table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
+        found.append(
+            {
+                "name": shown,
+                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
+                "table": view(table, "posthoc.csv"),
+            }
+        )
+    return found
+
+
+def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
+    """Figures with a caption, and with a description for whoever cannot see them."""
+    pairs = headline_rows(source.posthoc)
+    test, response = pairs["test"].iloc[0], pairs["response"].iloc[0]
+    filled = {
+        "level": _level(source),
+        "test": catalogue.TEST_NAMES.get(test, test),
+        "measure": catalogue.RESPONSE_NAMES.get(response, response),
+        "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
+        "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
+    }
+    one_set = is_one_set(source)
+    captions = {kind: caption(kind, filled, one_set=one_set) for kind in drawn}
+    told = {
+        "iauprec": f" {'IAUPREC' if one_set else 'Means'}: {_list_of(source.ranking, 'iauprec')}.",
+        "auprec": f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}.",
+        "regions": f" {_leads(source.regions)}",
+        "regret": f" Largest over the deployment prior: {_list_of(source.ranking, 'max_regret')}.",
+        "roc": f" {'AUC' if one_set else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}.",
+    }
+    return {
+        kind: _Picture(
+            inline_svg(svg, kind), captions[kind] + told.get(kind, ""), captions[kind], FIGURE_NUMBERS[kind]
+        )
+        for kind, svg in drawn.items()
+    }
+
+
+def _leads(regions: pd.DataFrame) -> str:
+    """Who has the highest mean where, for whoever cannot see the strip."""
+    rows = regions[["model", "prior_low", "prior_high"]].itertuples(index=False)
+    told = [f"{shortened(model)} from {low:.3g} to {high:.3g}" for model, low, high in rows]
+    return f"Highest by prior: {', '.join(told)}."
+
+
+def _list_of(ranking: pd.DataFrame, column: str) -> str:
+    values = zip(ranking["model"], ranking[column], strict=True)
+    return ", ".join(f"{shortened(model)} {format_number(value)}" for model, value in values)
+
+
+def methods_of(source: ReportSource) -> list[str]:
+    """The section on methods, in paragraphs."""
+    return methods_text(
+        estimator=str(source.settings.get("estimator", "")),
+        deployment_prior=str(source.settings.get("deployment_prior", "")),
+        alpha=alpha_of(source),
+        tests=[*source.anova["test"], *source.posthoc["test"]],
+        one_set=is_one_set(source),
+    )
+
+
+def _facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
+    return [
+        ("Made by", f"skewanova {provenance['versions']['skewanova']}, {provenance['created']}"),
+        ("Input", provenance["input"]["name"] or "a table in memory"),
+        ("SHA-256 of the input", provenance["input"]["sha256"]),
+        *((f"Setting {name}", _setting(value)) for name, value in provenance["settings"].items()),
+        ("Versions", versions),
+    ]
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(_setting, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,365 @@
+"""Every figure by name: drawing, caption, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skewanova.base.progress import stage
+from skewanova.inference.anova import variation_limit
+from skewanova.plotting import comparisons, curves, performance, residuals
+from skewanova.plotting.looks import Entry, legend, model_labels
+from skewanova.report.source import FigureSource, headline_rows
+
+CAPTIONS = {
+    "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
+    "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
+    "Models that share a letter were not found to differ.",
+    "auprec": "AUPREC by prior, mean over folds with one standard deviation either way; the range of the "
+    "deployment prior is shaded.",
+    "interaction": "Mean AUPREC over folds of each model at each prior tabulated, with its {level} t "
+    "interval (widened where folds share training data; each interval by itself). Lines that cross: which "
+    "model is better depends on the prior.",
+    "regions": "Mean AUPREC over folds by prior, with {level} bands that hold for all models and priors at "
+    "once (left out where there are many models); the strip along the bottom has the colour of the model "
+    "with the highest mean there, and a ring with a bar is the prior at which the lead changes, with its "
+    "{level} interval. The lead itself is not tested here: the tables say which models may be the best.",
+    "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
+    "model at the same prior. The range of the deployment prior is shaded.",
+    "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
+    "{level} intervals; filled where the test finds a difference.{cut_pairs}",
+    "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
+    "{measure}, column minus row; the darker a cell, the smaller p.",
+    "critical_difference": "Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models "
+    "that Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
+    "headline test.",
+    "difference_curves": "Difference in AUPREC of each pair along the prior; the {level} bands hold at all "
+    "priors and for all pairs at once; a dark strip marks priors at which a band leaves out 0.{cut_panels}",
+    "roc": "ROC curves, mean over folds at each false positive rate.",
+    "precision_recall": "Precision-recall curves, mean over folds at each recall: each prior has its own.",
+    "surface": "P-ROC surface of each model: mean precision over folds by recall and prior.{cut_panels}",
+    "skew": "Accuracy and precision of one threshold (that of each fold with the largest true minus false "
+    "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
+    "residuals": "Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
+    "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
+    "(dark: each point by itself; light: all points at once).",
+}
+
+
+#: Instead of those above where there is one test set: no folds to average over.
+ONE_SET_CAPTIONS = {
+    "iauprec": "IAUPREC by model on the test set, with its {level} interval over cases (how it was made "
+    "stands under the ranking). Models that share a letter were not found to differ.",
+    "auprec": "AUPREC on the test set by prior; the range of the deployment prior is shaded.",
+    "regions": "AUPREC on the test set by prior, with {level} bands over cases that hold for all models and "
+    "priors at once (left out where there are many models); the strip along the bottom has the colour of "
+    "the model with the highest AUPREC there, and a ring with a bar is the prior at which the lead "
+    "changes, with its {level} interval. The lead itself is not tested here: the tables say which models "
+    "may be the best.",
+    "regret": "Regret by prior: by how much the AUPREC of each model falls short of that of the best model "
+    "at the same prior. The range of the deployment prior is shaded.",
+    "roc": "ROC curves on the test set.",
+    "precision_recall": "Precision-recall curves on the test set: each prior has its own.",
+    "surface": "P-ROC surface of each model: precision by recall and prior.{cut_panels}",
+    "skew": "Accuracy and precision of one threshold (that with the largest true minus false positive rate) "
+    "as negatives become more frequent: accuracy hides what precision shows.",
+}
+
+
+#: Where the numbers of a figure are: files of the output folder.
+FIGURE_NUMBERS = {
+    "iauprec": ("iauprec.csv", "ranking.csv"),
+    "auprec": ("auprec_by_prior.csv",),
+    "interaction": ("auprec_intervals.csv",),
+    "regions": ("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
+    "regret": ("regret.csv",),
+    "differences": ("posthoc.csv",),
+    "p_values": ("posthoc.csv",),
+    "critical_difference": ("iauprec.csv", "posthoc.csv"),
+    "difference_curves": ("differences.csv",),
+    "roc": ("roc.csv",),
+    "precision_recall": ("precision_recall.csv",),
+    "surface": ("surface.csv",),
+    "skew": ("skew.csv",),
+    "residuals": ("residuals.csv",),
+}
+
+
+def caption(kind: str, values: Mapping[str, str], *, one_set: bool) -> str:
+    """Caption of a figure, filled in."""
+    texts = CAPTIONS | ONE_SET_CAPTIONS if one_set else CAPTIONS
+    return texts[kind].format(**values)
+
+
+#: In the order of the report; also the names of the files.
+KINDS = (
+    "regions",
+    "iauprec",
+    "auprec",
+    "interaction",
+    "regret",
+    "differences",
+    "p_values",
+    "critical_difference",
+    "difference_curves",
+    "roc",
+    "precision_recall",
+    "surface",
+    "skew",
+    "residuals",
+)
+
+
+#: SVG first: each drawing starts from the layout of the one before it.
+FORMATS = ("svg", "png")
+
+
+#: Figures that need more than one prior on the axis.
+ALONG_PRIORS = frozenset({"auprec", "interaction", "regions", "regret", "difference_curves", "surface"})
+
+
+#: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
+MOST_PANELS = 6
+
+
+MOST_PAIRS = 60
+
+
+#: Inches; narrow enough to be read on a phone without scrolling.
+WIDTH = 6.3
+
+
+#: Inches of all cells of a matrix of pairs.
+MOST_SIDE = 9.0
+
+
+#: Beyond these, each prior has a panel of its own.
+MOST_LINES = 9
+
+
+#: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
+_STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path", "font.size": 11}]
+
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
+}
+
+
+def kinds_of(source: FigureSource) -> tuple[str, ...]:
+    """Figures there is something to draw for."""
+    missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
+    if source.iauprec["fold"].nunique() < 2:  # nothing to make its intervals from
+        missing.add("interaction")
+    if "nemenyi" not in set(source.posthoc["test"]):
+        missing.add("critical_difference")
+    if not _varies(source.residuals):
+        missing.add("residuals")
+    return tuple(kind for kind in KINDS if kind not in missing)
+
+
+def _varies(residuals: pd.DataFrame) -> bool:
+    """Whether there are residuals, and these are more than rounding."""
+    if residuals.empty:
+        return False
+    values = (residuals["fitted"] + residuals["residual"]).to_numpy(dtype=np.float64)
+    return float((residuals["residual"] ** 2).sum()) > variation_limit(values)
+
+
+def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the name of each figure and its picture in each format; one figure is held at a time."""
+    for kind in kinds_of(source):
+        stage(f"figure {kind.replace('_', ' ')}")
+        with style.context(_STYLE):
+            figure = _DRAW[kind](source)
+            pictures = {}
+            for name in formats:
+                pictures[name] = _picture(figure, name)
+                figure.set_layout_engine("none")  # found once: it takes as long as the drawing
+        yield kind, pictures
+
+
+def inline_svg(svg: bytes, kind: str) -> Markup:
+    """Return the picture for use inside HTML: no prolog, no comments, no rules of style, ids of its own."""
+    text = svg.decode("utf-8")
+    text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
+    text = re.sub(r'(?: xlink:)?\bhref="#', ' href="#', text)
+    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
+    text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+    return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
+
+
+def _picture(figure: Figure, name: str) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=name, dpi=150, metadata=_METADATA[name])
+    return buffer.getvalue()
+
+
+def _one(plot: Callable[..., Axes], source: object, size: tuple[float, float], **options: Any) -> Figure:
+    """One plot in a figure that pyplot does not know."""
+    figure = Figure(figsize=size, layout="constrained")
+    plot(source, ax=figure.subplots(), **options)
+    return figure
+
+
+def _wide(names: Iterable[str]) -> float:
+    """Width that leaves the axes their room beside long names."""
+    return WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
+
+
+def _models(source: FigureSource) -> list[str]:
+    return [str(model) for model in source.ranking["model"]]
+
+
+def _size(source: FigureSource, height: float) -> tuple[float, float]:
+    """Size that also holds a legend of all models."""
+    labels = model_labels(_models(source))
+    return _wide(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
+
+
+def _draw_iauprec(source: FigureSource) -> Figure:
+    width, _ = _size(source, 0)
+    return _one(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
+
+
+def _draw_auprec(source: FigureSource) -> Figure:
+    limits = source.settings.get("deployment_limits")
+    return _one(performance.plot_auprec, source, _size(source, 4.2), deployment_prior=limits)
+
+
+def _draw_regions(source: FigureSource) -> Figure:
+    return _one(performance.plot_regions, source, _size(source, 4.2))
+
+
+def _draw_interaction(source: FigureSource) -> Figure:
+    return _one(performance.plot_interaction, source, _size(source, 4.2))
+
+
+def _draw_regret(source: FigureSource) -> Figure:
+    limits = source.settings.get("deployment_limits")
+    return _one(performance.plot_regret, source.regret_by_prior, _size(source, 4.2), deployment_prior=limits)
+
+
+def _draw_p_values(source: FigureSource) -> Figure:
+    """Cells as large as numbers need, in a figure that stays on the page."""
+    side = min(0.6 * len(source.ranking), MOST_SIDE)
+    names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
+    size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
+    pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
+    return _one(comparisons.plot_p_values, pairs, size, alpha=alpha)
+
+
+def _draw_critical_difference(source: FigureSource) -> Figure:
+    names = model_labels(_models(source)).values()
+    height = 2.4 + 0.26 * len(source.ranking)
+    return _one(comparisons.plot_critical_difference, source, (_wide(names), height))
+
+
+def _draw_residuals(source: FigureSource) -> Figure:
+    """Three views, and in the place of a fourth the legend they share."""
+    width, legend_height = _size(source, 2.8)
+    figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
+    *panels, spare = figure.subplots(2, 2).ravel()
+    entries: list[Entry] = []
+    for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
+        residuals.plot_residuals(source.residuals, kind=kind, ax=ax)
+        shown = ax.get_legend()
+        texts = [text.get_text() for text in shown.get_texts()]
+        entries = list(zip(texts, shown.legend_handles, strict=True))
+        shown.remove()
+    spare.set_axis_off()
+    legend(spare, entries, corner="upper left")
+    return figure
+
+
+def _draw_differences(source: FigureSource) -> Figure:
+    pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
+    labels = model_labels(_models(source), width=20)
+    width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
+    return _one(comparisons.plot_differences, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
+
+
+def _draw_difference_curves(source: FigureSource) -> Figure:
+    """One panel a pair, two a row."""
+    pairs = list(
+        dict.fromkeys(zip(source.differences["model_a"], source.differences["model_b"], strict=True))
+    )
+    shown = pairs[:MOST_PANELS]
+    rows = -(-len(shown) // 2)
+    figure = Figure(figsize=(WIDTH, 0.3 + 2.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False, sharey=True).ravel()
+    for pair, ax in zip(shown, panels, strict=False):
+        comparisons.plot_difference_curves(source, pair=pair, ax=ax)
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()  # the caption says what band and strip are
+        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="medium")
+        ax.set_xlabel("Prior")
+    for ax in panels[len(shown) :]:
+        ax.remove()
+    return figure
+
+
+def _draw_roc(source: FigureSource) -> Figure:
+    return _one(curves.plot_roc, source, _size(source, 4.0))
+
+
+def _draw_precision_recall(source: FigureSource) -> Figure:
+    """All priors in one panel, or a panel each where lines would hide each other."""
+    priors = source.precision_recall_points["prior"].unique().tolist()
+    if len(source.ranking) * len(priors) <= MOST_LINES:
+        return _one(curves.plot_precision_recall, source, _size(source, 4.6))
+    shown = priors[:MOST_PANELS]
+    width, height = _size(source, 3.8)
+    figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
+    for prior, ax in zip(shown, figure.subplots(len(shown), 1, squeeze=False).ravel(), strict=True):
+        curves.plot_precision_recall(source, prior=prior, ax=ax)
+    return figure
+
+
+def _draw_surface(source: FigureSource) -> Figure:
+    """One panel a model, two a row."""
+    models = _models(source)[:MOST_PANELS]
+    labels = model_labels(_models(source), width=24)
+    rows = -(-len(models) // 2)
+    figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False).ravel()
+    for model, ax in zip(models, panels, strict=False):
+        curves.plot_surface(source.surface_points, model=model, ax=ax).set_ylabel("Prior")
+        ax.set_title(labels[model], loc="left", fontsize="medium")
+    figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
+    for ax in panels[len(models) :]:
+        ax.remove()
+    return figure
+
+
+def _draw_skew(source: FigureSource) -> Figure:
+    return _one(curves.plot_skew, source, _size(source, 4.2))
+
+
+_DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
+    "iauprec": _draw_iauprec,
+    "auprec": _draw_auprec,
+    "interaction": _draw_interaction,
+    "regions": _draw_regions,
+    "regret": _draw_regret,
+    "differences": _draw_differences,
+    "p_values": _draw_p_values,
+    "critical_difference": _draw_critical_difference,
+    "difference_curves": _draw_difference_curves,
+    "roc": _draw_roc,
+    "precision_recall": _draw_precision_recall,
+    "surface": _draw_surface,
+    "skew": _draw_skew,
+    "residuals": _draw_residuals,
+}

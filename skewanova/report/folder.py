@@ -1,0 +1,166 @@
+"""The output folder of a comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from skewanova.base.folders import PROVENANCE, Output, Provenance, provenance_of, whole_folder
+from skewanova.report.document import methods_of, render, title
+from skewanova.report.figures import FORMATS, KINDS, draw_figures
+from skewanova.report.latex import latex_file
+from skewanova.report.methods import bibtex, cited
+from skewanova.report.source import ReportSource
+from skewanova.report.tables import publication_tables
+
+#: The frame that each file of numbers holds.
+CSV_FILES = {
+    "auprec.csv": "auprec",
+    "iauprec.csv": "iauprec",
+    "anova.csv": "anova",
+    "posthoc.csv": "posthoc",
+    "prior_differences.csv": "prior_posthoc",
+    "ranking.csv": "ranking",
+    "regions.csv": "regions",
+    "crossings.csv": "crossings",
+    "leaders.csv": "leaders",
+    "decisions.csv": "decisions",
+    "choices.csv": "choices",
+    "support.csv": "support",
+    "plans.csv": "plans",
+    "differences.csv": "differences",
+    "practical.csv": "practical",
+    "checks.csv": "checks",
+}
+
+
+#: Points of the curves that the figures show.
+CURVE_FILES = {
+    "roc.csv": "roc_points",
+    "precision_recall.csv": "precision_recall_points",
+    "auprec_by_prior.csv": "auprec_by_prior",
+    "auprec_intervals.csv": "auprec_intervals",
+    "regret.csv": "regret_by_prior",
+    "surface.csv": "surface_points",
+    "skew.csv": "operating_points",
+    "residuals.csv": "residuals",
+}
+
+
+FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
+
+
+TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE)
+
+
+FILES = frozenset({*CSV_FILES, *CURVE_FILES, *FIGURE_FILES, *TEXT_FILES})
+
+
+def render_html(source: ReportSource) -> str:
+    """Return the report as one HTML document that needs no other file and no network.
+
+    Parameters
+    ----------
+    source : Comparison
+        What to report.
+
+    Returns
+    -------
+    str
+        The document. Two calls give the same text within a second, or at any time while the environment
+        variable ``SOURCE_DATE_EPOCH`` is set.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skewanova import compare, load_satellite_scores
+    >>> from skewanova.report.folder import render_html
+    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> "<title>Comparison of 3 classifiers</title>" in render_html(result)
+    True
+    """
+    drawn = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
+    return render(source, drawn, _provenance(source))
+
+
+def write_folder(
+    source: ReportSource, directory: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS
+) -> Path:
+    """Write every table, figure and the report to a folder, whole or not at all.
+
+    Parameters
+    ----------
+    source : Comparison
+        What to report.
+    directory : path
+        Folder to write; missing parents are made. An empty folder or an earlier output is replaced.
+    formats : sequence of str, default ("svg", "png")
+        Files of each figure, svg among them, which the report shows; drawing takes most of the time.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ValueError
+        If an input, a file or a folder with anything else stands there (a file of an earlier output that was
+        edited since counts as such), another run is writing there, or a name cannot be written as UTF-8.
+    OSError
+        If the system does not let it be written. Whatever is raised, the folder is as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skewanova import compare, load_satellite_scores
+    >>> from skewanova.report.folder import write_folder
+    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = write_folder(result, Path(place) / "out")
+    ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
+    ['anova.csv', 'auprec.csv', 'auprec_by_prior.csv']
+    """
+    provenance = _provenance(source)
+    with whole_folder(directory, provenance, inputs=[source.source]) as output:
+        fill(output, source, provenance, formats)
+    return Path(directory)
+
+
+def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str] = FORMATS) -> None:
+    """Write the same into a part of a larger output, under its own provenance."""
+    part, provenance = output.below(name), _provenance(source)
+    fill(part, source, provenance, formats)
+    part.sign(provenance)
+
+
+def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
+    """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
+    for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
+        output.write_csv(name, getattr(source, attribute))
+    output.write("tables.tex", latex_file(source))
+    output.write("tables.md", _markdown_text(source))
+    output.write("references.bib", bibtex(cited(methods_of(source))))
+    drawn = {}
+    for kind, pictures in draw_figures(source, formats):
+        for name, picture in pictures.items():
+            output.write(f"figures/{kind}.{name}", picture)
+        drawn[kind] = pictures["svg"]
+    output.write("report.html", render(source, drawn, provenance))
+
+
+def _markdown_text(source: ReportSource) -> str:
+    parts = [f"# {title(source)}", *(t.to_markdown() for t in publication_tables(source).values())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _provenance(source: ReportSource) -> Provenance:
+    return provenance_of(
+        "comparison",
+        source.settings,
+        seed=source.settings.get("seed"),
+        source=source.source,
+        sha256=source.sha256,
+    )

@@ -1,0 +1,264 @@
+"""What a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+
+
+class AdviceSource(Protocol):
+    """The frames that advice is made of; columns as in the output folder."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """IAUPREC of every model and fold."""
+
+    @property
+    def anova(self) -> pd.DataFrame:
+        """Tests of all models."""
+
+    @property
+    def posthoc(self) -> pd.DataFrame:
+        """Tests of pairs of models."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
+
+    @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def plans(self) -> pd.DataFrame:
+        """How much more data would tell each pair apart."""
+
+    @property
+    def support(self) -> pd.DataFrame:
+        """At which priors the test set can speak."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What was asked for: `alpha` and `deployment_prior`, in words."""
+
+
+class FigureSource(Protocol):
+    """What the figures show; columns as in the functions of `plots`."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """IAUPREC of every model and fold."""
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """One row a model, best first."""
+
+    @property
+    def posthoc(self) -> pd.DataFrame:
+        """One row a pair of models of each family of comparisons."""
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """Which model leads at which prior."""
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """Difference curves of the pairs with simultaneous bands."""
+
+    @property
+    def roc_points(self) -> pd.DataFrame:
+        """Points of the ROC curves."""
+
+    @property
+    def precision_recall_points(self) -> pd.DataFrame:
+        """Points of the precision-recall curves."""
+
+    @property
+    def auprec_by_prior(self) -> pd.DataFrame:
+        """AUPREC along a fine grid of priors."""
+
+    @property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior, with intervals."""
+
+    @property
+    def regret_by_prior(self) -> pd.DataFrame:
+        """Shortfall of each model from the best along the prior."""
+
+    @property
+    def residuals(self) -> pd.DataFrame:
+        """Residuals of the 2-way analysis of variance."""
+
+    @property
+    def surface_points(self) -> pd.DataFrame:
+        """Precision by prior and recall."""
+
+    @property
+    def operating_points(self) -> pd.DataFrame:
+        """Accuracy and precision of one threshold by skew."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What was asked for; `deployment_limits`, if there, is the range of priors to shade."""
+
+
+class TableSource(Protocol):
+    """What the tables show; a comparison has it all."""
+
+    @property
+    def auprec(self) -> pd.DataFrame:
+        """AUPREC of every model, fold and prior."""
+
+    @property
+    def iauprec(self) -> pd.DataFrame:
+        """IAUPREC of every model and fold."""
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """One row a model, best first."""
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """Which model leads at which prior."""
+
+    @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross; may be empty."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
+
+    @property
+    def anova(self) -> pd.DataFrame:
+        """One row a term of each analysis of variance."""
+
+    @property
+    def posthoc(self) -> pd.DataFrame:
+        """One row a pair of models of each family of comparisons."""
+
+    @property
+    def prior_posthoc(self) -> pd.DataFrame:
+        """One row a pair of priors; may be empty."""
+
+    @property
+    def practical(self) -> pd.DataFrame:
+        """One row a pair of models: probability of practical equivalence."""
+
+    @property
+    def plans(self) -> pd.DataFrame:
+        """One row a pair of models: how much more data would tell it apart."""
+
+    @property
+    def checks(self) -> pd.DataFrame:
+        """What the tests assume, with advice."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What was asked for."""
+
+
+def alpha_of(source: TableSource) -> float:
+    """Level of the tests."""
+    return float(str(source.settings["alpha"]))
+
+
+def is_one_set(source: TableSource) -> bool:
+    """Whether there is one test set, so that nothing is averaged over folds."""
+    return source.iauprec["fold"].nunique() == 1
+
+
+def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
+    for column, wanted in (("response", "iauprec"), ("role", "headline")):
+        found = frame[frame[column] == wanted]
+        frame = frame if found.empty else found
+    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
+    return rows
+
+
+class ReportSource(FigureSource, Protocol):
+    """What a report is made of: a comparison, or anything with the same attributes."""
+
+    @property
+    def auprec(self) -> pd.DataFrame:
+        """AUPREC of every model, fold and prior."""
+
+    @property
+    def anova(self) -> pd.DataFrame:
+        """One row a term of each analysis of variance."""
+
+    @property
+    def crossings(self) -> pd.DataFrame:
+        """Where mean curves cross."""
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Which models may be the best at which prior."""
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
+
+    @property
+    def practical(self) -> pd.DataFrame:
+        """One row a pair of models: probability of practical equivalence."""
+
+    @property
+    def plans(self) -> pd.DataFrame:
+        """One row a pair of models: how much more data would tell it apart."""
+
+    @property
+    def checks(self) -> pd.DataFrame:
+        """What the tests assume, with advice."""
+
+    @property
+    def prior_posthoc(self) -> pd.DataFrame:
+        """One row a pair of priors; may be empty."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to keep in mind when reading the numbers."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """How each analysis of variance may be read."""
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What the tests found, in sentences."""
+
+    @property
+    def source(self) -> Path | None:
+        """File the scores were read from."""
+
+    @property
+    def sha256(self) -> str:
+        """Fingerprint of the input."""

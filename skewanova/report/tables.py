@@ -1,0 +1,714 @@
+"""Every table of a comparison, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import Floats, check_choice
+from skewanova.base.frames import records
+from skewanova.base.text import (
+    MOST_ROWS,
+    Table,
+    first_rows,
+    format_factor,
+    format_number,
+    format_p,
+    without,
+    without_empty,
+)
+from skewanova.base.ties import is_largest
+from skewanova.decision.operating import MEAN
+from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
+from skewanova.report.source import TableSource, alpha_of, headline_rows, is_one_set
+
+#: How the intervals of the ranking were found.
+_OVER_FOLDS = "t over folds, allowing for the training data they share"
+
+
+_OVER_CASES = "over samples of cases"
+
+
+_OVER_CASES_POSTERIOR = "t posterior of each pair's difference over cases, under a flat prior."
+
+
+_OVER_FOLDS_POSTERIOR = (
+    "Bayesian correlated t test with flat priors, allowing for the training data that folds share."
+)
+
+
+_TOGETHER = "Intervals and adjusted p hold together for the pairs of one test and measure, at {:g}."
+
+
+#: Priors beyond these are left to the files: a table is no wider than a page.
+MOST_PRIORS = 12
+
+
+def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
+    """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006.
+
+    Parameters
+    ----------
+    auprec, iauprec, ranking : DataFrame
+        As a comparison holds them.
+
+    Returns
+    -------
+    Table
+        One row a model, in ranking order; the best mean of each column is bold.
+    """
+    models = ranking["model"].tolist()
+    priors = auprec["prior"].unique()
+    shown = evenly(priors, MOST_PRIORS)
+    by_prior = dict(iter(auprec[auprec["prior"].isin(shown)].groupby("prior", sort=False, observed=True)))
+    groups = dict(zip(_prior_heads(shown), by_prior.values(), strict=True))
+    columns = {head: group.groupby("model", observed=True)["auprec"] for head, group in groups.items()}
+    columns["IAUPREC"] = iauprec.groupby("model", observed=True)["iauprec"]
+    columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
+    means = {head: by_model.mean().loc[models] for head, by_model in columns.items()}
+    spreads = {head: by_model.std().loc[models] for head, by_model in columns.items()}
+    rows = [(m, *(_mean_sd(means[head][m], spreads[head][m]) for head in columns)) for m in models]
+    best = frozenset(
+        (i, j)
+        for j, head in enumerate(columns, start=1)
+        for i in np.flatnonzero(is_largest(means[head])).tolist()
+    )
+    over_folds = any(spread.notna().any() for spread in spreads.values())
+    what = "AUPREC at each prior, IAUPREC and AUC"
+    return Table(
+        "measures",
+        f"Mean (standard deviation over folds) of {what}" if over_folds else f"{what} on the test set",
+        ("Model", *columns),
+        tuple(rows),
+        bold=best,
+        note=""
+        if len(shown) == len(priors)
+        else f"{len(shown)} of {len(priors):,} priors: auprec.csv holds them all.",
+    )
+
+
+def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
+    """Ranking with intervals, regret and the probability of being best.
+
+    Parameters
+    ----------
+    ranking : DataFrame
+        As a comparison holds it.
+    level : float
+        Level of its intervals.
+
+    Returns
+    -------
+    Table
+        One row a model.
+    """
+    rows = [
+        (
+            row.model,
+            format_number(row.iauprec),
+            interval(row.conf_low, row.conf_high),
+            row.group,
+            format_number(row.worst_auprec),
+            format_number(row.expected_regret),
+            format_number(row.max_regret),
+            format_number(row.p_best, 2),
+        )
+        for row in records(ranking)
+    ]
+    worst = ranking["worst_prior"].iloc[0]
+    header = (
+        "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", "Worst",
+        "Mean regret", "Max regret", "P(best)",
+    )  # fmt: skip
+    over_folds = ranking["std"].notna().any()
+    interval = _OVER_FOLDS if over_folds else _OVER_CASES
+    return Table(
+        "ranking",
+        "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
+        header,
+        tuple(rows),
+        note=(
+            f"Interval: {interval}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
+            "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
+            "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
+            "differ."
+        ),
+    )
+
+
+def anova_table(anova: pd.DataFrame) -> Table:
+    """Every analysis of variance, a row a term.
+
+    Parameters
+    ----------
+    anova : DataFrame
+        As a comparison holds it.
+
+    Returns
+    -------
+    Table
+        One row a term of each test.
+    """
+    rows = [
+        (
+            f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
+            row.term,
+            _df(row.df),
+            _df(row.df_error),
+            format_number(row.sum_sq, 4),
+            format_number(row.statistic, 2),
+            format_p(row.p_value),
+            format_number(row.partial_eta_sq),
+            format_number(row.breakdown_correlation, 2),
+        )
+        for row in records(anova)
+    ]
+    header = (
+        "Test",
+        "Term",
+        "df",
+        "Error df",
+        "Sum of squares",
+        "F",
+        "p",
+        "Partial eta sq.",
+        "Breakdown corr.",
+    )
+    return Table("anova", "Analysis of variance", header, tuple(rows))
+
+
+def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
+    """Pairwise differences with simultaneous intervals.
+
+    Parameters
+    ----------
+    posthoc : DataFrame
+        As a comparison holds it.
+    alpha : float
+        Level of the tests.
+
+    Returns
+    -------
+    Table
+        One row a pair of each family.
+    """
+    shown, cut = first_rows(posthoc, "posthoc.csv")
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            TEST_NAMES.get(row.test, row.test),
+            RESPONSE_NAMES.get(row.response, row.response)
+            + ("" if np.isnan(row.prior) else f"({row.prior:g})"),
+            format_number(row.estimate),
+            interval(row.conf_low, row.conf_high),
+            format_p(row.p_adjusted),
+            "yes" if row.reject else "no",
+        )
+        for row in records(shown)
+    ]
+    header = ("Pair", "Test", "Measure", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
+    return Table(
+        "pairs", "Pairwise differences with simultaneous intervals", header, tuple(rows),
+        note=" ".join([_TOGETHER.format(alpha), cut]).strip(),
+    )  # fmt: skip
+
+
+def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
+    """Pairwise differences between priors, all models together.
+
+    Parameters
+    ----------
+    prior_posthoc : DataFrame
+        As a comparison holds it.
+    alpha : float
+        Level of the tests.
+
+    Returns
+    -------
+    Table
+        One row a pair of priors.
+    """
+    shown, cut = first_rows(prior_posthoc, "prior_differences.csv")
+    rows = [
+        (
+            f"{row.prior_a:g} - {row.prior_b:g}",
+            format_number(row.estimate),
+            interval(row.conf_low, row.conf_high),
+            format_p(row.p_adjusted),
+            "yes" if row.reject else "no",
+        )
+        for row in records(shown)
+    ]
+    header = ("Priors", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
+    return Table(
+        "priors", "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)", header, tuple(rows),
+        note=cut,
+    )  # fmt: skip
+
+
+def regions_table(regions: pd.DataFrame) -> Table:
+    """Which model leads at which prior.
+
+    Parameters
+    ----------
+    regions : DataFrame
+        As a comparison holds it.
+
+    Returns
+    -------
+    Table
+        One row a stretch of priors.
+    """
+    rows = [
+        (
+            row.model,
+            f"{row.prior_low:.4g} to {row.prior_high:.4g}",
+            format_number(row.margin, 4),
+            row.runner_up,
+        )
+        for row in records(regions)
+    ]
+    header = ("Model", "Priors", "Mean lead", "Runner-up")
+    return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
+
+
+def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
+    """At most so many of the values, evenly chosen in their order, the first and the last among them."""
+    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+    chosen: Floats = np.asarray(values, dtype=np.float64)[places]
+    return chosen
+
+
+def _prior_heads(priors: Iterable[float]) -> list[str]:
+    """Column heads with as few digits as keep the priors apart."""
+    values = list(priors)
+    heads: list[str] = []
+    for digits in range(6, 18):
+        heads = [f"AUPREC({p:.{digits}g})" for p in values]
+        if len(set(heads)) == len(heads):
+            break
+    return heads
+
+
+def intervals_table(intervals: pd.DataFrame) -> Table:
+    """Confidence intervals of every model and fold.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As :func:`~skewanova.interval_table` returns it.
+
+    Returns
+    -------
+    Table
+        One row a model and fold; warnings stand once below.
+    """
+    rows = [
+        (row.model, _fold_or(row), format_number(row.estimate), interval(row.low, row.high), row.method)
+        for row in records(intervals)
+    ]
+    level = f"{100 * intervals['confidence_level'].iloc[0]:g} % interval"
+    notes = dict.fromkeys(text for text in intervals["warning"] if text)
+    header = ("Model", "Fold", "AUPREC", level, "Method")
+    return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
+
+
+def _fold_or(row: Any) -> str:
+    """The fold, or what the row is about where it has none: in brackets, as no fold is called."""
+    return str(row.fold) if row.level == "fold" else f"({row.level})"
+
+
+def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
+    """Probability that two models are practically equal.
+
+    Parameters
+    ----------
+    practical : DataFrame
+        As :func:`~skewanova.bayesian_comparisons` returns it.
+    one_set : bool, default False
+        Whether it comes from one test set rather than from folds.
+
+    Returns
+    -------
+    Table
+        One row a pair.
+    """
+    shown, cut = first_rows(practical, "practical.csv")
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            format_number(row.p_a_ahead, 2),
+            format_number(row.p_equal, 2),
+            format_number(row.p_b_ahead, 2),
+        )
+        for row in records(shown)
+    ]
+    width = practical["rope"].iloc[0]
+    return Table(
+        "practical",
+        f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
+        ("Pair", "First ahead", "Practically equal", "Second ahead"),
+        tuple(rows),
+        note=f"{_OVER_CASES_POSTERIOR if one_set else _OVER_FOLDS_POSTERIOR} {cut}".strip(),
+    )
+
+
+def checks_table(checks: pd.DataFrame) -> Table:
+    """Return what the tests assume, and what follows.
+
+    Parameters
+    ----------
+    checks : DataFrame
+        As :func:`~skewanova.assumption_checks` returns it.
+
+    Returns
+    -------
+    Table
+        One row a check.
+    """
+    rows = [
+        (
+            row.check.replace("_", " "),
+            format_number(row.statistic),
+            format_p(row.p_value),
+            row.advice or "nothing to add",
+        )
+        for row in records(checks)
+    ]
+    return Table("checks", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows))
+
+
+def _df(value: float) -> str:
+    """Degrees of freedom, which need not be whole."""
+    return f"{value:.0f}" if value % 1 == 0 else format_number(value, 2)
+
+
+def _mean_sd(mean: float, std: float) -> str:
+    return format_number(mean) if np.isnan(std) else f"{format_number(mean)} ({format_number(std)})"
+
+
+def interval(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
+
+
+HEADS = {
+    "recall": "Recall",
+    "fpr": "FPR",
+    "precision": "Precision",
+    "npv": "NPV",
+    "flagged": "Flagged",
+    "error_rate": "Error",
+    "f_measure": "F",
+    "expected_cost": "Cost",
+}
+
+
+RULES = {
+    "threshold": "score at least {target:g}",
+    "recall": "the highest with recall {target:g} or more",
+    "precision": "the lowest with precision {target:g} or more at the prior it was chosen for",
+    "flagged": "the lowest that flags at most {target:g} of cases at the prior it was chosen for",
+    "cost": "the one of smallest expected cost at the prior it was chosen for",
+}
+
+
+def operating_points_table(operating: pd.DataFrame) -> Table:
+    """Operating points of every model: the mean over folds where there are several.
+
+    Parameters
+    ----------
+    operating : DataFrame
+        As :func:`~skewanova.operating_table` returns it.
+
+    Returns
+    -------
+    Table
+        One row a model and prior (with the prior that its threshold was chosen for, where that is another);
+        estimates with their intervals, of single folds where there is one.
+    """
+    means = operating[operating["level"] == MEAN]
+    shown = means if len(means) else operating
+    costless = shown.loc[shown["measure"] == "expected_cost", "estimate"].isna().all()
+    measures = [m for m in HEADS if m != "expected_cost" or not costless]
+    keys = ["model", "chosen_prior", "prior"]
+    rows = []
+    for _, group in shown.groupby(keys, sort=False, observed=True, dropna=False):
+        found = {row.measure: row for row in records(group)}
+        rows.append((_label(found["recall"]), *(_cell(found[measure]) for measure in measures)))
+    header = ("Model, prior", *(HEADS[m] for m in measures))
+    return Table("operating", "Operating points", header, tuple(rows), note=_note(shown, bool(len(means))))
+
+
+def thresholds_table(operating: pd.DataFrame) -> Table:
+    """The threshold of every model, and the prior it was chosen for where the rule asks for one.
+
+    Parameters
+    ----------
+    operating : DataFrame
+        As :func:`~skewanova.operating_table` returns it.
+
+    Returns
+    -------
+    Table
+        Every digit of the threshold, so that it flags the same cases; of several folds the smallest, the
+        median and the largest.
+    """
+    single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
+    chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
+    rows = []
+    keys: Any = ["model", "chosen_prior"]
+    for (model, prior), group in chosen.groupby(keys, sort=False, observed=True, dropna=False):
+        values = group["threshold"].to_numpy(dtype=np.float64)
+        found = values if len(values) == 1 else np.quantile(values, [0, 0.5, 1], method="lower")
+        label = str(model) if pd.isna(prior) else f"{model} (for {prior:g})"
+        rows.append((label, *map(_threshold, found)))
+    several = max(map(len, rows)) > 2
+    header = ("Model", *(("Smallest", "Median", "Largest") if several else ("Threshold",)))
+    note = "A case that scores at least the threshold is flagged."
+    if several:
+        note += " Each fold has its own threshold: these are the smallest, the median and the largest."
+    return Table("thresholds", "Thresholds", header, tuple(rows), note=note)
+
+
+def _threshold(value: float) -> str:
+    if np.isnan(value):
+        return "out of reach"
+    return "none is flagged" if value == np.inf else repr(float(value))
+
+
+def _label(row: Any) -> str:
+    """Model and prior, and the prior that the threshold was chosen for where it is another."""
+    chosen = f" (for {row.chosen_prior:g})" if abs(row.chosen_prior - row.prior) > 0 else ""
+    return f"{row.model}, {row.prior:g}{chosen}"
+
+
+def _cell(row: Any) -> str:
+    if np.isnan(row.estimate):
+        return "-"
+    return f"{format_number(row.estimate)} ({format_number(row.conf_low)} to {format_number(row.conf_high)})"
+
+
+def _note(shown: pd.DataFrame, averaged: bool) -> str:
+    rule, target, level = (shown[column].iloc[0] for column in ("rule", "target", "confidence_level"))
+    several = rule == "threshold" and shown["target"].nunique() > 1
+    told = "each model's own" if several else RULES[rule].format(target=target)
+    way = (
+        "means over folds with t intervals that allow for the training data they share"
+        if averaged
+        else "Wilson's intervals of recall and false positive rate, and from these the others"
+    )
+    text = f"Threshold: {told}. In brackets {100 * level:g} % intervals: {way}."
+    if rule in {"precision", "cost"}:
+        text += " A threshold chosen on the cases that judge it looks better than it is."
+    return text
+
+
+#: The rule that each criterion of a choice stands for.
+CRITERIA = {
+    "highest_expected_auprec": "highest mean (IAUPREC)",
+    "minimum_expected_regret": "smallest mean regret",
+    "maximin_auprec": "best worst case (maximin)",
+    "minimax_regret": "smallest largest regret (minimax)",
+    "highest_p_best": "most probably the best",
+}
+
+
+#: Names in one cell; the others are counted.
+MOST_NAMES = 12
+
+
+def choices_table(choices: pd.DataFrame) -> Table:
+    """Which model each criterion picks, and how clearly."""
+    rows = [
+        (
+            CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
+            row.model,
+            format_number(row.value),
+            "" if pd.isna(row.runner_up) else row.runner_up,
+            format_number(row.margin),
+        )
+        for row in records(choices)
+    ]
+    return Table(
+        "choices",
+        "Which model each criterion picks over the deployment prior",
+        ("Criterion", "Model", "Value", "Runner-up", "Margin"),
+        tuple(rows),
+        note="Margin: by how much the runner-up is worse by the same criterion. None of them is a test.",
+    )
+
+
+def leaders_table(leaders: pd.DataFrame, level: float) -> Table:
+    """Which models may be the best at which prior: one row a stretch of priors."""
+    rows, cut = [], False
+    for (low, high), stretch in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
+        first = stretch.iloc[0]
+        others = [name for name in stretch["contender"] if name != first["leader"]]
+        rest = len(others) - MOST_NAMES
+        cut |= rest > 0
+        names = ", ".join(others[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+        rows.append((f"{low:.3g} to {high:.3g}", first["leader"], names or "none"))
+    return Table(
+        "leaders",
+        f"Which models may be the best, by simultaneous {100 * level:g} % bands of differences",
+        ("Priors", "Highest AUPREC", "May be as good or better"),
+        tuple(rows[:MOST_ROWS]),
+        note="A model is left out where a band puts another one above it."
+        + (f" The first {MOST_ROWS:,} of {len(rows):,} stretches." if len(rows) > MOST_ROWS else "")
+        + (" leaders.csv names them all." if cut else ""),
+    )
+
+
+def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
+    """Where the curves of two models cross; first where the lead changes."""
+    ordered = crossings.sort_values("lead", ascending=False, kind="stable")
+    shown, cut = first_rows(ordered, "crossings.csv")
+    rows = [
+        (
+            f"{row.prior:.3g}",
+            _crossing_interval(row),
+            row.model_below,
+            row.model_above,
+            "yes" if row.lead else "no",
+        )
+        for row in records(shown)
+    ]
+    return Table(
+        "crossings",
+        "Priors at which the AUPREC of two models crosses",
+        ("Prior", f"{100 * level:g} % interval", "Higher below it", "Higher above it", "Changes the lead"),
+        tuple(rows),
+        note="Intervals are each crossing's own. Or below, or above: the data set no limit within the priors "
+        f"looked at. {cut}".strip(),
+    )
+
+
+def plans_table(plans: pd.DataFrame) -> Table:
+    """How much more data would tell each pair of models apart: one row a pair."""
+    shown, cut = first_rows(plans, "plans.csv")
+    rows = [
+        (
+            f"{row.model_a} - {row.model_b}",
+            format_number(row.difference),
+            format_number(row.power_now, 2),
+            "" if np.isnan(row.case_factor) else _times(row.case_factor),
+            f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else "",
+        )
+        for row in records(shown)
+    ]
+    power, alpha = plans["power"].iloc[0], plans["alpha"].iloc[0]
+    return Table(
+        "plans",
+        f"How much more data would tell a pair apart at {alpha:.3g} with power {power:g}",
+        ("Pair", "Observed difference", "Power now", "Times the cases", "Folds"),
+        tuple(rows),
+        note=(
+            "As if the true difference were the one observed, which is optimistic where a pair was picked "
+            "for its difference: `skewanova plan --difference` takes the smallest that would matter. No "
+            f"number of folds is given where folds share training data and no number is enough. {cut}"
+        ).strip(),
+    )
+
+
+def _times(factor: float) -> str:
+    return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
+
+
+def sensitivity_table(decisions: pd.DataFrame) -> Table:
+    """How much AUPREC depends on the prior."""
+    rows = [
+        (
+            row.model,
+            format_number(row.auprec_rarest),
+            format_number(row.auprec_commonest),
+            format_number(row.sensitivity),
+            format_number(row.loss_per_tenfold),
+        )
+        for row in records(decisions)
+    ]
+    return Table(
+        "sensitivity",
+        "How AUPREC changes between the rarest and the commonest deployment prior",
+        ("Model", "At the rarest", "At the commonest", "Change", "Loss per tenfold"),
+        tuple(rows),
+        note="Loss per tenfold: of AUPREC, where positives become ten times as rare.",
+    )
+
+
+def _crossing_interval(row: Any) -> str:
+    if np.isnan(row.conf_low):
+        return ""
+    low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
+    high = f"{row.conf_high:.3g}" + (" or above" if row.open_high else "")
+    return f"{low} to {high}"
+
+
+#: A table by its name, in the order of the report.
+NAMES = (
+    "performance",
+    "ranking",
+    "choices",
+    "regions",
+    "leaders",
+    "crossings",
+    "sensitivity",
+    "anova",
+    "pairwise",
+    "pairs",
+    "prior_pairs",
+    "practical",
+    "plans",
+    "checks",
+)
+
+
+def publication_table(source: TableSource, name: str) -> Table:
+    """Return one table by its name, one of `NAMES`."""
+    check_choice(name, NAMES, "table")
+    alpha = alpha_of(source)
+    made = {
+        "performance": lambda: _performance(source),
+        "ranking": lambda: ranking_table(source.ranking, 1 - alpha),
+        "regions": lambda: regions_table(source.regions),
+        "choices": lambda: choices_table(source.choices),
+        "leaders": lambda: leaders_table(source.leaders, 1 - alpha),
+        "crossings": lambda: crossings_table(source.crossings, 1 - alpha),
+        "sensitivity": lambda: sensitivity_table(source.decisions),
+        "anova": lambda: anova_table(source.anova),
+        "pairwise": lambda: _pairwise(source),
+        "pairs": lambda: posthoc_table(source.posthoc, alpha),
+        "prior_pairs": lambda: prior_pairs_table(source.prior_posthoc, alpha),
+        "practical": lambda: practical_table(source.practical, one_set=is_one_set(source)),
+        "plans": lambda: plans_table(source.plans),
+        "checks": lambda: checks_table(source.checks),
+    }
+    return without_empty(made[name]())
+
+
+def publication_tables(source: TableSource) -> dict[str, Table]:
+    """Return every table that has rows."""
+    rows = {"prior_pairs": source.prior_posthoc, "crossings": source.crossings}
+    shown = [name for name in NAMES if name not in rows or len(rows[name])]
+    return {name: publication_table(source, name) for name in shown}
+
+
+def _performance(source: TableSource) -> Table:
+    """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
+    table = performance_table(source.auprec, source.iauprec, source.ranking)
+    letters = source.ranking["group"].tolist()
+    rows = tuple((*row, letter) for row, letter in zip(table.rows, letters, strict=True))
+    note = "Bold: the largest mean. Models that share a letter were not found to differ in IAUPREC."
+    return replace(table, header=(*table.header, "Group"), rows=rows, note=note)
+
+
+def _pairwise(source: TableSource) -> Table:
+    """The pairs of the test that the conclusions rest on."""
+    rows = headline_rows(source.posthoc)
+    test, response = rows["test"].iloc[0], rows["response"].iloc[0]
+    named = f"{TEST_NAMES.get(test, test)} of {RESPONSE_NAMES.get(response, response)}"
+    table = without(without(posthoc_table(rows, alpha_of(source)), "Test"), "Measure")
+    return replace(table, name="pairwise", caption=f"Pairwise differences, {named}")

@@ -1,0 +1,17 @@
+"""cost Held-out scores, from file or estimator to a checked table.
+
+- cost: How long a comparison will take, and how much memory, said beforehand.
+- design: How the folds came about, and the ratio of test to training cases.
+- formats: CSV, JSON lines and frames to columns.
+- pairing: Complete folds, the same cases for all models, and what `check` says of a table.
+- parquet: Parquet in batches.
+- reading: Score tables read from files and frames.
+- scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
+- streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
+- streaming: The passes over a table larger than memory.
+- table: A checked table of held-out scores, in memory or read in passes.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

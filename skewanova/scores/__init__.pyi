@@ -1,0 +1,15 @@
+"""The public names, each once."""
+
+from .design import Resampling as Resampling
+from .design import find_resampling as find_resampling
+from .reading import load_satellite_scores as load_satellite_scores
+from .reading import read_datasets as read_datasets
+from .reading import read_scores as read_scores
+from .reading import scores_from_wide as scores_from_wide
+from .reading import stream_scores as stream_scores
+from .scikit_learn import auprec_scorer as auprec_scorer
+from .scikit_learn import iauprec_scorer as iauprec_scorer
+from .scikit_learn import scores_from_cv_results as scores_from_cv_results
+from .scikit_learn import scores_from_estimators as scores_from_estimators
+from .table import ScoreTable as ScoreTable
+from .table import StreamedScores as StreamedScores

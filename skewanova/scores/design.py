@@ -1,0 +1,252 @@
+"""How the folds came about, and the ratio of test to training cases.
+
+Folds cut from one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio
+(2003) allow for it by one number, the ratio of test to training cases, and here it is found out or asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
+from skewanova.scores.table import Scores
+
+RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout")
+
+
+#: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
+#: or more of a cross-validation.
+ASSUMED_TEST_FRACTION = 0.2
+
+
+#: How far a stated ratio may lie from the one that the cases show, as a factor, before it is remarked on.
+RATIO_SLACK = 1.1
+
+
+SAME_CASES = (
+    "all folds test the same cases, so the variation between folds says nothing about other cases: read the "
+    "tests as about these cases alone"
+)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """The design of the folds.
+
+    Attributes
+    ----------
+    kind : str
+        ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``; ``one_set`` for one fold.
+    n_folds : int
+        Number of folds in all.
+    ratio : float
+        Test cases for each training case; 0 for independent folds.
+    reason : str
+        What it was concluded from.
+    """
+
+    kind: str
+    n_folds: int
+    ratio: float
+    reason: str
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether folds share training data."""
+        return self.kind not in {"independent", "one_set"}
+
+    @property
+    def inflation(self) -> float:
+        """Factor ``1 + J r`` on the variance of a mean over J folds (Nadeau and Bengio 2003)."""
+        return 1 + self.n_folds * self.ratio
+
+    def describe(self) -> str:
+        """Say the design in one sentence."""
+        if self.kind == "one_set":
+            return f"one test set ({self.reason})"
+        names = {
+            "independent": "independent folds",
+            "kfold": "one cross-validation",
+            "repeated_kfold": "repeated cross-validation",
+            "repeated_holdout": "repeated hold-out",
+        }
+        told = f"{names[self.kind]}, {self.n_folds} folds"
+        if self.overlapping:
+            told += f", {self.ratio:.3g} test cases for each training case"
+        return f"{told} ({self.reason})"
+
+
+def find_resampling(
+    table: Scores, *, resampling: str = "auto", test_fraction: float | None = None
+) -> tuple[Resampling, tuple[str, ...]]:
+    """Find out how the folds were made, from the case column or from what the user says.
+
+    Parameters
+    ----------
+    table : ScoreTable or StreamedScores
+        A complete table.
+    resampling : str, default "auto"
+        One of `RESAMPLING`; "auto" looks at the cases and, without them, assumes repeated hold-out.
+    test_fraction : float, optional
+        Share of the data set that each fold tests; by default worked out from the cases.
+
+    Returns
+    -------
+    design : Resampling
+        The design.
+    notes : tuple of str
+        Where what was said and what the cases show disagree, or something had to be assumed.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of range, or repeated cross-validation is claimed without saying or
+        showing how large its folds are.
+
+    Examples
+    --------
+    >>> from skewanova import find_resampling, load_satellite_scores
+    >>> design, notes = find_resampling(load_satellite_scores())
+    >>> design.kind, round(design.ratio, 2)
+    ('repeated_holdout', 0.25)
+    """
+    check_choice(resampling, RESAMPLING, "resampling")
+    given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
+    n_folds = len(table.folds)
+    if n_folds < 2:
+        return _one_set(table, resampling, given)
+    seen = _from_cases(table) if table.has_cases else None
+    if resampling == "independent":
+        return Resampling("independent", n_folds, 0.0, "as stated"), _notes_on_independence(
+            table, seen, given
+        )
+    if seen is not None:
+        return _with_statement(seen, resampling, given)
+    design, notes = _assumed(n_folds, resampling, given)
+    return design, ((SAME_CASES, *notes) if table.has_cases else notes)
+
+
+def _one_set(table: Scores, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+    """One fold has no design: what varies is which cases came into it."""
+    negative, positive = table.counts[0, 0]
+    stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
+    stated += [] if given is None else [f"test_fraction={given:g}"]
+    notes = [f"{' and '.join(stated)} not used, since there is one fold only"] if stated else []
+    return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives"), tuple(notes)
+
+
+def _notes_on_independence(table: Scores, seen: Resampling | None, given: float | None) -> tuple[str, ...]:
+    """What speaks against independent folds."""
+    notes = []
+    if table.has_cases and (seen is None or seen.kind != "kfold"):
+        notes.append("cases occur in several folds, yet the folds were said to be independent")
+    if given is not None:
+        notes.append(f"test_fraction={given:g} is not used, since the folds were said to be independent")
+    return tuple(notes)
+
+
+def _with_statement(
+    seen: Resampling, resampling: str, given: float | None
+) -> tuple[Resampling, tuple[str, ...]]:
+    """What the cases show, overruled by what the user states."""
+    kind = seen.kind if resampling == "auto" else resampling
+    ratio = seen.ratio if given is None else given / (1 - given)
+    stated = [word for word, told in (("resampling", resampling != "auto"), ("test_fraction", given)) if told]
+    reason = f"{' and '.join(stated)} as stated" if stated else seen.reason
+    notes = []
+    if kind != seen.kind:
+        notes.append(f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used")
+    if not 1 / RATIO_SLACK <= ratio / seen.ratio <= RATIO_SLACK:
+        share = seen.ratio / (1 + seen.ratio)
+        notes.append(
+            f"the cases look like {share:.3g} of the data set in each fold, but test_fraction={given:g} was "
+            "stated and is used"
+        )
+    return Resampling(kind, seen.n_folds, ratio, reason), tuple(notes)
+
+
+def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+    """Without cases: what is stated, and for the rest what is on the safe side."""
+    kind = "repeated_holdout" if resampling == "auto" else resampling
+    if given is not None:
+        return Resampling(kind, n_folds, given / (1 - given), "test_fraction as stated"), ()
+    if kind == "kfold":
+        return Resampling(kind, n_folds, 1 / (n_folds - 1), "as stated"), ()
+    if kind == "repeated_kfold":
+        raise InputError(
+            "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
+            "large the folds are"
+        )
+    ratio = max(ASSUMED_TEST_FRACTION / (1 - ASSUMED_TEST_FRACTION), 1 / (n_folds - 1))
+    unknown = "how the folds were made" if resampling == "auto" else "how large the folds are"
+    note = (
+        f"nothing tells {unknown}: taken as repeated hold-out of one data set with "
+        f"{ratio / (1 + ratio):.0%} test cases; add a case column, or say "
+        "resampling= and test_fraction= (--resampling, --test-fraction)"
+    )
+    return Resampling(kind, n_folds, ratio, "assumed"), (note,)
+
+
+def _from_cases(table: Scores) -> Resampling | None:
+    """Tell the designs apart by which folds share cases; None where all folds hold the same."""
+    counted, n_cases = table.shared_cases()
+    shared, n_folds = counted.astype(np.float64), len(table.folds)
+    size = np.diag(shared)
+    if (shared == size[0]).all():
+        return None
+    if not np.triu(shared, 1).any():
+        return Resampling("kfold", n_folds, _ratio(size, n_cases), "no case occurs in two folds")
+    if _evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
+        return Resampling(
+            "repeated_kfold",
+            n_folds,
+            _ratio(size, n_cases),
+            "the folds fall into sets that each cover all cases",
+        )
+    total = max(float(n_cases), _capture_recapture(shared))
+    return Resampling("repeated_holdout", n_folds, _ratio(size, total), "folds overlap at random")
+
+
+def _ratio(size: Floats, total: float) -> float:
+    return float(np.mean(size) / (total - np.mean(size)))
+
+
+def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
+    """Whether every case is in as many folds as any other.
+
+    All entries sum to the squares of the cases' numbers of folds, the diagonal to these numbers: they are
+    equal if and only if the mean of the squares is the square of the mean.
+    """
+    return n_cases * int(shared.sum()) == int(np.trace(shared)) ** 2
+
+
+def _has_partition(shared: Floats, n_cases: int) -> bool:
+    """Whether some fold and all folds disjoint from it form one partition of the cases."""
+    disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
+    blocks = disjoint[(disjoint @ np.diag(shared) == n_cases) & (disjoint.sum(axis=1) > 1)]
+    return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
+
+
+def _capture_recapture(shared: Floats) -> float:
+    """Size of the data set from how much random test sets overlap: n_i n_j / n_ij (Petersen 1896)."""
+    above = np.triu_indices(len(shared), 1)
+    size = np.diag(shared)
+    return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())
+
+
+#: More test cases than these for each training case are a slip.
+LARGEST_RATIO = 1e9
+
+
+def check_ratio(ratio: float) -> float:
+    """Test cases for each training case: 0 or more."""
+    return check_not_negative(
+        ratio, "ratio", what="a number of test cases for each training case", largest=LARGEST_RATIO
+    )
+
+
+#: Folds whose positive counts differ by more than this factor do not weigh alike.
+FOLD_IMBALANCE = 2.0

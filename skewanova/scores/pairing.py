@@ -1,0 +1,199 @@
+"""Complete folds, the same cases for all models, and what `check` says of a table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Bools, InputError, check_choice, emit
+from skewanova.base.text import visible
+from skewanova.scores.cost import cost_notes
+from skewanova.scores.table import SHOWN, Scores, ScoreTable
+
+UNPAIRED = (
+    "the models of one test set must be scored on the same cases, but their rows do not go together: add a "
+    "case column that says which row is about which case"
+)
+
+
+STREAMED = (
+    "models on one test set are compared case by case, which takes the scores in memory: read them by "
+    "read_scores()"
+)
+
+
+class PairedCases(NamedTuple):
+    """Labels, and one column of scores for each model."""
+
+    positive: Bools
+    scores: tuple[NDArray[Any], ...]
+
+
+def paired_cases(table: Scores) -> PairedCases:
+    """Line up the models of a table with one fold: by case or, without cases, row by row.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        All models on one fold, scored on the same cases.
+
+    Returns
+    -------
+    PairedCases
+        Labels of shape (n_cases,), and scores of that shape for each model of the table, in its dtype.
+
+    Raises
+    ------
+    ValueError
+        If there are several folds, or the models' rows cannot be about the same cases.
+    """
+    if len(table.folds) != 1:
+        raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
+    if not isinstance(table, ScoreTable):
+        raise InputError(STREAMED)
+    model = table.codes("model")
+    rows = [np.flatnonzero(model == m) for m in range(len(table.models))]
+    if table.has_cases:
+        case = table.codes("case")
+        rows = [at[np.argsort(case[at])] for at in rows]
+        key = case
+    else:
+        key = table.frame["y_true"].to_numpy()
+    if any(not np.array_equal(key[at], key[rows[0]]) for at in rows):
+        raise InputError(UNPAIRED)
+    positive, score = table.frame["y_true"].to_numpy(), table.frame["y_score"].to_numpy()
+    return PairedCases(positive[rows[0]], tuple(score[at] for at in rows))
+
+
+MISSING_POLICIES = ("error", "drop_fold")
+
+
+def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tuple[str, ...]]:
+    """Return a table in which every model has every fold, and what was dropped to get there.
+
+    Parameters
+    ----------
+    table : ScoreTable or StreamedScores
+        The table.
+    missing : {"error", "drop_fold"}
+        What to do with a fold that some model lacks.
+
+    Returns
+    -------
+    table : ScoreTable or StreamedScores
+        The complete table.
+    notes : tuple of str
+        One warning for each fold dropped.
+
+    Raises
+    ------
+    ValueError
+        If a cell is missing and the policy is "error", or if no fold is left.
+    """
+    check_choice(missing, MISSING_POLICIES, "missing")
+    absent = np.argwhere(table.counts.sum(axis=2) == 0)
+    if not len(absent):
+        return table, ()
+    cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
+    told = "; ".join(cells[:SHOWN]) + (f"; and {len(cells) - SHOWN} more" if len(cells) > SHOWN else "")
+    if missing == "error":
+        raise InputError(
+            f"every model must be scored in every fold, but these are missing: {told}. Score them, or drop "
+            "the folds for all models with missing='drop_fold'"
+        )
+    dropped = {table.folds[f] for _, f in absent}
+    kept = [fold for fold in table.folds if fold not in dropped]
+    if not kept:
+        raise InputError(f"no fold holds every model; missing: {told}")
+    note = (
+        f"dropped {len(dropped)} of {len(table.folds)} folds for all models, since these are missing: {told}"
+    )
+    return table.only_folds(kept), emit([note])
+
+
+def check_paired(table: Scores) -> tuple[str, ...]:
+    """Check that all models of a fold were scored on the same cases; return what cannot be checked.
+
+    Raises
+    ------
+    ValueError
+        If the case column shows that they were not.
+    """
+    if not table.has_cases:
+        return _check_paired_counts(table)
+    n_pairs, first = table.unpaired()
+    if n_pairs:
+        shown = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in first)
+        raise InputError(
+            f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack "
+            f"a model, the first: {shown}"
+        )
+    return ()
+
+
+def _check_paired_counts(table: Scores) -> tuple[str, ...]:
+    """Without case numbers, unequal class counts are the only sign of unpaired folds."""
+    odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
+    if not len(odd):
+        return ()
+    fold = table.folds[odd[0]]
+    note = (
+        f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
+        "have been scored on the same cases, which the tests assume"
+    )
+    return emit([note])
+
+
+def describe_table(table: Scores) -> list[str]:
+    """Say in a few lines what a table holds, and whether a comparison will accept it.
+
+    Parameters
+    ----------
+    table : ScoreTable or StreamedScores
+        The table.
+
+    Returns
+    -------
+    list of str
+        Lines of text.
+
+    Raises
+    ------
+    ValueError
+        If a comparison would refuse the table: fewer than 2 models, a model missing in a fold, or different
+        cases across models in a fold.
+    """
+    check_several_models(table)
+    complete_table(table)
+    notes = check_paired(table)
+    one_set = len(table.folds) == 1
+    if one_set:
+        paired_cases(table)
+    negative, positive = table.counts[..., 0], table.counts[..., 1]
+    size = cost_notes(len(table.models), len(table.folds))
+    return [
+        f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
+        f"models: {', '.join(map(visible, table.models))}",
+        f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
+        f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
+        "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
+        *(f"warning: {note}" for note in (*size, *notes)),
+        *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
+        "The table can be compared.",
+    ]
+
+
+def check_several_models(table: Scores) -> None:
+    """Raise unless there are models to compare."""
+    if len(table.models) < 2:
+        raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
+
+
+def _folds(table: Scores) -> str:
+    return "1 fold" if len(table.folds) == 1 else f"{len(table.folds)} folds"
+
+
+def _range(values: NDArray[np.int64]) -> str:
+    return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"

@@ -1,0 +1,217 @@
+"""Parquet in batches."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import unquote
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skewanova.base.checks import InputError, row_number
+
+SUFFIXES = (".parquet", ".pq")
+
+
+#: Rows decoded at once.
+BATCH_ROWS = 1 << 17
+
+
+#: Bytes of a column chunk read at once: a row group need not fit in memory.
+BUFFER_SIZE = 1 << 20
+
+
+#: What damaged files raise beside Arrow's own errors.
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError)
+
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``)."""
+
+    path: Path
+    names: tuple[str, ...]
+    keys: dict[str, str | None]
+    n_rows: int
+
+    @classmethod
+    def of(cls, file: Path, folder: Path) -> Part:
+        """Read the metadata of a file below a folder."""
+        with told(file):
+            metadata = pq.read_metadata(file)
+            names = metadata.schema.to_arrow_schema().names
+            return cls(file, tuple(names), _keys(file.relative_to(folder)), metadata.num_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource:
+    """A file, or all files of a folder that end in .parquet or .pq, as one table.
+
+    Attributes
+    ----------
+    path : Path
+        The file or the folder.
+    parts : tuple of Part
+        Its files in the order of their paths; rows are counted through all of them.
+    schema : pyarrow.Schema
+        Columns of the first file, to whose types those of the others are cast, and of the folders' names.
+    """
+
+    path: Path
+    parts: tuple[Part, ...]
+    schema: Any
+
+    @classmethod
+    def open(cls, path: Path) -> ParquetSource:
+        """Read the metadata of all files."""
+        files = _files(path)
+        parts = tuple(Part.of(file, path) for file in files)
+        with told(files[0]):
+            schema = pq.read_schema(files[0])
+            index = _stored_index(schema.metadata)
+            kept = [field for field in schema if field.name not in index and field.name not in parts[0].keys]
+            keys = [pa.field(name, pa.string()) for name in parts[0].keys]
+            return cls(path, parts, pa.schema([*kept, *keys]))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files together."""
+        return sum(part.n_rows for part in self.parts)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns; an index that pandas stored is none."""
+        return list(self.schema.names)
+
+    def holds_several(self, column: str) -> bool:
+        """Whether two rows differ in a column; empty cells do not count."""
+        values: set[Any] = set()
+        for batch in self.batches([column]):
+            values.update(plain(batch.column(0)).drop_null().unique().to_pylist())
+            if len({value for value in values if value == value}) > 1:  # without nan
+                return True
+        return False
+
+    def where(self, row: int) -> str:
+        """Say where a row is: by its number from 0 and, of a folder, by its file."""
+        if not self.path.is_dir():
+            return row_number(row)
+        for part in self.parts:
+            if row < part.n_rows:
+                return f"{row_number(row)} of {part.path.relative_to(self.path).as_posix()!r}"
+            row -= part.n_rows
+        raise IndexError(row)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Record batches of these columns, which must hold one value a row."""
+        for name in columns:
+            kind = value_type(self.schema.field(name).type)
+            if pa.types.is_nested(kind):
+                raise InputError(
+                    f"{self.path.name!r} must hold one value a row in {name!r}, but holds {kind}"
+                )
+        for part in self.parts:
+            with told(part.path):
+                yield from self._batches(part, columns)
+
+    def read(self, columns: Sequence[str]) -> pd.DataFrame:
+        """All rows of these columns in memory."""
+        schema = pa.schema([(name, value_type(self.schema.field(name).type)) for name in columns])
+        decoded = ([plain(column) for column in batch.columns] for batch in self.batches(columns))
+        with told(self.path):
+            batches = [pa.RecordBatch.from_arrays(arrays, schema=schema) for arrays in decoded]
+            table = pa.Table.from_batches(batches, schema=schema)
+            frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+        return frame
+
+    def _batches(self, part: Part, columns: Sequence[str]) -> Iterator[Any]:
+        fields = [self.schema.field(name) for name in columns]
+        stored = [name for name in columns if name in part.names and name not in part.keys]
+        text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
+        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        n_rows = 0
+        with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
+                batch.validate(full=True)
+                n_rows += len(batch)
+                arrays = [_array(batch, part, field) for field in fields]
+                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        if n_rows != part.n_rows:
+            raise pa.ArrowInvalid(f"it says that it has {part.n_rows} rows, but has {n_rows}")
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what Arrow says about a file that cannot be read, of whatever type, into one clear line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (pa.ArrowException, *_DAMAGED) as error:
+        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _stored_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+    """Columns that pandas stored as the index; metadata that are not pandas' tell of none."""
+    try:
+        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        return frozenset(name for name in columns if isinstance(name, str))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return frozenset()
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    with told(path):  # a folder that cannot be entered is an error: its rows would be missing
+        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_fail) for name in names]
+    below = (file for file in sorted(walked) if file.suffix.lower() in SUFFIXES and file.is_file())
+    files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
+    if not files:
+        raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
+    return files
+
+
+def _fail(error: OSError) -> NoReturn:
+    raise error
+
+
+def _keys(relative: Path) -> dict[str, str | None]:
+    pairs = (part.split("=", 1) for part in relative.parts[:-1] if "=" in part)
+    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
+
+
+def _array(batch: Any, part: Part, field: Any) -> Any:
+    """A column of the batch in the type of the whole table, text by its distinct values."""
+    if field.name in part.keys:
+        value = pa.array([part.keys[field.name]], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), len(batch)), value)
+    if field.name not in batch.schema.names:
+        return pa.nulls(len(batch), field.type)
+    column = batch.column(field.name)
+    wanted = value_type(field.type)
+    return column if value_type(column.type) == wanted else plain(column).cast(wanted)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def value_type(kind: Any) -> Any:
+    """Type of the values of a column that may be stored by its distinct ones."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def plain(column: Any) -> Any:
+    """The values of a column that may be stored by its distinct ones."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

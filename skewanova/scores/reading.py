@@ -1,0 +1,390 @@
+"""Score tables read from files and frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova.base.checks import InputError, InputTypeError, Where, check_choice
+from skewanova.base.system import available_memory
+from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
+from skewanova.scores.table import (
+    DATASET_COLUMNS,
+    Scores,
+    ScoreTable,
+    StreamedScores,
+    build_table,
+    check_any_row,
+    refuse_several_datasets,
+    score_values,
+)
+
+COLUMNS = ("model", "fold", "y_true", "y_score")
+
+
+#: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
+BYTES_A_ROW = 200
+
+
+MEMORY_SHARE = 0.5
+
+
+def read_scores(
+    source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> ScoreTable:
+    """Read and check a long table of held-out scores.
+
+    Parameters
+    ----------
+    source : path or frame
+        ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
+        files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold, y_true,
+        y_score and, optionally, case (which case of the data set a row is about). Of JSON lines that tell the
+        scores of both classes, as ``[p0, p1]`` or by name, the positive class's is read. A higher score
+        speaks for the positive class.
+    columns : mapping, optional
+        Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
+    pos_label : object, optional
+        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
+
+    Returns
+    -------
+    ScoreTable
+        The checked table.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a value is missing or unusable, a (model, fold) lacks a class, a (model, fold,
+        case) stands twice, or a case has two labels. The message names the rows, by line of a file.
+    TypeError
+        If scores are not real numbers, or `source` is neither a path nor a frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import read_scores
+    >>> frame = pd.DataFrame({"model": ["A"] * 3, "fold": 1, "y_true": [0, 1, 1], "y_score": [0.2, 0.4, 0.9]})
+    >>> table = read_scores(frame)
+    >>> table.models, table.folds, table.counts.tolist()
+    (('A',), (1,), [[[1, 2]]])
+    """
+    names = column_names(columns)
+    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    labels = [name for column, name in names.items() if column != "y_score"]
+    datasets = [*DATASET_COLUMNS.difference(names.values())]
+    kept, text = [*labels, *datasets], [*labels, *DATASET_COLUMNS]
+    raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
+    _check_one_dataset(raw.frame, datasets)
+    renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
+    return build_table(renamed, raw.where, pos_label, raw.source)
+
+
+def stream_scores(
+    source: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    pos_label: object = None,
+    progress: bool = True,
+) -> StreamedScores:
+    """Read and check a long table of held-out scores that need not fit in memory.
+
+    Parameters
+    ----------
+    source : path
+        ``.parquet`` file, or folder of such files (extra ``parquet``), whose names may hold columns
+        (``model=forest/fold=3/``). Columns as for :func:`read_scores`; rows in any order.
+    columns, pos_label
+        As for :func:`read_scores`.
+    progress : bool, default True
+        Whether to show progress bars, if there is a terminal.
+
+    Returns
+    -------
+    StreamedScores
+        What :func:`~skewanova.compare` and :func:`~skewanova.evaluate` need of the table, in two bits a row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`read_scores`; ValueError if the temporary folder has too little room.
+
+    Notes
+    -----
+    One group (model and fold) is in memory at a time. Unless the rows of every group stand together, they go
+    through a temporary file (TMPDIR) of 9 bytes a row, and so do the cases, where there are any, of 9 more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skewanova import load_satellite_scores, stream_scores
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.parquet"
+    ...     load_satellite_scores().frame.to_parquet(path)
+    ...     stream_scores(path)
+    <StreamedScores: 77,220 rows, 3 models x 20 folds, of 'scores.parquet'>
+    """
+    from skewanova.scores.streaming import stream  # needs an extra package
+
+    names = column_names(columns)
+    path = existing(source)
+    parquet = open_parquet(path)
+    for column in sorted(DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)):
+        if parquet.holds_several(column):
+            raise InputError(
+                f"a table that is read in passes must hold one data set, but {column!r} tells of several: "
+                "write a file for each"
+            )
+    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
+    known = {column: name for column, name in names.items() if name in found}
+    return stream(parquet, known, pos_label=pos_label, progress=progress)
+
+
+def open_scores(
+    source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> Scores:
+    """Read a table in memory or, where it would take up too much of it, in passes.
+
+    Parameters
+    ----------
+    source, columns, pos_label
+        As for :func:`read_scores`.
+
+    Returns
+    -------
+    ScoreTable or StreamedScores
+        The checked table.
+    """
+    if isinstance(source, str | os.PathLike) and _too_large(existing(source)):
+        return stream_scores(source, columns=columns, pos_label=pos_label)
+    return read_scores(source, columns=columns, pos_label=pos_label)
+
+
+def _too_large(path: Path) -> bool:
+    """Whether a Parquet table would fill more than its share of the memory that is free."""
+    if not (path.is_dir() or (path.is_file() and path.suffix.lower() in PARQUET)):
+        return False
+    free = available_memory()
+    return free is not None and open_parquet(path).n_rows * BYTES_A_ROW > MEMORY_SHARE * free
+
+
+def _check_one_dataset(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Folds of several data sets are not folds of one."""
+    for column in columns:
+        if column in frame:
+            refuse_several_datasets(column, frame[column].nunique())
+
+
+def scores_from_wide(
+    source: object,
+    *,
+    y_true: str = "y_true",
+    models: Sequence[str] | None = None,
+    fold: str | None = None,
+    case: str | None = None,
+    pos_label: object = None,
+) -> ScoreTable:
+    """Read and check a wide table of held-out scores: one row a case, one column a model.
+
+    Parameters
+    ----------
+    source : path or frame
+        As for :func:`read_scores`.
+    y_true : str, default "y_true"
+        Column of the labels.
+    models : sequence of str, optional
+        Columns of scores, named by model; by default all columns that have a name and no other role.
+    fold, case : str, optional
+        Columns of the fold and of the case; by default those called fold and case, where there are any and
+        `models` does not name them. Without a fold, all rows are one fold.
+    pos_label : object, optional
+        As for :func:`read_scores`.
+
+    Returns
+    -------
+    ScoreTable
+        The checked table in long form.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`read_scores`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import scores_from_wide
+    >>> wide = pd.DataFrame({"y_true": [0, 1, 1], "tree": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
+    >>> scores_from_wide(wide).models
+    ('tree', 'net')
+    """
+    given = [name for name in (y_true, fold, case) if name is not None]
+    usual = [name for name, role in (("fold", fold), ("case", case)) if role is None]
+    known = [*given, *(name for name in usual if name not in (models or ()))]
+    rest = None if models is None else known
+    raw = load_table(
+        source, required=[*given, *(models or ())], optional=rest, text=known, pos_label=pos_label
+    )
+    wide = raw.frame
+    chosen = [column for column in wide.columns.tolist() if column not in known]
+    if not chosen:
+        raise InputError("`models` must name at least one column of scores, but there is none left")
+    scores = [score_values(wide[column], str(column), raw.where) for column in chosen]
+    roles = {"y_true": y_true, "fold": fold or "fold", "case": case or "case"}
+    found = {role: wide[name] for role, name in roles.items() if name in known and name in wide}
+    labels = pd.DataFrame({"fold": 1, **found})
+    parts = [labels.assign(model=str(column)) for column in chosen]
+    # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
+    build_table(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
+    long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores))
+    return build_table(long, raw.where, pos_label, raw.source)
+
+
+def column_names(
+    columns: Mapping[str, str] | None, known: Sequence[str] = (*COLUMNS, "case")
+) -> dict[str, str]:
+    """What every column is called in the source; a column `case` that serves as another is not the case."""
+    names = {column: column for column in known}
+    for column, name in (columns or {}).items():
+        names[check_choice(column, tuple(known), "columns")] = name
+    if "case" not in (columns or {}) and [*names.values()].count(names["case"]) > 1:
+        del names["case"]
+    return names
+
+
+def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """One column over another; integers that the common dtype would merge are replaced by their ranks."""
+    common = np.result_type(*columns)
+
+    def safe(column: NDArray[Any]) -> NDArray[Any]:
+        cast = column.astype(common)
+        if column.dtype.kind not in "iu" or common.kind != "f":
+            return cast
+        if len(np.unique(cast)) < len(np.unique(column)):
+            return np.unique(column, return_inverse=True)[1].astype(common)
+        return cast
+
+    return np.concatenate([safe(column) for column in columns])
+
+
+DATASET = "dataset"
+
+
+def read_datasets(
+    source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> dict[str, ScoreTable]:
+    """Read one checked score table for each data set.
+
+    Parameters
+    ----------
+    source : path, frame or mapping
+        A table with the column dataset beside those of :func:`~skewanova.read_scores`, or a mapping from the
+        names of data sets to tables.
+    columns : mapping, optional
+        Other names of columns, that of the column dataset among them.
+    pos_label : object, optional
+        The positive class.
+
+    Returns
+    -------
+    dict
+        Score tables by name, in order of first appearance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.read_scores`; the message begins with the name of the data set.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import read_datasets
+    >>> frame = pd.DataFrame({"dataset": list("xxyy"), "model": "A", "fold": 1, "y_true": [0, 1] * 2,
+    ...                       "y_score": [0.2, 0.4, 0.9, 0.1]})
+    >>> {name: table.models for name, table in read_datasets(frame).items()}
+    {'x': ('A',), 'y': ('A',)}
+    """
+    if isinstance(source, Mapping):
+        return {
+            str(name): _read(str(name), table, columns=columns, pos_label=pos_label)
+            for name, table in source.items()
+        }
+    names = column_names(columns, (DATASET, *COLUMNS, "case"))
+    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    labels = [name for column, name in names.items() if column != "y_score"]
+    raw = load_table(source, required=required, optional=labels, text=labels)
+    frame = raw.frame.rename(columns={name: column for column, name in names.items()})
+    tables = {}
+    for name, rows in _rows_by_name(frame).items():
+        part = frame.iloc[rows].drop(columns=DATASET).reset_index(drop=True)
+        with naming(name):
+            tables[name] = build_table(part, _places(raw.where, rows), pos_label, raw.source)
+    return tables
+
+
+@contextmanager
+def naming(dataset: str) -> Iterator[None]:
+    """Begin the message of bad input with the data set it is in."""
+    try:
+        yield
+    except InputTypeError as error:
+        raise InputTypeError(f"data set {dataset!r}: {error}") from error
+    except InputError as error:
+        raise InputError(f"data set {dataset!r}: {error}") from error
+
+
+def _read(name: str, table: object, *, columns: Mapping[str, str] | None, pos_label: object) -> ScoreTable:
+    if isinstance(table, ScoreTable):
+        return table
+    with naming(name):
+        return read_scores(table, columns=columns, pos_label=pos_label)
+
+
+def _rows_by_name(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
+    codes, found = pd.factorize(frame[DATASET].map(str, na_action="ignore"))
+    names = [str(name) for name in found]
+    if (codes < 0).any() or not all(name.strip() for name in names):
+        raise InputError("`dataset` must not be empty in any row")
+    check_any_row(len(names))
+    return {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
+
+
+def _places(where: Where, rows: NDArray[np.intp]) -> Where:
+    """Where a row of one data set stands in the whole table."""
+    return lambda row: where(int(rows[row]))
+
+
+def load_satellite_scores() -> ScoreTable:
+    """Scores of Landgrebe et al.'s models A, B and C over 20 random hold-outs of the Satellite data.
+
+    A is a mixture of Gaussians on three principal components; B and C are nearest-prototype classifiers with
+    15 and 50 prototypes. `examples/satellite.py` trains them and writes these scores.
+
+    Returns
+    -------
+    ScoreTable
+        77,220 rows: 3 models, 20 folds, 1,287 cases a fold.
+
+    References
+    ----------
+    Landgrebe et al. (2006), section 6; Statlog (Landsat Satellite), UCI Machine Learning Repository,
+    CC BY 4.0.
+
+    Examples
+    --------
+    >>> from skewanova import load_satellite_scores
+    >>> load_satellite_scores().models
+    ('A', 'B', 'C')
+    """
+    with as_file(files("skewanova.scores") / "data" / "satellite_scores.csv.gz") as path:
+        return scores_from_wide(path, fold="fold", case="case", models=("A", "B", "C"))

@@ -1,0 +1,492 @@
+"""Score tables from scikit-learn's estimators and cross_validate; scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from skewanova.base.checks import (
+    Bools,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_labels,
+    check_prior,
+    to_array,
+)
+from skewanova.curves.areas import auprec_score, iauprec_score
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior, correct_class_prior
+from skewanova.scores.table import ScoreTable, build_table
+
+RESPONSES = ("decision_function", "predict_proba")
+
+
+RESPONSE_METHODS = ("auto", *RESPONSES)
+
+
+def sklearn_module(name: str) -> Any:
+    """Part of scikit-learn, or how to install it."""
+    try:
+        return import_module(f"sklearn.{name}")
+    except ImportError as error:
+        raise InputError('this needs scikit-learn: pip install "skewanova[sklearn]"') from error
+
+
+def check_response(response_method: str, class_prior: float | None) -> None:
+    """Check that the method is known, and that only probabilities are corrected."""
+    check_choice(response_method, RESPONSE_METHODS, "response_method")
+    if class_prior is None:
+        return
+    check_prior(class_prior, "class_prior")
+    if response_method != "predict_proba":
+        raise InputError(
+            "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
+            f"{response_method!r} (ranks, and so AUPREC, do not need it)"
+        )
+
+
+def positive_scores(
+    estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
+) -> NDArray[Any]:
+    """Scores of a fitted estimator for its positive class."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        raise InputError(f"{type(estimator).__name__} has no classes_: it must be a fitted classifier")
+    positive = check_labels(classes, pos_label=pos_label, name="classes_")
+    if len(positive) != 2 or positive.sum() != 1:
+        raise InputError("it learnt one class only; every training set needs both")
+    score = to_array(getattr(estimator, _method(estimator, response_method))(rows), "y_score")
+    if score.ndim == 2 and score.shape[1] == 2:
+        return np.asarray(score[:, positive.argmax()])
+    if score.ndim != 1:
+        raise InputError(f"its scores have shape {score.shape}, but must be one for each case")
+    return score if positive[1] else np.asarray(-score)
+
+
+def _method(estimator: Any, response_method: str) -> str:
+    wanted = RESPONSES if response_method == "auto" else (response_method,)
+    for name in wanted:
+        if hasattr(estimator, name):
+            return name
+    raise InputTypeError(f"{type(estimator).__name__} has no {' or '.join(wanted)}, so it cannot score cases")
+
+
+def at_data_prior(score: NDArray[Any], class_prior: float | None, prior: float) -> NDArray[Any]:
+    """Probabilities corrected from the prior that training showed to the prior of the data."""
+    if class_prior is None:
+        return score
+    return np.asarray(correct_class_prior(score, train_prior=class_prior, prior=prior))
+
+
+def as_rows(data: Any) -> Any:
+    """Features or labels as any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
+    frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.Series):
+        return frame.to_native() if frame.implementation.is_pandas() else frame.to_numpy()
+    if isinstance(frame, nw.DataFrame):
+        return frame.to_pandas() if frame.implementation.is_pyarrow() else frame.to_native()
+    return data
+
+
+def cut_rows(data: Any, rows: NDArray[np.intp]) -> Any:
+    """Rows of an array, sparse matrix, frame or list."""
+    return sklearn_module("utils")._safe_indexing(data, rows)
+
+
+def held_out_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
+    """Positions of the test cases of each fold of one `cross_validate`."""
+    lacking = [
+        key for key in ("estimator", "indices") if not isinstance(cv_result, Mapping) or key not in cv_result
+    ]
+    if lacking:
+        raise InputError(
+            f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call "
+            "cross_validate(..., return_estimator=True, return_indices=True)"
+        )
+    tests = [np.asarray(test) for test in cv_result["indices"]["test"]]
+    if max(int(test.max()) for test in tests) >= n_cases:
+        raise InputError(
+            f"`X` must be what {name!r} was validated on, but has {n_cases} rows, fewer than its splits"
+        )
+    return tests
+
+
+def count_rows(data: Any, name: str) -> int:
+    """Number of rows of an array, sparse matrix, frame or list."""
+    shape = getattr(data, "shape", None)
+    try:
+        return int(shape[0]) if shape else len(data)
+    except TypeError as error:
+        raise InputTypeError(f"`{name}` must have one row for each case, but is {data!r:.40}") from error
+
+
+def cut_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
+    """Arguments of `fit`, those with one value a case cut to its training cases."""
+    return {
+        name: cut_rows(value, rows) if _has_cases(value, n_cases) else value for name, value in params.items()
+    }
+
+
+def _has_cases(value: Any, n_cases: int) -> bool:
+    countable = hasattr(value, "shape") or (
+        hasattr(value, "__len__") and not isinstance(value, str | Mapping)
+    )
+    return countable and getattr(value, "shape", None) != () and count_rows(value, "params") == n_cases
+
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Features, labels as given and as booleans, and how held-out cases are scored."""
+
+    features: Any
+    labels: Any
+    positive: Bools
+    pos_label: object
+    response_method: str
+    class_prior: float | None
+
+    def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
+        """Scores of the test cases by a fitted estimator."""
+        score = positive_scores(
+            estimator,
+            cut_rows(self.features, test),
+            response_method=self.response_method,
+            pos_label=self.pos_label,
+        )
+        return at_data_prior(score, self.class_prior, float(self.positive.mean()))
+
+    def fit_and_score(
+        self, estimator: Any, split: tuple[Rows, Rows], params: Mapping[str, Any]
+    ) -> NDArray[Any]:
+        """Scores of the test cases by a clone trained on the others."""
+        train, test = split
+        given = cut_params(params, train, len(self.positive))
+        fitted = sklearn_module("base").clone(estimator)
+        fitted.fit(cut_rows(self.features, train), cut_rows(self.labels, train), **given)
+        return self.scores(fitted, test)
+
+
+def scores_from_estimators(
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    params: Mapping[str, Any] | None = None,
+    pos_label: object = None,
+    response_method: str = "auto",
+    class_prior: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> ScoreTable:
+    """Train every estimator on the same splits, and collect the scores of the held-out cases.
+
+    Parameters
+    ----------
+    estimators : mapping of str to estimator
+        scikit-learn classifiers by the name of the model; they are cloned, never fitted themselves.
+    X : array, sparse matrix, frame or list
+        Features, one row a case.
+    y : array_like
+        Labels of two classes.
+    cv : int or splitter, default 5
+        Number of stratified folds, any splitter of scikit-learn, or an iterable of (train, test) positions.
+        The splits are drawn once and shared by all models.
+    groups : array_like, optional
+        Groups of cases for the splitter.
+    params : mapping, optional
+        Further arguments of `fit`, such as ``{"sample_weight": w}``; those with one value a case are cut to
+        the training cases. With metadata routing enabled, pipelines and searches route them on.
+    pos_label : object, optional
+        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
+    response_method : {"auto", "decision_function", "predict_proba"}
+        What scores cases; "auto" takes the decision function where there is one, else the probability.
+    class_prior : float, optional
+        Prior that resampled or re-weighted training showed to the estimators. With it, probabilities are
+        corrected to the share of positives in `y`, so that thresholds on them mean what they say. Ranks, and
+        so AUPREC, do not change.
+    n_jobs : int, optional
+        Number of processes, as in joblib.
+    progress : bool, default True
+        Show a progress bar, if the output is a terminal.
+
+    Returns
+    -------
+    ScoreTable
+        The checked table. Folds are numbered from 1; cases are rows of `X`, from 0, so that the design of the
+        folds is seen by :func:`find_resampling`.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, lengths differ, a fold lacks a class, or an option is unknown.
+    TypeError
+        If `estimators` is no mapping, or an estimator cannot score cases.
+    RuntimeError
+        If an estimator fails; the message names model and fold.
+
+    See Also
+    --------
+    scores_from_cv_results : The same from what `cross_validate` returned.
+    correct_class_prior : The correction behind `class_prior`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skewanova import scores_from_estimators
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"naive Bayes": GaussianNB(), "logistic": LogisticRegression(solver="liblinear")}
+    >>> table = scores_from_estimators(models, X, y, cv=3)
+    >>> table.models, table.folds, len(table.frame)
+    (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
+    """
+    selection = sklearn_module("model_selection")
+    _check_named(estimators, "estimators")
+    data = _checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    splitter = selection.check_cv(cv, data.labels, classifier=True)
+    splits = [tuple(map(np.asarray, split)) for split in splitter.split(data.features, data.labels, groups)]
+    jobs = (
+        delayed(_named)(name, fold, data.fit_and_score, estimator, split, params or {})
+        for name, estimator in estimators.items()
+        for fold, split in enumerate(splits, 1)
+    )
+    total = len(estimators) * len(splits)
+    done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    scores = list(tqdm(done, total=total, unit="fit", disable=None if progress else True))
+    return _table({name: [test for _, test in splits] for name in estimators}, scores, data.positive)
+
+
+def scores_from_cv_results(
+    cv_results: Mapping[str, Mapping[str, Any]],
+    X: Any,
+    y: Any,
+    *,
+    pos_label: object = None,
+    response_method: str = "auto",
+    class_prior: float | None = None,
+) -> ScoreTable:
+    """Collect held-out scores from the fitted estimators that scikit-learn's `cross_validate` returned.
+
+    Parameters
+    ----------
+    cv_results : mapping of str to mapping
+        By the name of the model, what ``cross_validate(..., return_estimator=True, return_indices=True)``
+        returned; all on the same splits.
+    X, y, pos_label, response_method, class_prior
+        As for :func:`scores_from_estimators`; `X` and `y` as they were cross-validated.
+
+    Returns
+    -------
+    ScoreTable
+        As for :func:`scores_from_estimators`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`scores_from_estimators`, or if estimators or indices are missing, or models were validated
+        on different splits.
+    TypeError, RuntimeError
+        As :func:`scores_from_estimators`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skewanova import scores_from_cv_results
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> results = cross_validate(GaussianNB(), X, y, return_estimator=True, return_indices=True)
+    >>> scores_from_cv_results({"naive Bayes": results}, X, y).folds
+    (1, 2, 3, 4, 5)
+    """
+    _check_named(cv_results, "cv_results")
+    data = _checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    tests = {name: held_out_rows(result, len(data.positive), name) for name, result in cv_results.items()}
+    _check_same_splits(tests)
+    scores = [
+        _named(name, fold, data.scores, estimator, test)
+        for name, result in cv_results.items()
+        for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
+    ]
+    return _table(tests, scores, data.positive)
+
+
+def auprec_scorer(
+    *,
+    prior: float,
+    estimator: str = "trapezoid",
+    pos_label: object = None,
+    response_method: str = "auto",
+) -> Any:
+    """Make a scorer of AUPREC at a prior for `GridSearchCV`, `cross_validate` and their like.
+
+    Parameters
+    ----------
+    prior, estimator, pos_label
+        As for :func:`auprec_score`.
+    response_method : {"auto", "decision_function", "predict_proba"}
+        As for :func:`scores_from_estimators`.
+
+    Returns
+    -------
+    callable
+        scikit-learn scorer; ``.set_score_request(sample_weight=True)`` where metadata routing is enabled.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, or scikit-learn is missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skewanova import auprec_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> cross_val_score(GaussianNB(), X, y, scoring=auprec_scorer(prior=0.1), cv=3).round(2)
+    array([0.92, 0.94, 0.94])
+    """
+    check_prior(prior)
+    return _scorer(auprec_score, response_method, prior=prior, estimator=estimator, pos_label=pos_label)
+
+
+def iauprec_scorer(
+    *,
+    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+    estimator: str = "trapezoid",
+    pos_label: object = None,
+    response_method: str = "auto",
+) -> Any:
+    """Make a scorer of IAUPREC for `GridSearchCV`, `cross_validate` and their like.
+
+    Parameters
+    ----------
+    deployment_prior, estimator, pos_label
+        As for :func:`iauprec_score`.
+    response_method : {"auto", "decision_function", "predict_proba"}
+        As for :func:`scores_from_estimators`.
+
+    Returns
+    -------
+    callable
+        As for :func:`auprec_scorer`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`auprec_scorer` and :func:`iauprec_score`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skewanova import iauprec_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> depths = {"max_depth": [1, 3]}
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> search = GridSearchCV(tree, depths, scoring=iauprec_scorer(deployment_prior=(0.05, 0.2)))
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 3}
+    """
+    as_deployment_prior(deployment_prior)
+    options = {"deployment_prior": deployment_prior, "estimator": estimator, "pos_label": pos_label}
+    return _scorer(iauprec_score, response_method, **options)
+
+
+def _scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
+    check_response(response_method, None)
+    check_choice(options["estimator"], ESTIMATORS, "estimator")
+    method = RESPONSES if response_method == "auto" else response_method
+    return sklearn_module("metrics").make_scorer(measure, response_method=method, **options)
+
+
+def _check_named(models: object, name: str) -> None:
+    if not isinstance(models, Mapping):
+        raise InputTypeError(f"`{name}` must be a mapping by the name of the model, but got {models!r:.60}")
+    if not models:
+        raise InputError(f"`{name}` must hold at least one model, but is empty")
+    unnamed = [key for key in models if not isinstance(key, str)]
+    if unnamed:
+        raise InputTypeError(f"`{name}` must name models by text, but has the name {unnamed[0]!r}")
+
+
+def _checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> _Data:
+    check_response(**options)
+    features, labels = as_rows(X), as_rows(y)
+    positive = check_labels(labels, pos_label=pos_label, name="y")
+    if count_rows(features, "X") != len(positive):
+        raise InputError(
+            f"`X` and `y` must be equally long, but have {count_rows(features, 'X')} and {len(positive)}"
+        )
+    return _Data(features, labels, positive, pos_label, **options)
+
+
+def _named(model: str, fold: int, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
+    """Do the work; an error says which model and fold it came from."""
+    try:
+        return work(*args)
+    except (InputError, InputTypeError) as error:
+        raise type(error)(f"model {model!r} cannot be used in fold {fold}: {error}") from error
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise RuntimeError(f"model {model!r} failed in fold {fold}: {told}") from error
+
+
+def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
+    """Models are paired by their cases, so all must have been validated on the same."""
+    first, *others = tests
+    for name in others:
+        same = len(tests[name]) == len(tests[first])
+        if not (same and all(map(np.array_equal, tests[name], tests[first]))):
+            raise InputError(
+                f"all models must be validated on the same splits, but those of {name!r} and {first!r} "
+                "differ; give cross_validate one splitter with a fixed random_state, or one list of splits"
+            )
+
+
+def _table(
+    tests: Mapping[str, Sequence[Rows]], scores: Sequence[NDArray[Any]], positive: Bools
+) -> ScoreTable:
+    """Score table of the models' test cases, scores in the order of models and folds."""
+    keys = [(name, fold) for name, folds in tests.items() for fold in range(1, len(folds) + 1)]
+    cases = [test for folds in tests.values() for test in folds]
+    size = [len(test) for test in cases]
+    for (name, fold), score, n_cases in zip(keys, scores, size, strict=True):
+        if len(score) != n_cases:
+            raise InputError(
+                f"model {name!r} gave {len(score)} scores for the {n_cases} cases of fold {fold}"
+            )
+    case = np.concatenate(cases)
+    model, number = (np.repeat(np.array(column, dtype=object), size) for column in zip(*keys, strict=True))
+    frame = pd.DataFrame(
+        {
+            "model": model,
+            "fold": number,
+            "y_true": positive[case],
+            "y_score": np.concatenate(scores),
+            "case": case,
+        }
+    )
+    return build_table(
+        frame, lambda row: f"row {case[row]} of X (model {model[row]!r}, fold {number[row]})", None, None
+    )

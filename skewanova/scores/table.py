@@ -1,0 +1,398 @@
+"""A checked table of held-out scores, in memory or read in passes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Number
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skewanova.base.checks import (
+    Bools,
+    InputError,
+    InputTypeError,
+    SeveralDatasetsError,
+    Where,
+    check_labels,
+    check_scores,
+)
+from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
+
+WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
+
+
+#: How many offending cells or rows a message shows.
+SHOWN = 5
+
+
+#: A column of this name tells data sets apart, whose folds must not be mixed.
+DATASET_COLUMNS = frozenset({"dataset"})
+
+
+Codes = NDArray[np.intp]
+
+
+Levels = pd.Categorical
+
+
+Label = str | int
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Checked held-out scores of several models over folds.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Columns model and fold (categorical, in the order of `models` and `folds`), y_true (bool, True for the
+        positive class), y_score (in its own dtype) and, where it was given, case.
+    source : Path or None
+        The file the table was read from.
+    """
+
+    frame: pd.DataFrame
+    source: Path | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Model names in order of first appearance."""
+        return tuple(self.frame["model"].cat.categories)
+
+    @property
+    def folds(self) -> tuple[Label, ...]:
+        """Fold labels: whole numbers in ascending order, else text in order of first appearance."""
+        return tuple(self.frame["fold"].cat.categories.tolist())
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether the table tells which case each row is about."""
+        return "case" in self.frame
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        shape = (len(self.models), len(self.folds), 2)
+        flat = 2 * self._cell + self.frame["y_true"].to_numpy()
+        return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+
+    def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
+        """Yield model, fold, positive labels and scores of every (model, fold), models first."""
+        positive, score, sizes = self.clustered()
+        stops = np.cumsum(sizes)
+        for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
+            yield model, fold, positive[start:stop], score[start:stop]
+
+    @cached_property
+    def cells(self) -> list[tuple[str, Label]]:
+        """Every (model, fold) with rows, models first."""
+        held = np.argwhere(self.counts.sum(axis=2) > 0)
+        models, folds = self.models, self.folds
+        return [(models[m], folds[f]) for m, f in held.tolist()]
+
+    def clustered(self) -> tuple[Bools, NDArray[Any], Codes]:
+        """Return positive labels and scores of all rows cell by cell, and the number of rows in each cell."""
+        sizes = self.counts.sum(axis=2).ravel()
+        cell = self._cell
+        positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            positive, score = positive[order], score[order]
+        return positive, score, sizes[sizes > 0]
+
+    def curves(self) -> GroupCurves:
+        """ROC curve of every (model, fold), models first."""
+        positive, score, sizes = self.clustered()
+        return GroupCurves(self.cells, positive, score=score, sizes=sizes)
+
+    def only_folds(self, kept: Collection[Label]) -> ScoreTable:
+        """Return the table of some of the folds."""
+        frame = self.frame[self.frame["fold"].isin(kept)].reset_index(drop=True)
+        frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in kept])
+        return replace(self, frame=frame)
+
+    def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
+        fold, case = self.codes("fold"), self.codes("case")
+        _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
+        expected = (self.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
+        odd = np.flatnonzero(seen != expected)
+        rows = first[odd[:SHOWN]]
+        cases = self.frame["case"].iloc[rows].tolist()
+        return len(odd), tuple((c, self.folds[fold[row]]) for c, row in zip(cases, rows, strict=True))
+
+    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
+        """Number of cases that two folds share, and of all cases, those of dropped folds included."""
+        fold, case = np.unique(np.stack([self.codes("fold"), self.codes("case")]), axis=1)
+        shape = len(self.folds), len(self.frame["case"].cat.categories)
+        member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
+        return (member @ member.T).toarray(), shape[1]
+
+    def sha256(self) -> str:
+        """Fingerprint of the source, or of the table itself where there is none."""
+        if self.source is not None and self.source.exists():
+            return path_sha256(self.source)
+        text = self.frame.astype({"model": str, "fold": str}).to_csv(index=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def _cell(self) -> Codes:
+        """Which (model, fold) every row belongs to, models first."""
+        return self.codes("model") * len(self.folds) + self.codes("fold")
+
+    def codes(self, column: str) -> Codes:
+        """Positions of a categorical column's values in its order of levels."""
+        return self.frame[column].cat.codes.to_numpy().astype(np.intp)
+
+
+def path_sha256(path: Path) -> str:
+    """Fingerprint of a file or, of a folder, of the names and fingerprints of all its files."""
+    if path.is_file():
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    lines = (f"{path_sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def check_any_row(n_rows: int) -> None:
+    """Raise for a table without rows."""
+    if not n_rows:
+        raise InputError("the score table must hold at least one row, but is empty")
+
+
+def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
+    """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
+    check_any_row(len(raw))
+    frame = pd.DataFrame(
+        {
+            "model": levels_of(raw["model"], "model", where),
+            "fold": levels_of(raw["fold"], "fold", where, whole=True),
+            "y_true": check_labels(raw["y_true"].to_numpy(), pos_label=pos_label, where=where),
+            "y_score": score_values(raw["y_score"], "y_score", where),
+        }
+    )
+    if "case" in raw:
+        frame["case"] = levels_of(raw["case"], "case", where, whole=True)
+    table = ScoreTable(frame, source)
+    check_both_classes(table.models, table.folds, table.counts)
+    if table.has_cases:
+        _check_cases(table, where)
+    return table
+
+
+def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
+    """Real scores in their own dtype; of a column of objects, the first that is no number is shown."""
+    score = values.to_numpy()
+    if score.dtype.kind == "O":
+        text = next((row for row, value in enumerate(score) if not isinstance(value, Number)), None)
+        hint = (
+            "convert it, for example with astype(float)"
+            if text is None
+            else f"the first that is no number is {score[text]!r:.40} at {where(text)}"
+        )
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}; {hint}")
+    return check_scores(score, name, where=where)
+
+
+def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
+    """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
+    if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
+        values = values.map(str, na_action="ignore")
+    codes, found = pd.factorize(values)
+    text = [str(value) for value in found]
+    blank = [i for i, t in enumerate(text) if not t.strip()]
+    if blank or codes.min() < 0:
+        empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
+        refuse_empty(name, len(empty), where(int(empty[0])))
+    numbers = [_whole_number(t) for t in text] if whole else [None]
+    if None in numbers:
+        levels: list[Any] = list(dict.fromkeys(text))
+        position = {level: i for i, level in enumerate(levels)}
+        return _categories([position[t] for t in text], codes, levels)
+    levels = sorted({n for n in numbers if n is not None})
+    position = {level: i for i, level in enumerate(levels)}
+    return _categories([position[n] for n in numbers], codes, levels)
+
+
+def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
+    """Raise for rows that lack a label."""
+    told = "1 row is" if n_rows == 1 else f"{n_rows} rows are"
+    raise InputError(f"`{name}` must not be empty, but {told}, the first at {first}")
+
+
+def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> pd.Categorical[Any]:
+    small = np.min_scalar_type(-len(position))  # fewer bytes to move, and what pandas stores anyway
+    moved = position != list(range(len(position)))
+    new = np.array(position, dtype=small)[codes] if moved else codes.astype(small)
+    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(levels))
+
+
+def _whole_number(text: str) -> int | None:
+    """The number if the text is a whole number in its plain spelling (or a float's, such as 3.0)."""
+    return int(text.removesuffix(".0")) if WHOLE.fullmatch(text) else None
+
+
+def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
+    """Both classes in every cell that has any case."""
+    present = counts.sum(axis=2, keepdims=True) > 0
+    lacking = np.argwhere((counts == 0) & present)
+    if len(lacking):
+        model, fold, kind = lacking[0]
+        word = ("negative", "positive")[kind]
+        raise InputError(
+            f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
+            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
+            "folds"
+        )
+
+
+def _check_cases(table: ScoreTable, where: Where) -> None:
+    """No (model, fold, case) twice, and one label for each case."""
+    case = table.codes("case")
+    key = (table.codes("model") * len(table.folds) + table.codes("fold")) * (case.max() + 1) + case
+    repeated = np.flatnonzero(pd.Series(key).duplicated())
+    if len(repeated):
+        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:SHOWN]]
+        shown = ", ".join(
+            f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
+            for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
+        )
+        refuse_repeated(len(repeated), shown)
+    positive = np.bincount(case, weights=table.frame["y_true"])
+    mixed = np.flatnonzero((positive > 0) & (positive < np.bincount(case)))
+    if len(mixed):
+        refuse_mixed(len(mixed), table.frame["case"].cat.categories[mixed[:SHOWN]].tolist())
+
+
+def refuse_several_datasets(column: str, n_datasets: int) -> None:
+    """Raise where folds of several data sets would be taken for folds of one."""
+    if n_datasets > 1:
+        raise SeveralDatasetsError(
+            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
+            "compare them through compare_datasets() (`skewanova compare` does), or keep one"
+        )
+
+
+def refuse_repeated(n_rows: int, shown: str) -> NoReturn:
+    """Raise for rows that repeat a (model, fold, case)."""
+    raise InputError(f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}")
+
+
+def refuse_mixed(n_cases: int, cases: Sequence[Label]) -> NoReturn:
+    """Raise for cases that have both labels."""
+    raise InputError(
+        f"a case must have one label, but {n_cases} cases have both, the first: "
+        f"{', '.join(map(repr, cases))}; if case "
+        "numbers start again in every fold, make them unique (such as fold and number together)"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSummary:
+    """What the cases tell.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_folds, n_folds)
+        Number of cases that two folds share.
+    n_cases : int
+        Number of cases in all.
+    unpaired : ndarray of shape (n_folds,)
+        Number of cases in each fold that lack a model that has the fold.
+    examples : tuple of (case, fold)
+        The first few of these.
+    """
+
+    shared: NDArray[np.int64]
+    n_cases: int
+    unpaired: NDArray[np.int64]
+    examples: tuple[tuple[Label, Label], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedScores:
+    """Checked held-out scores of a Parquet file or folder of which only the curves are kept.
+
+    Takes the place of a :class:`~skewanova.ScoreTable` in :func:`~skewanova.compare` and
+    :func:`~skewanova.evaluate`, with the same numbers.
+
+    Attributes
+    ----------
+    models, folds : tuple
+        As of a score table.
+    counts : ndarray of shape (n_models, n_folds, 2)
+        Number of negatives and positives.
+    packed : dict
+        The curve of every (model, fold), models first.
+    cases : CaseSummary or None
+        What the cases tell, where there are any.
+    source : Path
+        The file or folder that was read.
+    """
+
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    counts: NDArray[np.int64]
+    packed: dict[tuple[str, Label], PackedCurve]
+    cases: CaseSummary | None
+    source: Path
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.models)} models x {len(self.folds)} folds"
+        return f"<StreamedScores: {self.counts.sum():,} rows, {shape}, of {self.source.name!r}>"
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether the table tells which case each row is about."""
+        return self.cases is not None
+
+    def curves(self) -> PackedCurves:
+        """ROC curve of every (model, fold), models first; thresholds are not kept."""
+        return PackedCurves(self.packed)
+
+    def only_folds(self, kept: Collection[Label]) -> StreamedScores:
+        """Return the scores of some of the folds."""
+        chosen = [i for i, fold in enumerate(self.folds) if fold in kept]
+        cases = self.cases
+        if cases is not None:
+            examples = tuple(pair for pair in cases.examples if pair[1] in kept)
+            shared = cases.shared[np.ix_(chosen, chosen)]
+            cases = CaseSummary(shared, cases.n_cases, cases.unpaired[chosen], examples)
+        return replace(
+            self,
+            folds=tuple(self.folds[i] for i in chosen),
+            counts=self.counts[:, chosen],
+            packed={(m, f): curve for (m, f), curve in self.packed.items() if f in kept},
+            cases=cases,
+        )
+
+    def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+        """How many (fold, case) pairs lack a model that has the fold, and some of them as (case, fold)."""
+        return (0, ()) if self.cases is None else (int(self.cases.unpaired.sum()), self.cases.examples)
+
+    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
+        """Number of cases that two folds share, and of all cases, those of dropped folds included."""
+        if self.cases is None:
+            raise LookupError("there is no case column")
+        return self.cases.shared, self.cases.n_cases
+
+    def sha256(self) -> str:
+        """Fingerprint of the file, or of all files of the folder."""
+        return self._sha256
+
+    @cached_property
+    def _sha256(self) -> str:
+        return path_sha256(self.source)
+
+
+Scores = ScoreTable | StreamedScores

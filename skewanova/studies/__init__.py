@@ -1,0 +1,12 @@
+"""Simulations behind the claims.
+
+- areas: Estimators, intervals and binormal fits against the truth.
+- calibration: Size and power of all tests over folds.
+- decisions: Crossings, leaders and P(best) against the truth.
+- one_set: Size of the test on one set.
+- operating: Intervals at thresholds, and tests across data sets.
+- output: Figures and folder of a study.
+- results: What a study found: frame and tables.
+- runner: Replicates in seeded blocks over processes.
+- scenarios: Learners, scenarios, settings and levels.
+"""

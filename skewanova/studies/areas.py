@@ -1,0 +1,467 @@
+"""Estimators, intervals and binormal fits against the truth.
+
+Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_count, check_prior
+from skewanova.curves.binormal import BinormalFit
+from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
+from skewanova.curves.estimators import ESTIMATORS, area_kernel
+from skewanova.curves.roc import auc, curve_from_scores
+from skewanova.inference.case_bootstrap import bootstrap_estimates
+from skewanova.inference.influence import influence_kernel, jackknife_kernel, spread_of
+from skewanova.inference.intervals import (
+    AT_BOUNDARY,
+    ENOUGH_POSITIVES,
+    ENOUGH_SUPPORT,
+    SLACK,
+    acceleration_of,
+    bca_limits,
+    binomial_limits,
+    boundary_limits,
+    delta_logit_limits,
+    logit_limits,
+    percentile_limits,
+    t_limits,
+    thin_limits,
+    two_sided,
+    wilson_limits,
+)
+from skewanova.priors.weightings import UniformPrior
+from skewanova.studies.results import CurveStudy
+from skewanova.studies.runner import Cell, means, simulated
+from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, LEVEL, N_FOLDS, PRIOR, SETTINGS
+
+#: Bootstrap samples behind an interval.
+N_RESAMPLES = 1000
+
+
+#: The package's estimators of an area, and the area of a binormal fit whose variances divide by n - 1.
+AREAS = (*ESTIMATORS, "binormal")
+
+
+QUICK_METHODS = ("binomial", "logit", "wilson", "influence", "auto", "cross_validation")
+
+
+BOOTSTRAP_METHODS = ("bootstrap", "bca")
+
+
+#: Models of the area under precision-recall (the binormal one has prior 0.5), and of that under ROC.
+BINORMAL_MODELS = {
+    "auprec": ("trapezoid", "average_precision", "binormal", "alpha_binormal_ddof1", "alpha_binormal_ddof0"),
+    "auc": ("empirical", "binormal_ddof1", "binormal_ddof0"),
+}
+
+
+def estimated_areas(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+    """AUPREC at the sample's prior by each of `AREAS`, from one sample."""
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
+    at = np.array([PRIOR])
+    roc = curve_from_scores(positive, score)
+    areas = [float(area_kernel(roc, estimator)(at)[0]) for estimator in ESTIMATORS]
+    return np.array([*areas, fit_moments(positive, score, ddof=1).auprec(PRIOR)])
+
+
+def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
+    """Binormal fit without the check of normality, which would warn in one sample of a hundred."""
+    one, other = score[positive], score[~positive]
+    return BinormalFit(
+        mean_positive=float(one.mean()),
+        mean_negative=float(other.mean()),
+        std_positive=float(one.std(ddof=ddof)),
+        std_negative=float(other.std(ddof=ddof)),
+        n_positive=len(one),
+        n_negative=len(other),
+        alpha=float(positive.mean()),
+    )
+
+
+def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
+    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`.
+
+    The limits are those of :func:`~skewanova.confidence_interval`, from values computed once for all methods.
+    """
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
+    weighting, n = UniformPrior(prior, prior), int(positive.sum())
+    support = (n_total - n) * prior / (1 - prior)
+    theta, values = influence_kernel(positive, score, weighting)
+    trials = min(n, support)
+    wilson = wilson_limits(theta, n, LEVEL)
+    if _at_boundary(theta):
+        exact = boundary_limits(theta, trials, LEVEL)
+        limits = [exact, exact, wilson, exact, exact]
+    else:
+        _, left_out = jackknife_kernel(positive, score, weighting)
+        spreads = [spread_of(part, positive) for part in (values, left_out)]
+        error, df = max(spreads, key=lambda spread: spread[0] * two_sided(LEVEL, spread[1]))
+        influence = delta_logit_limits(theta, error, LEVEL, df=df)
+        enough = support >= ENOUGH_SUPPORT * (1 - SLACK) and n >= ENOUGH_POSITIVES
+        auto = influence if enough else thin_limits(theta, trials, LEVEL)
+        limits = [binomial_limits(theta, n, LEVEL), logit_limits(theta, n, LEVEL), wilson, influence, auto]
+    at_limit = np.array([_at_boundary(theta)] * 5) & (np.array(QUICK_METHODS[:5]) != "wilson")
+    rows = [(*pair, float(at)) for pair, at in zip(limits, at_limit, strict=True)]
+    return np.array([*rows, _fold_limits(positive, score, weighting, trials)])
+
+
+def _fold_limits(
+    positive: Bools, score: Floats, weighting: UniformPrior, trials: float
+) -> tuple[float, float, float]:
+    """Limits from the areas of 10 folds, of which each class is dealt out in turn."""
+    n = int(positive.sum())
+    folds = np.concatenate([np.arange(n), np.arange(len(positive) - n)]) % N_FOLDS
+    rows = [folds == fold for fold in range(N_FOLDS)]
+    areas = np.array([influence_kernel(positive[row], score[row], weighting)[0] for row in rows])
+    mean = float(areas.mean())
+    if _at_boundary(mean):
+        return (*boundary_limits(mean, trials, LEVEL), 1.0)
+    return (*t_limits(areas, LEVEL), 0.0)
+
+
+def _at_boundary(area: float) -> bool:
+    return min(area, 1 - area) <= AT_BOUNDARY
+
+
+def bootstrap_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
+    """As :func:`quick_limits`, by each of `BOOTSTRAP_METHODS` from the same resamples."""
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
+    weighting, ranks = UniformPrior(prior, prior), coarse(positive, score)
+    theta, influence = influence_kernel(positive, score, weighting)
+    n = int(positive.sum())
+    if _at_boundary(theta):
+        trials = min(n, (n_total - n) * prior / (1 - prior))
+        return np.array([(*boundary_limits(theta, trials, LEVEL), 1.0)] * 2)
+    drawn = bootstrap_estimates(
+        positive, ranks, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+    )
+    acceleration = acceleration_of(influence, positive)
+    limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
+    return np.array([(low, high, 0.0) for low, high in limits])
+
+
+def coarse(positive: Bools, score: Floats) -> Floats:
+    """Scores that tie all negatives between the same two positives: average precision is the same."""
+    distinct = np.unique(score[positive])
+    place = np.searchsorted(distinct, score, side="right").astype(np.float64)
+    return np.where(positive, place - 0.5, place)
+
+
+def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:
+    """Areas by each of `BINORMAL_MODELS`, of precision-recall and then of ROC, from one sample."""
+    positive, score = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=alpha, rng=rng)
+    roc = curve_from_scores(positive, score)
+    unbiased, likeliest = (fit_moments(positive, score, ddof=ddof) for ddof in (1, 0))
+    at = np.array([alpha])
+    empirical: Sequence[float] = [
+        float(area_kernel(roc, estimator)(at)[0]) for estimator in BINORMAL_MODELS["auprec"][:2]
+    ]
+    fitted = [unbiased.auprec(0.5), unbiased.auprec(alpha), likeliest.auprec(alpha)]
+    return np.array([*empirical, *fitted, auc(roc), unbiased.auc, likeliest.auc])
+
+
+#: Sample sizes of the studies of estimators and of intervals.
+SIZES = (50, 100, 200, 500, 1000, 2000, 10000)
+
+
+INTERVAL_SIZES = (100, 200, 500, 1000, 10000)
+
+
+#: Shares of positives of the recorded study of intervals.
+INTERVAL_PRIORS = (0.5, PRIOR, 0.01)
+
+
+#: Shares of positives in the study of binormal fits; 0.4 is that of Brodersen's figure 1.
+ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
+
+
+#: Largest sample whose bootstrap intervals are simulated: in a reduced study, and in full.
+BOOTSTRAP_UP_TO = {False: 100, True: 1000}
+
+
+#: Samples in a full study: as a rule, and at 10,000 cases; of intervals, at the prior 0.1, at others and at
+#: 10,000 cases, and of bootstraps.
+FULL, FULL_LARGE = 10_000, 4_000
+
+
+FULL_INTERVALS, FULL_OTHER_PRIOR, FULL_LARGE_INTERVALS, FULL_BOOTSTRAP = 2_000, 1_000, 400, 400
+
+
+LARGE = 5000
+
+
+ESTIMATORS_COLUMNS = (
+    "setting", "prior", "n_total", "estimator", "truth", "mean", "ratio", "std_error", "replicates",
+)  # fmt: skip
+
+
+INTERVALS_COLUMNS = (
+    "setting", "prior", "n_total", "method", "level", "coverage", "std_error", "width", "width_std_error",
+    "location", "too_high", "too_low", "at_limit", "coverage_without_rule", "replicates",
+)  # fmt: skip
+
+
+BINORMAL_COLUMNS = (
+    "measure", "alpha", "n_total", "model", "truth", "mean", "bias", "std_error", "replicates",
+)  # fmt: skip
+
+
+def estimators_study(
+    *,
+    settings: Sequence[str] | None = None,
+    sizes: Sequence[int] = SIZES,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate samples from known distributions, and compare every estimator's mean with the true area.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Distributions of the scores: ``binormal``, ``bibeta``, ``offset_uniform``; by default all.
+    sizes : sequence of int
+        Numbers of cases, a tenth of them positive; at least 20.
+    replicates : int, default 200
+        Samples of each size.
+    full : bool, default False
+        Simulate as many as in the recorded study instead: 10,000; 4,000 at 10,000 cases.
+    rng : int, default 0
+        Seed.
+    n_jobs : int, default 1
+        Processes; the result is the same for any number.
+    progress : bool, default True
+        Show a progress bar, if the output is a terminal.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `ESTIMATORS_COLUMNS`. ``ratio`` is the mean estimate over the truth.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Notes
+    -----
+    The number of positives is exact, not binomial. Binomial counts move the ratios of small samples where
+    estimates are at prior 0.1 (average precision of 50 binormal cases: 1.38 instead of 1.33).
+
+    References
+    ----------
+    Boyd, Eng and Page (2013), Area under the precision-recall curve: point estimates and confidence
+    intervals.
+
+    Examples
+    --------
+    >>> from skewanova.studies.areas import estimators_study
+    >>> study = estimators_study(settings=["binormal"], sizes=[50], replicates=300, progress=False)
+    >>> ratio = study.to_frame().set_index("estimator")["ratio"]
+    >>> bool(ratio["average_precision"] > ratio["trapezoid"] > 1)
+    True
+    """
+    cells = [
+        Cell(
+            (setting, n_total),
+            _samples(n_total, replicates, full),
+            partial(estimated_areas, setting, n_total),
+        )
+        for setting, n_total in _grid(settings, sizes, 20)
+    ]
+    rows = []
+    for cell, areas in simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        truth = true_auprec(*SETTINGS[str(cell.key[0])], PRIOR)
+        for estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
+            told = (estimator, truth, mean, mean / truth, error / truth, len(areas))
+            rows.append((cell.key[0], PRIOR, cell.key[1], *told))
+    return CurveStudy("estimators", rng, pd.DataFrame(rows, columns=list(ESTIMATORS_COLUMNS)))
+
+
+def intervals_study(
+    *,
+    settings: Sequence[str] | None = None,
+    sizes: Sequence[int] = INTERVAL_SIZES,
+    priors: Sequence[float] = (PRIOR,),
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate samples from known distributions, and count how often intervals hold the true area.
+
+    Parameters
+    ----------
+    settings, replicates, rng, n_jobs, progress
+        As for :func:`estimators_study`.
+    sizes : sequence of int
+        Numbers of cases.
+    priors : sequence of float, default (0.1,)
+        Shares of positives, which are also the priors of the deployment; sizes that do not hold 10 positives,
+        one for each of the folds of cross-validation, are left out.
+    full : bool, default False
+        Simulate as many as in the recorded study instead: 2,000 at prior 0.1 and 1,000 at others; 400 at
+        10,000 cases. Bootstraps have 400 samples of up to 1,000 cases, below 1,000 at prior 0.1 only;
+        without `full`, `replicates` of up to 100 cases.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``location`` the mean middle of
+        the interval over the truth, ``too_high`` and ``too_low`` the shares whose interval is above or
+        below the truth, ``at_limit`` the share with an estimate of 0 or 1, where
+        :func:`~skewanova.confidence_interval` follows a rule of its own; ``coverage_without_rule`` counts
+        these as misses, as an interval of no width would be.
+
+    Raises
+    ------
+    ValueError
+        As :func:`estimators_study`.
+
+    Examples
+    --------
+    >>> from skewanova.studies.areas import intervals_study
+    >>> study = intervals_study(settings=["binormal"], sizes=[200], replicates=100, progress=False)
+    >>> coverage = study.to_frame().set_index("method")["coverage"]
+    >>> bool(coverage["cross_validation"] < coverage["influence"])
+    True
+    """
+    designs = [
+        (setting, check_prior(prior, "priors"), n_total)
+        for setting, n_total in _grid(settings, sizes, 2 * N_FOLDS)
+        for prior in dict.fromkeys(priors)
+        if N_FOLDS <= round(prior * n_total) <= n_total - N_FOLDS
+    ]
+    if not designs:
+        raise InputError("`sizes` must hold 10 cases of either class at some of `priors`, but none does")
+    cells = [cell for design in designs for cell in _interval_cells(design, replicates, full)]
+    rows = [
+        row
+        for cell, limits in simulated("intervals", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for row in _interval_rows(cell, limits)
+    ]
+    return CurveStudy("intervals", rng, pd.DataFrame(rows, columns=list(INTERVALS_COLUMNS)))
+
+
+def binormal_study(
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> CurveStudy:
+    """Simulate 100 binormal cases, and compare empirical and fitted areas with the truth.
+
+    Parameters
+    ----------
+    alphas : sequence of float
+        Shares of positives, each with at least two cases of either class among the hundred.
+    replicates, rng, n_jobs, progress
+        As for :func:`estimators_study`.
+    full : bool, default False
+        Simulate 10,000 samples instead, as in the recorded study.
+
+    Returns
+    -------
+    CurveStudy
+        Frame with the columns of `BINORMAL_COLUMNS`. ``measure`` is auprec (Brodersen et al., figure 2) or
+        auc (figure 1). The model ``binormal`` of auprec has its alpha fixed at 0.5, with ddof 1.
+
+    Raises
+    ------
+    ValueError
+        If a share is too near to 0 or 1, or a number out of range.
+
+    References
+    ----------
+    Brodersen et al. (2010), The binormal assumption on precision-recall curves.
+
+    Examples
+    --------
+    >>> from skewanova.studies.areas import binormal_study
+    >>> frame = binormal_study(alphas=[0.1], replicates=100, progress=False).to_frame()
+    >>> bias = frame[frame["measure"] == "auprec"].set_index("model")["bias"]
+    >>> bool(abs(bias["alpha_binormal_ddof0"]) < bias["average_precision"] < bias["binormal"])
+    True
+    """
+    check_count(replicates, "replicates", minimum=1)
+    cells = [
+        Cell((alpha,), FULL if full else replicates, partial(binormal_areas, alpha))
+        for alpha in dict.fromkeys(map(_check_alpha, alphas))
+    ]
+    rows = [
+        row
+        for cell, areas in simulated("binormal", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+        for row in _binormal_rows(cell, areas)
+    ]
+    frame = pd.DataFrame(rows, columns=list(BINORMAL_COLUMNS))
+    parts = [frame[frame["measure"] == measure] for measure in BINORMAL_MODELS]
+    return CurveStudy("binormal", rng, pd.concat(parts, ignore_index=True))
+
+
+def _grid(settings: Sequence[str] | None, sizes: Sequence[int], fewest: int) -> Iterator[tuple[str, int]]:
+    names = list(SETTINGS) if settings is None else list(dict.fromkeys(settings))
+    for name in names:
+        check_choice(name, list(SETTINGS), "settings")
+    for n_total in sizes:
+        check_count(n_total, "sizes", minimum=fewest)
+    return ((name, n_total) for name in names for n_total in dict.fromkeys(sizes))
+
+
+def _samples(n_total: int, replicates: int, full: bool) -> int:
+    check_count(replicates, "replicates", minimum=1)
+    if not full:
+        return replicates
+    return FULL_LARGE if n_total > LARGE else FULL
+
+
+def _check_alpha(alpha: float) -> float:
+    value = check_prior(alpha, "alphas")
+    if not 2 <= round(BRODERSEN_CASES * value) <= BRODERSEN_CASES - 2:
+        raise InputError(f"`alphas` must leave two cases of either class among 100, but got {alpha:g}")
+    return value
+
+
+def _interval_cells(design: tuple[str, float, int], replicates: int, full: bool) -> Iterator[Cell]:
+    _, prior, n_total = design
+    usual = prior == PRIOR
+    many = FULL_LARGE_INTERVALS if n_total > LARGE else FULL_INTERVALS if usual else FULL_OTHER_PRIOR
+    samples = many if full else check_count(replicates, "replicates", minimum=1)
+    yield Cell(design, samples, partial(quick_limits, *design))
+    if n_total <= BOOTSTRAP_UP_TO[full] and (usual or n_total >= 1000 or not full):
+        samples = FULL_BOOTSTRAP if full else replicates
+        yield Cell((*design, "bootstrap"), samples, partial(bootstrap_limits, *design))
+
+
+def _interval_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
+    setting, prior, n_total = cell.key[:3]
+    truth = true_auprec(*SETTINGS[setting], prior)
+    low, high, at_limit = np.moveaxis(limits, 2, 0)
+    covered = ((low <= truth) & (truth <= high)).astype(np.float64)
+    methods = BOOTSTRAP_METHODS if len(cell.key) > 3 else QUICK_METHODS
+    coverage, width = means(covered), means(high - low)
+    missed = (low + high).mean(axis=0) / 2 / truth, (low > truth).mean(axis=0), (high < truth).mean(axis=0)
+    published = (covered * (1 - at_limit)).mean(axis=0)
+    for j, method in enumerate(methods):
+        told = (*coverage[j], *width[j], *(float(part[j]) for part in missed), float(at_limit[:, j].mean()))
+        yield (setting, prior, n_total, method, LEVEL, *told, float(published[j]), len(limits))
+
+
+def _binormal_rows(cell: Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
+    alpha = float(cell.key[0])
+    truths = {"auprec": true_auprec(*BRODERSEN, alpha), "auc": true_auc(*BRODERSEN)}
+    names = [(measure, model) for measure, models in BINORMAL_MODELS.items() for model in models]
+    for (measure, model), (mean, error) in zip(names, means(areas), strict=True):
+        told = (truths[measure], mean, mean - truths[measure], error, len(areas))
+        yield (measure, alpha, BRODERSEN_CASES, model, *told)

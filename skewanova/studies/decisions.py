@@ -1,0 +1,562 @@
+"""Crossings, leaders and P(best) against the truth.
+
+Negatives score N(0, 1) in every model. A model's positives score N(distance, deviation^2), the distance
+varying normally over folds, as it does when a model is trained anew for each; models share half the variance
+of a case's score. A wide model gains at rare priors, where its best positives count, and loses at common
+ones: so curves cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, stats
+from scipy.special import logit
+
+from skewanova.base.checks import Bools, Floats, check_count
+from skewanova.curves.areas import auprec
+from skewanova.curves.distributions import true_auprec
+from skewanova.curves.roc import curve_from_scores
+from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.choice import probability_best
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves, panel_priors
+from skewanova.decision.leads import ENOUGH_FOR_INFLUENCE, find_crossings, lead_stretches, undecided
+from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
+from skewanova.studies.results import DecisionStudy
+from skewanova.studies.runner import NamedCell, chosen, named_simulated
+from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures
+
+#: Share of the variance of a case's score that all models have in common.
+SHARED_VARIANCE = 0.5
+
+
+#: Distance between the classes of the first model, and deviation of the second model's positives.
+DISTANCE, WIDE = 1.5, 1.4
+
+
+#: Nodes over the distances of folds: enough for twelve digits.
+N_DISTANCES = 24
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: the distance of its classes, and the standard deviation of its positives' scores."""
+
+    distance: float = DISTANCE
+    deviation: float = 1.0
+
+
+@dataclass(frozen=True)
+class FoldDesign:
+    """How many folds of how many cases, and how the distance varies over folds.
+
+    With one fold the models are fixed, and their spread is that of the cases.
+    """
+
+    n_folds: int
+    n_positive: int
+    n_negative: int
+    jitter: float = 0.0
+
+    def describe(self) -> str:
+        """Say the design in words."""
+        folds = f"{self.n_folds} folds" if self.n_folds > 1 else "one test set"
+        return f"{folds} of {self.n_positive} + {self.n_negative} cases"
+
+
+def mean_true_auprec(model: Model, prior: float, jitter: float) -> float:
+    """True AUPREC at a prior, averaged over the distances of folds by Gauss-Hermite quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(N_DISTANCES if jitter else 1)
+    values = [
+        true_auprec(stats.norm(0, 1), stats.norm(model.distance + jitter * x, model.deviation), prior)
+        for x in nodes
+    ]
+    return float(weights @ values / weights.sum())
+
+
+@cache
+def crossing_pair(prior: float, jitter: float, deviation: float = WIDE) -> tuple[Model, Model]:
+    """Two models whose true mean curves cross at a prior, the wide one ahead below it."""
+    narrow = Model()
+    target = mean_true_auprec(narrow, prior, jitter)
+
+    def excess(distance: float) -> float:
+        return mean_true_auprec(Model(distance, deviation), prior, jitter) - target
+
+    return narrow, Model(float(optimize.brentq(excess, 0.3, 3.0, xtol=1e-12)), deviation)
+
+
+def draw_scores(
+    models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
+) -> tuple[Bools, Floats]:
+    """Labels, the positives first, and scores of shape (n_folds, n_models, n_cases)."""
+    positive = np.arange(design.n_positive + design.n_negative) < design.n_positive
+    shape = (design.n_folds, len(models), len(positive))
+    common = rng.standard_normal((design.n_folds, 1, len(positive)))
+    scores = np.sqrt(SHARED_VARIANCE) * common + np.sqrt(1 - SHARED_VARIANCE) * rng.standard_normal(shape)
+    distance = np.array([model.distance for model in models])
+    distance = distance + design.jitter * rng.standard_normal(shape[:2])
+    deviation = np.array([model.deviation for model in models])
+    scores[..., positive] = distance[..., None] + deviation[:, None] * scores[..., positive]
+    return positive, scores
+
+
+def draw_panel(
+    models: Sequence[Model], design: FoldDesign, limits: tuple[float, float], rng: np.random.Generator
+) -> PanelCurves:
+    """Simulate the design once, and measure its curves between two priors as the package does."""
+    edges, priors = panel_priors(*limits)
+    return PanelCurves(*limits, edges, draw_joint(models, design, priors, rng))
+
+
+def draw_joint(
+    models: Sequence[Model], design: FoldDesign, priors: Floats, rng: np.random.Generator
+) -> JointCurves:
+    """Simulate the design once, and measure its curves at priors."""
+    positive, scores = draw_scores(models, design, rng)
+    if design.n_folds > 1:
+        return fold_curves(priors, trapezoid_areas(scores, design.n_positive, tuple(priors.tolist())))
+    estimate = np.array([auprec(curve_from_scores(positive, score), priors) for score in scores[0]])
+    return case_curves(priors, estimate, (positive, list(scores[0])))
+
+
+def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) -> Floats:
+    """AUPREC (..., priors) of scores (..., cases) without ties, positives first, by a table of all gains."""
+    gains = _gains(n_positive, scores.shape[-1] - n_positive, priors)
+    ranked = np.argsort(-scores, axis=-1) < n_positive
+    places = np.nonzero(ranked)[-1].reshape(*scores.shape[:-1], n_positive)
+    above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
+    return np.asarray(gains[np.arange(n_positive), above].sum(axis=-2))
+
+
+@lru_cache(maxsize=1)
+def _gains(n_positive: int, n_negative: int, priors: tuple[float, ...]) -> Floats:
+    """What positive j adds with f negatives above it, at every prior (Landgrebe et al. 2006, eq. 4)."""
+    true = np.arange(n_positive + 1)[:, None, None] / n_positive
+    false = np.arange(n_negative + 1)[:, None] / n_negative
+    at = np.array(priors)
+    with np.errstate(invalid="ignore"):
+        precision = at * true / (at * true + (1 - at) * false)
+    precision[0, 0] = 1.0  # above the first positive; 0 where a negative stands there
+    return np.asarray((precision[:-1] + precision[1:]) / (2 * n_positive))
+
+
+#: Replicates in a full study of crossings, and of the others.
+FULL_CROSSINGS, FULL = 2000, 1000
+
+
+LEVEL = 0.95
+
+
+#: Range of priors looked at, and the prior at which the true curves cross.
+CROSSING_LIMITS = (0.005, 0.7)
+
+
+TRUE_CROSSING = 0.1
+
+
+JITTER = 0.1
+
+
+CROSSING_DESIGNS: Mapping[str, FoldDesign] = MappingProxyType(
+    {
+        "folds-5": FoldDesign(5, 100, 900, JITTER),
+        "folds-10": FoldDesign(10, 100, 900, JITTER),
+        "folds-20": FoldDesign(20, 100, 900, JITTER),
+        "folds-10-small": FoldDesign(10, 50, 450, JITTER),
+        "one-set-small": FoldDesign(1, 100, 900),
+        "one-set": FoldDesign(1, 300, 2700),
+    }
+)
+
+
+CROSSING_COLUMNS = (
+    "setting", "design", "true_prior", "method", "level", "coverage", "std_error", "found", "open",
+    "median_width", "replicates",
+)  # fmt: skip
+
+
+CROSSING_METHODS = ("fieller", "delta", "set")
+
+
+def crossings_study(
+    *,
+    settings: Sequence[str] | None = None,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> DecisionStudy:
+    """Simulate two models whose true curves cross, and count how often intervals hold the crossing.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names from `CROSSING_DESIGNS`; by default all.
+    replicates : int, default 200
+        Replicates of each setting.
+    full : bool, default False
+        Simulate 2,000 instead (1,000 in the other studies), as in the recorded study.
+    rng : int, default 0
+        Seed.
+    n_jobs : int, default 1
+        Processes; the result is the same for any number.
+    progress : bool, default True
+        Show a progress bar, if the output is a terminal.
+
+    Returns
+    -------
+    DecisionStudy
+        Frame with the columns of `CROSSING_COLUMNS`. ``fieller`` and ``delta`` count the intervals of
+        crossings that were found, ``set`` all priors not decided between the models, whether a crossing was
+        found or not.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from skewanova.studies.decisions import crossings_study
+    >>> study = crossings_study(settings=["folds-5"], replicates=4, progress=False)
+    >>> study.to_frame()["method"].tolist()
+    ['fieller', 'delta', 'set']
+    """
+    check_count(replicates, "replicates", minimum=1)
+    cells = [
+        NamedCell(
+            name, FULL_CROSSINGS if full else replicates, partial(_crossing_measures, CROSSING_DESIGNS[name])
+        )
+        for name in chosen(settings, CROSSING_DESIGNS)
+    ]
+    rows = []
+    for cell, found in named_simulated("crossings", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        design = CROSSING_DESIGNS[cell.name].describe()
+        seen = found[:, 0] == 1
+        for j, method in enumerate(CROSSING_METHODS):
+            kept = found if method == "set" else found[seen]
+            if not len(kept):  # no crossing was found, so there is nothing to tell of them
+                kept = np.full((1, found.shape[1]), np.nan)
+            share = float(kept[:, 1 + j].mean())
+            error = float(np.sqrt(share * (1 - share) / len(kept)))
+            told = (
+                float(seen.mean()),
+                float(kept[:, 4].mean()),
+                float(np.median(kept[:, 5 + j])),
+                len(found),
+            )
+            rows.append((cell.name, design, TRUE_CROSSING, method, LEVEL, share, error, *told))
+    return DecisionStudy("crossings", rng, pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)))
+
+
+def _crossing_measures(design: FoldDesign, rng: np.random.Generator) -> Floats:
+    """Whether a crossing was found; whether Fieller, delta and the whole set hold the truth; open; widths."""
+    panel = draw_panel(crossing_pair(TRUE_CROSSING, design.jitter), design, CROSSING_LIMITS, rng)
+    critical = panel.joint.critical_value(1 - LEVEL)
+    difference, variance = panel.joint.pairs()
+    stretches = undecided(panel.edges, difference[0], variance[0], critical)
+    at = logit(TRUE_CROSSING)
+    in_set = any(low <= at <= high for low, high in stretches)
+    width = sum(high - low for low, high in stretches)
+    found = [c for c in find_crossings(panel, critical) if c.above == 0]  # in the true direction
+    if not found:
+        return np.array([0, 0, 0, in_set, 0, 0, 0, width], dtype=float)
+    nearest = min(found, key=lambda c: abs(logit(c.prior) - at))
+    low, high = logit(nearest.conf_low), logit(nearest.conf_high)
+    reach = critical * nearest.std_error / (nearest.prior * (1 - nearest.prior))
+    inside = (low <= at <= high, abs(logit(nearest.prior) - at) <= reach, in_set)
+    is_open = nearest.open_low or nearest.open_high
+    return np.array([1, *inside, is_open, high - low, 2 * reach, width], dtype=float)
+
+
+LEADER_LIMITS = (0.01, 0.3)
+
+
+SWAP, SWAP_DEVIATION = 0.05, 1.8
+
+
+LEADER_COLUMNS = (
+    "setting", "design", "models", "level", "best_always_in", "std_error", "all_alike", "swap_reported",
+    "one_winner", "replicates",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeaderSetting:
+    """Models, equal in truth or swapping the lead at `SWAP`, and how they are tested."""
+
+    design: FoldDesign
+    n_equal: int = 0
+
+    def models(self) -> tuple[Model, ...]:
+        """Return the models."""
+        return (
+            (Model(),) * self.n_equal
+            if self.n_equal
+            else crossing_pair(SWAP, self.design.jitter, SWAP_DEVIATION)
+        )
+
+    def describe(self) -> str:
+        """Say which models these are."""
+        return f"{self.n_equal} equal" if self.n_equal else "2 that swap the lead"
+
+
+LEADER_SETTINGS: Mapping[str, LeaderSetting] = MappingProxyType(
+    {
+        "equal-2-folds-10": LeaderSetting(FoldDesign(10, 100, 900, JITTER), 2),
+        "equal-2-folds-20": LeaderSetting(FoldDesign(20, 100, 900, JITTER), 2),
+        "equal-4-folds-10": LeaderSetting(FoldDesign(10, 100, 900, JITTER), 4),
+        "equal-2-one-set": LeaderSetting(FoldDesign(1, 300, 2700), 2),
+        "swap-folds-10": LeaderSetting(FoldDesign(10, 100, 1900, JITTER)),
+        "swap-folds-20": LeaderSetting(FoldDesign(20, 100, 1900, JITTER)),
+        "swap-one-set": LeaderSetting(FoldDesign(1, 300, 2700)),
+    }
+)
+
+
+def leaders_study(
+    *,
+    settings: Sequence[str] | None = None,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> DecisionStudy:
+    """Simulate models that are equal, or swap the lead, and count what the sets of leaders say.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names from `LEADER_SETTINGS`; by default all.
+    replicates, full, rng, n_jobs, progress
+        As for :func:`crossings_study`.
+
+    Returns
+    -------
+    DecisionStudy
+        Frame with the columns of `LEADER_COLUMNS`: how often a best model was a contender at every prior; all
+        models were contenders at every prior; each of two was the only contender on its side of the true
+        crossing; one and the same model was the only contender at every prior.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from skewanova.studies.decisions import leaders_study
+    >>> frame = leaders_study(settings=["equal-2-folds-10"], replicates=4, progress=False).to_frame()
+    >>> frame["models"].tolist()
+    ['2 equal']
+    """
+    check_count(replicates, "replicates", minimum=1)
+    cells = [
+        NamedCell(name, FULL if full else replicates, partial(_leader_measures, LEADER_SETTINGS[name]))
+        for name in chosen(settings, LEADER_SETTINGS)
+    ]
+    rows = []
+    for cell, found in named_simulated("leaders", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        setting, share = LEADER_SETTINGS[cell.name], found.mean(axis=0)
+        error = float(np.sqrt(share[0] * (1 - share[0]) / len(found)))
+        told = (setting.design.describe(), setting.describe(), LEVEL, share[0], error, *share[1:], len(found))
+        rows.append((cell.name, *told))
+    return DecisionStudy("leaders", rng, pd.DataFrame(rows, columns=list(LEADER_COLUMNS)))
+
+
+def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats:
+    """Whether a best model is always in; all are; a swap is reported; one model wins everywhere."""
+    panel = draw_panel(setting.models(), setting.design, LEADER_LIMITS, rng)
+    priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
+    critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
+    n_negative = setting.design.n_negative
+    rarest = 0.0 if setting.design.n_folds > 1 else ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + n_negative)
+    stretches = lead_stretches(panel, critical, rarest=rarest)
+    everyone = set(range(len(panel.joint.estimate)))
+    alike = all(set(inside) == everyone for _, inside, _, _ in stretches)
+    sole = {inside[0] for _, inside, _, _ in stretches if len(inside) == 1}
+    winner = len(sole) == 1 and all(len(inside) == 1 for _, inside, _, _ in stretches)
+    if setting.n_equal:  # every model is a best one: the set holds the best while it holds them all
+        return np.array([alike, alike, False, winner], dtype=float)
+    at = logit(SWAP)
+    held = all(
+        (0 in inside or high <= at) and (1 in inside or low >= at) for _, inside, low, high in stretches
+    )
+    below = any(inside == (1,) and high <= at for _, inside, _, high in stretches)
+    above = any(inside == (0,) and low >= at for _, inside, low, _ in stretches)
+    return np.array([held, alike, below and above, winner], dtype=float)
+
+
+def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
+    """The curves at the priors of the bands, read off the panels."""
+    nearest = np.unique(np.abs(logit(panel.joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
+    joint = panel.joint
+    return JointCurves(
+        joint.priors[nearest], joint.estimate[:, nearest], joint.deviations[..., nearest], joint.df
+    )
+
+
+#: Replicates in a full study.
+FULL_BEST = 1000
+
+
+BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+
+P_BEST_METHODS = ("posterior", "bootstrap")
+
+
+P_BEST_COLUMNS = (
+    "setting", "design", "spread", "method", "p_low", "p_high", "mean_p", "truly_best", "std_error",
+    "n_models", "replicates",
+)  # fmt: skip
+
+
+HOLD_OUTS = Task(Splits(20, 5), sizes=(100, 300))
+
+
+@dataclass(frozen=True)
+class BestSetting:
+    """Four models whose distances differ at random by `spread`, and how they are tested."""
+
+    spread: float
+    design: FoldDesign | None = None
+
+    def describe(self) -> str:
+        """Say the design in words."""
+        return self.design.describe() if self.design else "20 hold-outs (80/20) of 400 cases"
+
+
+BEST_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
+    {
+        **{
+            f"folds-{n}-{spread:g}": BestSetting(spread, FoldDesign(n, 50, 150, 0.2))
+            for n in (10, 20)
+            for spread in (0.05, 0.1, 0.2)
+        },
+        **{f"hold-outs-{spread:g}": BestSetting(spread) for spread in (0.1, 0.2, 0.4)},
+        **{
+            f"one-set-{spread:g}": BestSetting(spread, FoldDesign(1, 100, 900)) for spread in (0.05, 0.1, 0.2)
+        },
+    }
+)
+
+
+def p_best_study(
+    *,
+    settings: Sequence[str] | None = None,
+    replicates: int = 200,
+    full: bool = False,
+    rng: int = 0,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> DecisionStudy:
+    """Simulate models that differ at random, and hold P(best) against how often a model is the best.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names from `BEST_SETTINGS`; by default all.
+    replicates, full, rng, n_jobs, progress
+        As for :func:`~skewanova.studies.decisions.crossings_study`, 1,000 replicates in full.
+
+    Returns
+    -------
+    DecisionStudy
+        Frame with the columns of `P_BEST_COLUMNS`: for each range of P(best), its mean and the share of
+        models that were the best in truth. ``bootstrap`` resamples folds (with one test set: draws from a
+        flat prior), its deviations widened as the posterior's are.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from skewanova.studies.decisions import p_best_study
+    >>> frame = p_best_study(settings=["folds-10-0.1"], replicates=4, progress=False).to_frame()
+    >>> int(frame["n_models"].sum())
+    32
+    """
+    check_count(replicates, "replicates", minimum=1)
+    cells = [
+        NamedCell(name, FULL_BEST if full else replicates, partial(_best_measures, BEST_SETTINGS[name]))
+        for name in chosen(settings, BEST_SETTINGS)
+    ]
+    rows = []
+    for cell, found in named_simulated("p_best", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        setting = BEST_SETTINGS[cell.name]
+        for j, method in enumerate(P_BEST_METHODS):
+            head = (cell.name, setting.describe(), setting.spread, method)
+            told = _reliability(found[:, 1 + j].ravel(), found[:, 0].ravel())
+            rows += [(*head, *values, len(found)) for values in told]
+    return DecisionStudy("p_best", rng, pd.DataFrame(rows, columns=list(P_BEST_COLUMNS)))
+
+
+def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
+    """1 for the truly best model, and P(best) by each method, of shape (3, n_models)."""
+    distance = 1.5 + setting.spread * rng.standard_normal(4)
+    if setting.design is None:
+        values, ratio = _held_out(distance - 1.5, rng), HOLD_OUTS.splits.ratio
+    else:
+        models = [Model(d) for d in distance]
+        if setting.design.n_folds == 1:
+            return np.array([distance == distance.max(), *_one_set_shares(models, setting.design, rng)])
+        _, scores = draw_scores(models, setting.design, rng)
+        values = measures(scores, setting.design.n_positive).iauprec
+        ratio = 0.0
+    n_folds = len(values)
+    covariance = np.cov(values.T) * (1 / n_folds + ratio)
+    mean = values.mean(axis=0)
+    posterior = probability_best(mean, covariance, df=n_folds - 1, n_draws=2000, rng=rng)
+    moved = np.sqrt(1 + n_folds * ratio) * (fold_bootstrap_means(values, n_resamples=2000, rng=rng) - mean)
+    return np.array([distance == distance.max(), posterior, share_best(mean + moved)])
+
+
+def _one_set_shares(
+    models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """P(best) by the posterior, and by draws around the estimates."""
+    priors, weights = DEPLOYMENT.quadrature()
+    joint = draw_joint(models, design, priors, rng).averaged(weights)
+    estimate, covariance = joint.estimate[:, 0], joint.covariance()
+    draws = rng.multivariate_normal(estimate, covariance, size=2000)
+    return probability_best(estimate, covariance, df=np.inf, n_draws=2000, rng=rng), share_best(draws)
+
+
+def _held_out(shift: Floats, rng: np.random.Generator) -> Floats:
+    """IAUPREC (folds, models) of discriminants on features of their own, moved apart by `shift` more."""
+    task = HOLD_OUTS
+    held = task.subsets(task.data(1, rng), rng, 0.0)
+    held[0, :, : task.sizes[0]] += shift[:, None, None] / np.sqrt(task.n_used)
+    test, train = task.folds(1, rng)
+    tested = np.take_along_axis(held[0][:, None], test[0][None, :, :, None], axis=2)  # models, folds, cases
+    scores = lda(held[0], train, tested, task.sizes[0])
+    return np.asarray(task.measured(scores[None]).iauprec[0])
+
+
+def _reliability(p_best: Floats, is_best: Floats) -> Iterator[tuple[float, ...]]:
+    """Limits, mean P(best), share that is the best, its standard error and count, of every range."""
+    place = np.clip(np.searchsorted(BINS, p_best, side="right") - 1, 0, len(BINS) - 2)
+    for k, (low, high) in enumerate(pairwise(BINS)):
+        rows = place == k
+        if rows.any():
+            share, count = float(is_best[rows].mean()), int(rows.sum())
+            yield (
+                low,
+                high,
+                float(p_best[rows].mean()),
+                share,
+                float(np.sqrt(share * (1 - share) / count)),
+                count,
+            )

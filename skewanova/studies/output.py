@@ -1,0 +1,298 @@
+"""Figures and folder of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from skewanova.base.checks import Floats
+from skewanova.base.folders import provenance_of, whole_folder
+from skewanova.curves.binormal import fit_binormal
+from skewanova.curves.distributions import sample_scores, true_roc
+from skewanova.curves.roc import RocCurve, curve_from_scores
+from skewanova.studies.results import CurveStudy, DecisionStudy, StudyResult
+from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, PRIOR
+
+MARKERS = "osD^v<>PXh"
+
+
+_REFERENCE: dict[str, Any] = {"color": "0.4", "linewidth": 1, "linestyle": "--", "zorder": 1}
+
+
+FORMATS = ("png", "svg")
+
+
+#: Two-sided 95 % deviate of Monte Carlo bars and bands.
+BAR = 1.96
+
+
+#: Size of the test within which it is said to hold its level.
+TARGET = (0.04, 0.06)
+
+
+def plot_ratio(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the ratio of mean estimate to truth by number of cases, a line an estimator."""
+    ax = _lines(frame, "estimator", "n_total", "ratio", ax=ax)
+    ax.axhline(1, **_REFERENCE)
+    return _labelled(ax, "cases", "mean estimate / truth")
+
+
+def plot_coverage(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = None) -> Axes:
+    """Draw the coverage of intervals by number of cases or by prior, a line a method."""
+    ax = _lines(frame, "method", over, "coverage", ax=ax)
+    ax.axhline(frame["level"].iloc[0], **_REFERENCE)
+    return _labelled(ax, _AXES[over], "coverage")
+
+
+def plot_width(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = None) -> Axes:
+    """Draw the mean width of intervals by number of cases or by prior, a line a method."""
+    ax = _lines(frame, "method", over, "width", ax=ax)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(FixedLocator([0.02, 0.05, 0.1, 0.2, 0.5, 1]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    return _labelled(ax, _AXES[over], "mean width")
+
+
+def plot_location(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = None) -> Axes:
+    """Draw the mean middle of the interval over the truth by number of cases or by prior."""
+    ax = _lines(frame, "method", over, "location", ax=ax)
+    ax.axhline(1, **_REFERENCE)
+    return _labelled(ax, _AXES[over], "mean middle of interval / truth")
+
+
+def plot_bias(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the bias of every model by the share of positives, for one measure."""
+    ax = _lines(frame, "model", "alpha", "bias", ax=ax, logarithmic=False)
+    ax.axhline(0, **_REFERENCE)
+    ax.legend(frameon=False)
+    return _labelled(ax, "share of positives", "mean estimate - truth")
+
+
+def plot_size(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the size of tests by number of positives, a line a test, with the band of .04 to .06."""
+    ax = _lines(frame, "test", "n_positive", "rate", ax=ax)
+    ax.axhspan(*TARGET, color="0.9", zorder=0, linewidth=0)
+    ax.axhline(frame["level"].iloc[0], **_REFERENCE)
+    return _labelled(ax, "positives", "share of samples rejected")
+
+
+def plot_reliability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw how often a model was the best against its probability of being best, a line a way to find it."""
+    ax = _lines(frame, "method", "mean_p", "truly_best", ax=ax, logarithmic=False)
+    ax.plot([0, 1], [0, 1], **_REFERENCE)
+    return _labelled(ax, "P(best)", "share truly the best")
+
+
+def plot_sample(seed: int = 0, alpha: float = 0.4, *, ax: Axes | None = None) -> Axes:
+    """Draw the true, the empirical and the fitted curve of one sample (Brodersen et al. 2010, figure 1)."""
+    ax = _axes(ax)
+    positive, scores = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=alpha, rng=seed)
+    smooth = fit_binormal(positive, scores).precision_recall()
+    colours = sns.color_palette("colorblind")
+    ax.plot(*_precision_recall(true_roc(*BRODERSEN), alpha), color="0.3", label="true")
+    empirical = _precision_recall(curve_from_scores(positive, scores), alpha)
+    ax.plot(*empirical, color=colours[0], linewidth=1, label="empirical")
+    ax.plot(smooth[1], smooth[0], color=colours[1], linestyle="--", label="alpha-binormal")
+    ax.set(xlim=(0, 1), ylim=(0, 1.02))
+    ax.legend(frameon=False)
+    return _labelled(ax, "recall", "precision")
+
+
+def draw_panels(frame: pd.DataFrame, plot: Callable[..., Axes], *, by: str = "setting") -> Figure:
+    """Draw one panel for each value of a column, with one legend."""
+    names = list(dict.fromkeys(frame[by]))
+    figure = Figure(figsize=(3.2 * len(names) + 2.4, 3.8), layout="constrained")
+    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    for name, ax in zip(names, panels, strict=True):
+        plot(frame[frame[by] == name], ax=ax).set_title(str(name).replace("_", " "), loc="left")
+        ax.label_outer()
+    handles = {label: h for ax in panels for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False)
+    return figure
+
+
+def study_figures(study: str, frame: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+    """Yield the name and the figure of each of a study's figures."""
+    yield from _FIGURES.get(study, _none)(frame, seed)
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """The figure as PNG or SVG, without the date."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return buffer.getvalue()
+
+
+def _of_estimators(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    yield "bias", draw_panels(frame, plot_ratio)
+
+
+def _of_intervals(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """By number of cases at the prior nearest to Boyd's, and by prior at the commonest size."""
+    usual = min(frame["prior"], key=lambda prior: abs(prior - PRIOR))
+    shared = frame.groupby("n_total")["prior"].nunique()
+    size = shared.index[shared == shared.max()].min()
+    plots = {"coverage": plot_coverage, "width": plot_width, "location": plot_location}
+    for name, plot in plots.items():
+        yield name, draw_panels(frame[frame["prior"] == usual], plot)
+        if shared.max() > 1:
+            rows = frame[frame["n_total"] == size]
+            yield f"{name}_by_prior", draw_panels(rows, lambda part, ax, p=plot: p(part, over="prior", ax=ax))
+
+
+def _of_binormal(frame: pd.DataFrame, seed: int) -> Iterator[tuple[str, Figure]]:
+    titles = {"auc": "Area under ROC", "auprec": "Area under precision-recall"}
+    figure = _single()
+    plot_sample(seed, ax=figure.subplots()).set_title("One sample of 100 cases, share 0.4", loc="left")
+    yield "curves", figure
+    for measure in dict.fromkeys(frame["measure"]):
+        figure = _single()
+        ax = plot_bias(frame[frame["measure"] == measure], ax=figure.subplots())
+        ax.set_title(f"{titles[measure]}, {BRODERSEN_CASES} cases", loc="left")
+        yield measure, figure
+
+
+def _of_paired(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """Where m/lam is 100, a panel a prior; and where it is thinner, in the same way."""
+    for name, rows in (("size", frame[frame["support"] == 100]), ("size_thin", frame[~frame["claimed"]])):
+        for setting in dict.fromkeys(rows["setting"]):
+            yield (
+                f"{name}_{setting}",
+                draw_panels(rows[rows["setting"] == setting], plot_size, by="weighting"),
+            )
+
+
+def _of_p_best(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """All settings together, by range of probabilities, weighted by how many models are in each."""
+    weighted = frame.assign(p=frame["mean_p"] * frame["n_models"], t=frame["truly_best"] * frame["n_models"])
+    sums = weighted.groupby(["method", "p_low"], as_index=False)[["p", "t", "n_models"]].sum()
+    share = sums["t"] / sums["n_models"]
+    shown = sums.assign(
+        setting="all settings",
+        mean_p=sums["p"] / sums["n_models"],
+        truly_best=share,
+        std_error=np.sqrt(share * (1 - share) / sums["n_models"]),
+    )
+    yield "reliability", draw_panels(shown, plot_reliability)
+
+
+def _none(_frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    """No figure: the table says it all."""
+    yield from ()
+
+
+_FIGURES: Mapping[str, Callable[[pd.DataFrame, int], Iterator[tuple[str, Figure]]]] = {
+    "estimators": _of_estimators,
+    "intervals": _of_intervals,
+    "binormal": _of_binormal,
+    "paired": _of_paired,
+    "p_best": _of_p_best,
+}
+
+
+_AXES = {"n_total": "cases", "prior": "prior"}
+
+
+def _lines(
+    frame: pd.DataFrame, by: str, over: str, value: str, *, ax: Axes | None, logarithmic: bool = True
+) -> Axes:
+    """Draw a line for every value of a column, with 95 % Monte Carlo bars where the error is of `value`."""
+    ax = _axes(ax)
+    groups = list(frame.groupby(by, sort=False))
+    colours = sns.color_palette("colorblind", len(groups))
+    for (name, rows), colour, marker in zip(groups, colours, MARKERS, strict=False):
+        ordered = rows.sort_values(over)
+        bars = None if value in {"width", "location"} else BAR * ordered["std_error"]
+        look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.2, "elinewidth": 1}
+        ax.errorbar(ordered[over], ordered[value], yerr=bars, label=str(name), **look)
+    if logarithmic:
+        _log_axis(ax, sorted(set(frame[over])))
+    return ax
+
+
+def _log_axis(ax: Axes, values: Sequence[float]) -> None:
+    """Logarithmic, with the values that were simulated as ticks, as far as they do not touch."""
+    ax.set_xscale("log")
+    kept = [values[0]]
+    for value in values[1:]:
+        if np.log(value / kept[-1]) > 0.1 * np.log(values[-1] / values[0]) and value != kept[-1]:
+            kept.append(value)
+    ax.xaxis.set_major_locator(FixedLocator(kept))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    ax.tick_params(axis="x", labelsize=8)
+
+
+def _labelled(ax: Axes, x: str, y: str) -> Axes:
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return _single().subplots() if ax is None else ax
+
+
+def _single() -> Figure:
+    return Figure(figsize=(6.4, 4.4), layout="constrained")
+
+
+def _precision_recall(roc: RocCurve, prior: float) -> tuple[Floats, Floats]:
+    """Recall and precision at every vertex with alarms."""
+    kept = roc.fpr + roc.tpr > 0
+    true, false = prior * roc.tpr[kept], (1 - prior) * roc.fpr[kept]
+    return roc.tpr[kept], true / (true + false)
+
+
+Study = CurveStudy | DecisionStudy | StudyResult
+
+
+def write_study(result: Study, directory: Path, settings: Mapping[str, Any] | None = None) -> None:
+    """Write a study: the frame as ``<study>.csv``, the tables as ``<study>.md``, each figure as PNG and SVG.
+
+    Parameters
+    ----------
+    result : CurveStudy, DecisionStudy or StudyResult
+        A finished study.
+    directory : Path
+        The folder, written whole or not at all; an earlier output there is replaced.
+    settings : mapping, optional
+        What was asked for, for the provenance.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds anything but an earlier output.
+    OSError
+        If the place cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skewanova.studies.areas import estimators_study
+    >>> from skewanova.studies.output import write_study
+    >>> study = estimators_study(settings=["binormal"], sizes=[20, 50], replicates=5, progress=False)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_study(study, Path(place) / "out")
+    ...     sorted(path.name for path in (Path(place) / "out").iterdir())
+    ['bias.png', 'bias.svg', 'estimators.csv', 'estimators.md', 'provenance.json']
+    """
+    provenance = provenance_of(f"study {result.study}", settings or {}, seed=result.rng)
+    with whole_folder(directory, provenance) as output:
+        output.write_csv(f"{result.study}.csv", result.to_frame(), float_format="%.6g")
+        tables = "\n\n".join(table.to_markdown() for table in result.to_tables())
+        output.write(f"{result.study}.md", tables + "\n")
+        for name, figure in study_figures(result.study, result.to_frame(), seed=result.rng):
+            for kind in FORMATS:
+                output.write(f"{name}.{kind}", picture(figure, kind))

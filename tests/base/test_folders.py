@@ -1,0 +1,585 @@
+"""The one writer: whole or not at all, and nothing lost, whatever comes between."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import skewanova as sa
+from skewanova.base import folders
+from skewanova.base.checks import InputError, SkewanovaWarning
+from skewanova.base.folders import (
+    OutputError,
+    check_folder,
+    is_output,
+    own_files,
+    provenance_of,
+    whole_folder,
+)
+from skewanova.cli import commands as cli_commands
+
+MADE = provenance_of("test", {"alpha": 0.05}, seed=0)
+
+
+def write(target, content="new", **options):
+    with whole_folder(target, MADE, **options) as output:
+        output.write("numbers.csv", content)
+        output.write("figures/one.svg", content)
+
+
+def tree(place):
+    """Every name below with its content."""
+    return {
+        path.relative_to(place).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in sorted(place.rglob("*"))
+    }
+
+
+def hidden(place):
+    return sorted(path.name for path in place.rglob(".*"))
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    write(tmp_path / "out", "old")
+    return tmp_path / "out"
+
+
+# --- what it says of itself ---------------------------------------------------------------------------------
+
+
+def test_the_provenance_counts_its_files(earlier):
+    assert set(own_files(earlier)) == {"figures/one.svg", "numbers.csv"}
+    assert is_output(earlier)
+    found = json.loads((earlier / "provenance.json").read_text())
+    assert found["tool"] == "skewanova"
+    assert found["version"] == sa.__version__ == found["versions"]["skewanova"]
+    assert (found["kind"], found["seed"], found["settings"]) == ("test", 0, {"alpha": 0.05})
+    assert found["input"] == {"name": None, "sha256": None}
+
+
+def test_a_part_has_a_provenance_of_its_own(tmp_path):
+    with whole_folder(tmp_path / "out", MADE) as output:
+        part = output.below("part-1")
+        part.write("a.csv", "a\n")
+        part.sign(MADE)
+    assert list(own_files(tmp_path / "out" / "part-1")) == ["a.csv"]
+    assert set(own_files(tmp_path / "out")) == {"part-1/a.csv", "part-1/provenance.json"}
+    write(tmp_path / "out")  # parts are replaced with the whole
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"tool": "other"}', '{"tool": "skewanova", "files": [1]}', "[" * 9999]
+)
+def test_what_others_wrote_is_not_ours(tmp_path, text):
+    (tmp_path / "provenance.json").write_text(text)
+    assert own_files(tmp_path) == {}
+    with pytest.raises(InputError, match=r"holds 'provenance\.json'; move that away"):
+        check_folder(tmp_path)
+
+
+def test_numbers_are_the_same_bytes_everywhere():
+    plain = pd.DataFrame({"model": ["a", "b,c"], "value": [0.1, 1 / 3]})
+    assert folders.csv_text(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
+    assert folders.csv_text(plain, float_format="%.3g").endswith('"b,c",0.333\n')
+    torn = folders.csv_text(plain.replace({"model": {"a": "a\rb\n"}}))
+    assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
+
+
+def test_only_one_place_writes_files():
+    package = Path(folders.__file__).parent
+    found = [
+        path.name
+        for path in package.glob("*.py")
+        if any(call in path.read_text() for call in (".to_csv(", ".write_text(", ".write_bytes("))
+    ]
+    assert sorted(found) == ["_folder.py", "_score_table.py"]  # the second makes a fingerprint of it
+
+
+# --- what stands there --------------------------------------------------------------------------------------
+
+
+def test_a_file_that_was_edited_is_no_longer_ours(earlier):
+    (earlier / "numbers.csv").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 'numbers\.csv'; move that away or choose another folder"):
+        write(earlier)
+    assert (earlier / "numbers.csv").read_text() == "mine"
+
+
+def test_what_file_managers_leave_is_no_reason_to_stop(earlier):
+    (earlier / "figures" / ".DS_Store").write_text("x")
+    write(earlier)
+    assert set(tree(earlier)) == {"figures", "figures/one.svg", "numbers.csv", "provenance.json"}
+    assert hidden(earlier.parent) == []
+
+
+def test_litter_alone_makes_no_output(tmp_path):
+    (tmp_path / "Thumbs.db").write_text("x")
+    with pytest.raises(InputError, match=r"holds 'Thumbs\.db'"):
+        write(tmp_path)
+
+
+@pytest.mark.parametrize("held", ["numbers.csv", "figures", "."])
+def test_an_input_is_never_replaced(earlier, held):
+    before = tree(earlier)
+    with pytest.raises(InputError, match="`directory` must not be the input or hold it, but 'out' does"):
+        write(earlier, inputs=[None, earlier / held])
+    assert tree(earlier) == before
+
+
+def test_an_input_behind_a_link_is_never_replaced(earlier, tmp_path):
+    (tmp_path / "scores.csv").symlink_to(earlier / "numbers.csv")
+    with pytest.raises(InputError, match="must not be the input or hold it"):
+        write(earlier, inputs=[tmp_path / "scores.csv"])
+
+
+# --- what comes in the meantime -----------------------------------------------------------------------------
+
+
+def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
+    thesis = tmp_path / "results" / "thesis.txt"
+    with whole_folder(tmp_path / "results" / "deep" / "run1", MADE) as output:
+        thesis.write_text("precious")
+        output.write("a.csv", "a\n")
+    assert thesis.read_text() == "precious"
+    assert is_output(tmp_path / "results" / "deep" / "run1")
+
+
+def failing(target, meanwhile):
+    with whole_folder(target, MADE):
+        meanwhile()
+        raise RuntimeError("no more ink")
+
+
+def test_parents_go_after_an_error_unless_somebody_uses_them(tmp_path):
+    place = tmp_path / "results"
+    with pytest.raises(RuntimeError, match="no more ink"):
+        failing(place / "deep" / "run1", lambda: None)
+    assert tree(tmp_path) == {}
+    with pytest.raises(RuntimeError, match="no more ink"):
+        failing(place / "deep" / "run1", lambda: (place / "thesis.txt").write_text("precious"))
+    assert tree(tmp_path) == {"results": None, "results/thesis.txt": b"precious"}
+
+
+def test_a_file_that_comes_between_check_and_swap_is_kept(earlier, monkeypatch):
+    moved = folders._moved_aside
+
+    def intruded(target):
+        (target / "precious.txt").write_text("mine")  # nobody has looked since the last check
+        return moved(target)
+
+    monkeypatch.setattr(folders, "_moved_aside", intruded)
+    before = tree(earlier)
+    with pytest.raises(InputError, match=r"holds 'precious\.txt'"):
+        write(earlier)
+    assert tree(earlier) == {**before, "precious.txt": b"mine"}
+    assert hidden(earlier.parent) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_what_takes_the_place_of_a_new_folder_is_kept(tmp_path, monkeypatch, kind):
+    target, moved = tmp_path / "out", folders._moved_aside
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "precious.txt").write_text("mine")
+
+    def intruded(target):
+        if kind == "file":
+            target.write_text("mine")
+        elif kind == "link":
+            target.symlink_to(tmp_path / "mine")
+        else:
+            (tmp_path / "mine").rename(target)
+        return moved(target)
+
+    monkeypatch.setattr(folders, "_moved_aside", intruded)
+    with pytest.raises(InputError, match=r"is a file|holds 'precious\.txt'"):
+        write(target)
+    assert (target if kind == "file" else target / "precious.txt").read_text() == "mine"
+    assert hidden(tmp_path) == []
+
+
+def test_what_comes_while_the_old_output_goes_gets_a_name_that_shows(earlier, monkeypatch):
+    rename = folders.rename
+
+    def intruded(old, new):
+        rename(old, new)
+        if new.suffix != ".old" and "-kept-" not in new.name:  # the new output is in place
+            (moved,) = new.parent.glob(".skewanova-*.old")
+            (moved / "precious.txt").write_text("mine")
+
+    monkeypatch.setattr(folders, "rename", intruded)
+    with pytest.warns(SkewanovaWarning, match="'out' held something else by the time it was replaced"):
+        write(earlier)
+    (kept,) = earlier.parent.glob("out-kept-*")
+    assert tree(kept) == {"precious.txt": b"mine"}
+    assert (earlier / "numbers.csv").read_text() == "new"
+    assert hidden(earlier.parent) == []
+
+
+def test_an_old_output_that_cannot_come_back_gets_a_name_that_shows(earlier, monkeypatch):
+    rename = folders.rename
+
+    def taken(old, new):
+        if new == earlier and not new.exists():
+            new.mkdir()
+            (new / "precious.txt").write_text("mine")
+        rename(old, new)
+
+    monkeypatch.setattr(folders, "rename", taken)
+    with pytest.warns(SkewanovaWarning), pytest.raises(OutputError, match="'out' cannot be written"):
+        write(earlier)
+    (kept,) = earlier.parent.glob("out-kept-*")
+    assert (kept / "numbers.csv").read_text() == "old"
+    assert tree(earlier) == {"precious.txt": b"mine"}
+    assert hidden(earlier.parent) == []
+
+
+# --- two runs at once ---------------------------------------------------------------------------------------
+
+
+def test_the_second_of_two_runs_is_refused(tmp_path):
+    with whole_folder(tmp_path / "out", MADE) as output:
+        with pytest.raises(InputError, match="another run of skewanova is writing to 'out'; wait for it"):
+            write(tmp_path / "out", "second")
+        output.write("numbers.csv", "first")
+    assert (tmp_path / "out" / "numbers.csv").read_text() == "first"
+    assert hidden(tmp_path) == []
+
+
+def together(*tasks):
+    """Run tasks at once, and return the error of each, or None."""
+    start, errors = threading.Barrier(len(tasks)), [None] * len(tasks)
+
+    def run(number, task):
+        start.wait()
+        try:
+            task()
+        except (InputError, OSError) as error:
+            errors[number] = error
+
+    threads = [threading.Thread(target=run, args=job) for job in enumerate(tasks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("a", "a"), ("a", "a", "a", "b")])
+def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
+    for attempt in range(15):
+        place = tmp_path / str(attempt)
+        tasks = [lambda path=place / "res" / name: write(path) for name in names]
+        errors = together(*tasks)
+        assert all(error is None or isinstance(error, InputError) for error in errors), errors
+        assert all(is_output(place / "res" / name) for name in names)
+        assert hidden(place) == []
+        if len(set(names)) == len(names):
+            assert errors == [None] * len(names)
+
+
+# --- no room, no rights -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def largest_file(size):
+    """Let no file grow beyond a size: what a full disk says at a later byte, this says here."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_file_too_large_leaves_the_earlier_output(earlier):
+    before = tree(earlier.parent)
+    with largest_file(8192), pytest.raises(OutputError, match=r"'out' cannot be written \(File too large\)"):
+        write(earlier, "x" * 10000)
+    assert tree(earlier.parent) == before
+
+
+def test_a_full_disk_leaves_the_earlier_output(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("only the superuser may mount the small disk that this test fills")
+    try:
+        write(disk / "out", "old")
+        before = tree(disk)
+        with pytest.raises(OutputError, match=r"'new' cannot be written \(No space left on device\)") as told:
+            write(disk / "deep" / "new", "x" * 200_000)
+        assert told.value.errno == errno.ENOSPC
+        with pytest.raises(OutputError, match="No space left"):
+            write(disk / "out", "x" * 200_000)
+        assert tree(disk) == before
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_names_too_long_for_the_system(tmp_path):
+    with pytest.raises(OutputError, match="File name too long"):
+        write(tmp_path / ("a" * 300))
+    write(tmp_path / ("a" * 255))  # hidden names beside it are short
+    assert tree(tmp_path).keys() == {"a" * 255 + end for end in (
+        "", "/figures", "/figures/one.svg", "/numbers.csv", "/provenance.json")}  # fmt: skip
+
+
+def test_a_reader_who_left_is_no_fault_of_the_folder(tmp_path):
+    with pytest.raises(BrokenPipeError), whole_folder(tmp_path / "out", MADE):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+    assert tree(tmp_path) == {}
+
+
+# --- runs that are ended ------------------------------------------------------------------------------------
+
+KILLS = """
+import os, random, signal, sys, time
+from pathlib import Path
+from skewanova.base.folders import is_output, own_files, provenance_of, whole_folder, _foreign
+from skewanova.base.system import tidy_end
+
+place, signals = Path(sys.argv[1]), sys.argv[2].split(",")
+made = provenance_of("test", {})
+
+def write(content):
+    with whole_folder(place / "res" / "out", made) as output:
+        for number in range(10):
+            output.write(f"part/{number}.txt", content * 2000)
+
+def work():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with tidy_end():
+        for number in range(10**6):
+            write(str(number))
+
+draw = random.Random(7)
+for attempt in range(12):
+    number = getattr(signal, signals[attempt % len(signals)])
+    child = os.fork()
+    if not child:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    time.sleep(draw.uniform(0.02, 0.4))
+    os.kill(child, number)
+    os.waitpid(child, 0)
+    if number == signal.SIGKILL:
+        old = list(place.rglob("*.old"))
+        whole = old[0] if old and not (place / "res" / "out").exists() else place / "res" / "out"
+        if whole.exists():
+            assert not _foreign(whole), _foreign(whole)
+        write("next run")
+    out = place / "res" / "out"
+    assert not out.exists() or (len(own_files(out)) == 10 and not _foreign(out)), attempt
+    hidden = [path.name for path in place.rglob(".*")]
+    assert not hidden, (attempt, number, hidden)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("signals", ["SIGTERM,SIGHUP,SIGINT", "SIGKILL"])
+def test_runs_that_are_ended_at_any_moment(tmp_path, signals):
+    command = [sys.executable, "-c", KILLS, str(tmp_path), signals]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "done\n", done.stderr[-2000:]
+
+
+def test_an_output_that_a_killed_run_had_moved_aside_comes_back(earlier):
+    before = tree(earlier)
+    earlier.rename(earlier.with_name(f"{folders._mark(earlier)}-0123.old"))
+    with pytest.raises(RuntimeError):
+        failing(earlier, lambda: None)
+    assert tree(earlier) == before
+    earlier.rename(earlier.with_name(f"{folders._mark(earlier)}-4567.old"))
+    (earlier.parent / f"{folders._mark(earlier)}-89ab.new").mkdir()
+    write(earlier)
+    assert hidden(earlier.parent) == []
+
+
+def test_an_old_output_beside_its_successor_goes(earlier):
+    aside = earlier.with_name(f"{folders._mark(earlier)}-0123.old")
+    earlier.rename(aside)
+    write(earlier.with_name("other"))  # the leftovers of another target are not its business
+    assert aside.exists()
+    earlier.mkdir()
+    write(earlier)
+    assert hidden(earlier.parent) == []
+    assert (earlier / "numbers.csv").read_text() == "new"
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+def run(*arguments):
+    return CliRunner().invoke(
+        cli_commands.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80
+    )
+
+
+@pytest.fixture
+def scores(tmp_path):
+    table = sa.load_satellite_scores().frame
+    one = table[table["fold"] == table["fold"].iloc[0]].copy()
+    one["model"] = one["model"].astype(str).replace({"B": "b\rad\n=1+1"})
+    one = one.assign(y_true=one["y_true"].astype(int))
+    (tmp_path / "scores.csv").write_text(folders.csv_text(one), newline="")
+    return tmp_path / "scores.csv"
+
+
+COMMANDS = {
+    "intervals": (["--prior", "0.2"], {"intervals.csv", "intervals.md"}),
+    "operate": (["--recall", "0.8", "--priors", "0.2"], {"operating.csv", "operating.md"}),
+    "plan": (["--difference", "0.05"], {"plans.csv", "plans.txt"}),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_writes_a_folder(scores, tmp_path, command):
+    options, files = COMMANDS[command]
+    out = tmp_path / "res" / "out"
+    done = run(command, scores, *options, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert set(own_files(out)) == files
+    found = json.loads((out / "provenance.json").read_text())
+    assert (found["tool"], found["kind"]) == ("skewanova", command)
+    assert found["input"] == {"name": "scores.csv", "sha256": sa.read_scores(scores).sha256()}
+    (table,) = out.glob("*.csv")
+    with table.open(newline="") as file:
+        assert len({len(row) for row in csv.reader(file)}) == 1
+    assert any("b\rad" in str(name) for name in pd.read_csv(table).iloc[:, :2].to_numpy().ravel())
+    text = next(path for path in out.iterdir() if path.suffix in {".md", ".txt"})
+    assert run("report", out).output == f"{text}\n"
+    before = scores.read_bytes()
+    for place in (scores, scores.parent):
+        refused = run(command, scores, *options, "--out", place)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("Error: --out must be")
+        assert refused.stderr.count("\n") == 1
+    assert scores.read_bytes() == before
+    assert hidden(tmp_path) == []
+
+
+def test_a_table_inside_an_output_is_an_input(scores, tmp_path):
+    assert run("intervals", scores, "--prior", "0.2", "--out", tmp_path / "out").exit_code == 0
+    with whole_folder(tmp_path / "out", MADE) as output:
+        output.write("scores.csv", scores.read_bytes())
+    refused = run("intervals", tmp_path / "out" / "scores.csv", "--prior", "0.2", "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "--out must not be the input or hold it" in refused.stderr
+
+
+def fail_with(error):
+    def fail(*_args, **_options):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (MemoryError(), "there is not enough memory; a Parquet file is read in passes where it must be"),
+        (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OutputError("'out' cannot be written"), "'out' cannot be written"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line_and_exit_status_1(scores, monkeypatch, error, text):
+    monkeypatch.setattr(sa, "interval_table", fail_with(error))
+    done = run("intervals", scores, "--prior", "0.2")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", f"Error: {text}\n")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), PermissionError(errno.EACCES, "Permission denied")])
+def test_an_input_that_cannot_be_read_is_exit_status_2(scores, monkeypatch, error):
+    monkeypatch.setattr(sa, "read_scores", fail_with(error))
+    done = run("intervals", scores, "--prior", "0.2")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: 'scores.csv' ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_names_too_long_on_the_command_line(scores, tmp_path):
+    unread = run("check", tmp_path / ("a" * 300 + ".csv"))
+    assert (unread.exit_code, unread.stderr.count("\n")) == (2, 1)
+    unwritten = run("intervals", scores, "--out", tmp_path / ("a" * 300))
+    assert (unwritten.exit_code, unwritten.stderr.count("\n")) == (1, 1)
+    assert "cannot be written (File name too long)" in unwritten.stderr
+
+
+def start(code, **options):
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, **options)
+
+
+HELP = "import sys; from skewanova.cli.__main__ import main; sys.argv[1:] = ['compare', '--help']; main()"
+
+
+def test_a_full_standard_output_is_one_line():
+    with open("/dev/full", "w") as full, start(HELP, stdout=full) as process:
+        assert process.communicate(timeout=60)[1] == "Error: No space left on device\n"
+    assert process.returncode == 1
+
+
+def test_a_closed_pipe_is_quiet():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with start(HELP, stdout=writer) as process:
+        os.close(writer)
+        assert process.communicate(timeout=60)[1] == ""
+
+
+def test_an_interrupt_while_the_command_loads_is_quiet():
+    code = (
+        "import sys, time\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'skewanova.cli.commands':\n"
+        "            print('loading', flush=True)\n"
+        "            time.sleep(60)\n"
+        "from skewanova.cli.__main__ import main\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "main()\n"
+    )
+    with start(code, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(2)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -2
+
+
+# --- help ---------------------------------------------------------------------------------------------------
+
+
+def commands(group=cli_commands.main, path=()):
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*path, name))
+
+
+def test_help_shows_no_marks_and_cuts_no_sentence():
+    texts = {path: run(*path, "--help").output for path in commands()}
+    assert not any("\\b" in text or "\b" in text for text in texts.values())
+    examples = [text for text in texts.values() if "xample" in text]
+    assert len(examples) == 4
+    assert all(line.strip() in {"Example:", "For example, in ~/.bashrc:"} for text in examples
+               for line in text.split("\n") if "xample" in line)  # fmt: skip
+    for group in ((), ("study",)):
+        listed = texts[group].split("Commands:\n")[1].rstrip("\n").split("\n")
+        assert all(line.endswith(".") and "et al." not in line for line in listed), listed

@@ -1,0 +1,86 @@
+"""Every result with a frame gives it to polars too, the same cell for cell."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import skewanova as sa
+from skewanova.base import text
+from skewanova.base.frames import Framed
+from skewanova.studies import results as studies_results
+
+
+class Given(Framed):
+    def __init__(self, frame):
+        self.frame = frame
+
+    def to_frame(self):
+        return self.frame
+
+
+@pytest.fixture(scope="module")
+def results():
+    comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), priors=(0.5, 0.2))
+    evaluation = sa.evaluate(sa.load_satellite_scores(), priors=(0.5, 0.2))
+    two_way = sa.two_way_anova(evaluation.iauprec)
+    return [evaluation, two_way, sa.tukey_hsd(two_way), sa.hotelling_anova(comparison.iauprec)]
+
+
+def same(expected, found):
+    missing = expected is None or expected != expected
+    return found is None if missing else expected == found and type(expected) is type(found)
+
+
+def test_results_are_the_same_in_polars(results):
+    for result in results:
+        frame, polars = result.to_frame(), result.to_polars()
+        assert isinstance(polars, pl.DataFrame)
+        assert polars.columns == frame.columns.tolist()
+        for name in frame:
+            assert all(map(same, frame[name].tolist(), polars[name].to_list())), name
+
+
+def test_every_class_with_a_frame_has_it():
+
+    kinds = {sa.AnovaResult, sa.Evaluation, sa.OmnibusResult, sa.PosthocResult}
+    kinds |= {studies_results.CurveStudy, text.Table, studies_results.StudyResult}
+    assert kinds <= set(Framed.__subclasses__())
+
+
+def test_kinds_of_columns():
+    frame = pd.DataFrame(
+        {
+            "number": [1.5, np.nan, np.inf],
+            "whole": [2**53 + 1, 2, 3],
+            "truth": [True, False, True],
+            "text": pd.Series(["a", None, "$"], dtype="str"),
+            "level": pd.Categorical(["b", "a", None], categories=["b", "a"]),
+            "mixed": [True, None, np.nan],
+            "nullable": pd.array([1, None, 3], dtype="Int64"),
+        }
+    )
+    assert Given(frame).to_polars().to_dict(as_series=False) == {
+        "number": [1.5, None, np.inf],
+        "whole": [2**53 + 1, 2, 3],
+        "truth": [True, False, True],
+        "text": ["a", None, "$"],
+        "level": ["b", "a", None],
+        "mixed": [True, None, None],
+        "nullable": [1, None, 3],
+    }
+
+
+def test_an_empty_frame():
+    assert Given(pd.DataFrame({"a": np.zeros(0), "b": pd.Series([], dtype=object)})).to_polars().shape == (
+        0,
+        2,
+    )
+
+
+def test_without_polars(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(sa.InputError, match=r"^this needs polars: pip install polars$"):
+        Given(pd.DataFrame({"a": [1]})).to_polars()

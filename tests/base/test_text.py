@@ -1,0 +1,260 @@
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skewanova.base import text as base_text
+from skewanova.base.text import Table
+
+HOSTILE = [
+    "A|B", "a_b%$", "<script>alert(1)</script>", "**bold**", "`code`", r"\back\|slash", "{x}", "-0.5",
+    "[link](http://x)", "[optional]", "* star", "# head", "~~gone~~", "&amp; & &lt;", "C(x)", "../x", "x^2",
+    '"quoted"', "a--b",
+    "new\nline", "tab\there", "\x1b[31mred", "nul\x00", "\u202eabc", "é模型", "!img", "$$", "%", "\\", "|",
+    "",
+]  # fmt: skip
+
+
+def table(names, **options):
+    rows = tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(names))
+    return Table("demo", "Caption of the table", ("Model", "Value", "Interval"), rows, **options)
+
+
+def visible(name):
+    seen = {sign: " " if sign.isspace() else repr(sign)[1:-1] for sign in name if not sign.isprintable()}
+    return "".join(seen.get(sign, sign) for sign in name)
+
+
+# --- rounding ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.12345, 3, "0.123"), (0.0005, 3, "0.001"), (-0.0004, 3, "0.000"), (-0.0, 3, "0.000"),
+        (-0.0006, 3, "-0.001"), (1, 3, "1.000"), (12.5, 0, "12"), (-0.4, 0, "0"), (1e10, 1, "10000000000.0"),
+        (np.nan, 3, ""), (np.inf, 3, "inf"), (-np.inf, 2, "-inf"), (np.float64(2 / 3), 4, "0.6667"),
+    ],
+)  # fmt: skip
+def test_numbers(value, digits, text):
+    assert base_text.format_number(value, digits) == text
+
+
+def test_three_decimals_are_the_default():
+    assert base_text.format_number(2 / 3) == "0.667"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.nan, ""), (0.0, "<0.0001"), (9.99e-5, "<0.0001"), (1e-4, "0.0001"), (0.00056, "0.0006"),
+        (0.001, "0.001"), (0.0456, "0.046"), (0.0996, "0.100"), (0.1, "0.10"), (0.055, "0.055"),
+        (0.5, "0.50"), (0.999, "1.00"), (1.0, "1.00"),
+    ],
+)  # fmt: skip
+def test_p_values(value, text):
+    assert base_text.format_p(value) == text
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text(max_size=60), max_size=12))
+def test_short_names_fit_and_stay_distinct(names):
+    short = base_text.short_names(names)
+    assert set(short) == set(names)
+    assert len(set(short.values())) == len(short)
+    assert all(len(label) <= base_text.NAME_WIDTH and label.isprintable() for label in short.values())
+
+
+def test_short_names_keep_both_ends():
+    names = [
+        "plain",
+        "classifier with a very long name, version 1",
+        "classifier with a very long name, version 2",
+    ]
+    short = base_text.short_names(names)
+    assert list(short.values()) == ["plain", "classifier wi...ersion 1", "classifier wi...ersion 2"]
+    alike = [f"the first part{i}the last part of all" for i in range(12)]
+    assert base_text.short_names(alike)[alike[11]] == "the first ...of all (12)"
+    assert base_text.shortened("x" * 24) == "x" * 24
+    assert base_text.shortened("a\nb\x1b[0m") == r"a b\x1b[0m"
+
+
+# --- text -------------------------------------------------------------------------------------------------
+
+
+def test_text_is_aligned_and_names_its_columns():
+    found = Table("t", "Caption", ("Model", "X"), (("a", "1.5"), ("long", "-10.25")), note="Note.").to_text()
+    assert found == "Caption\n\nModel       X\na         1.5\nlong   -10.25\n\nNote."
+
+
+@given(
+    st.lists(st.text(max_size=50), min_size=1, max_size=5, unique=True),
+    st.integers(1, 20),
+    st.integers(40, 100),
+)
+def test_text_stays_within_the_width(names, n_columns, width):
+    header = ("Model", *(f"AUPREC(0.{i}1)" for i in range(n_columns)))
+    rows = tuple((name, *["0.123 (0.045)"] * (n_columns - 1), name) for name in names)
+    found = Table("t", "caption " * 30, header, rows, note="note " * 40).to_text(width)
+    lines = found.split("\n")
+    assert max(map(len, lines)) <= width
+    assert all(line.isprintable() for line in lines)
+    assert sum(line.count("0.123 (0.045)") for line in lines) == len(names) * (n_columns - 1)
+    for head in header[1:]:
+        assert found.count(head) == 1
+    blocks = [line for line in lines if line.startswith("Model ")]
+    labels = {label.strip() for label in base_text.short_names(names).values()}
+    assert sum(any(line.startswith(label) for label in labels) for line in lines) >= len(names) * len(blocks)
+
+
+def test_names_given_are_used_in_every_column():
+    long = "n" * 60
+    found = Table("t", "c", ("Model", "Runner-up"), (("x", long), (long, "x"))).to_text(
+        names={long: "nn", "x": "x"}
+    )
+    assert found.split("\n")[-2:] == ["x             nn", "nn             x"]
+    assert long not in found
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------
+
+
+def markdown_cells(line):
+    """Cells of one line as a reader of GitHub-flavoured Markdown takes them: split at bare bars."""
+    parts = re.split(r"(?<!\\)(?:\\\\)*\|", line)
+    assert parts[0] == parts[-1] == ""
+    return [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", part.strip()) for part in parts[1:-1]]
+
+
+def test_hostile_names_survive_markdown():
+    lines = table(HOSTILE, bold=frozenset({(0, 1)}), note="p < 0.05 * a|b").to_markdown().split("\n")
+    assert lines[:2] == ["**Caption of the table**", ""]
+    assert lines[-2:] == ["", r"p \< 0.05 \* a\|b"]
+    body = lines[2:-2]
+    assert len(body) == 2 + len(HOSTILE)
+    assert body[1] == "| --- | ---: | ---: |"
+    for line in body[2:]:
+        bare = line.replace("\\\\", "")
+        assert len(re.findall(r"(?<!\\)\|", bare)) == 4
+        assert not re.search(r"(?<!\\)[<>`_\[\]$&#~!{}]", bare)
+    escaped = [base_text.markdown_escape(name) for name in HOSTILE]
+    assert [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text) for text in escaped] == list(map(visible, HOSTILE))
+    assert markdown_cells(body[2])[1:] == ["**0.5**", "0.250 to 0.750"]
+    assert markdown_cells(body[0]) == ["Model", "Value", "Interval"]
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("\\", r"\textbackslash{}"), ("{}", r"\{\}"), ("$5", r"\$5"), ("a&b", r"a\&b"), ("#", r"\#"),
+        ("a_b", r"a\_b"), ("50%", r"50\%"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}"),
+        ("<", r"\textless{}"), (">", r"\textgreater{}"), ("|", r"\textbar{}"), ('"', r"\textquotedbl{}"),
+        ("[x]", "{[}x]"), ("*", "{*}"),
+        ("a--b", "a-{}-b"), ("---", "-{}-{}-"), ("-0.5", "$-$0.5"), ("-0.2 to -0.1", "$-$0.2 to $-$0.1"),
+        ("2-way", "2-way"), ("a-1", "a-1"), ("a\nb\x00c", r"a b\textbackslash{}x00c"),
+        (r"\$_{", r"\textbackslash{}\$\_\{"),
+    ],
+)  # fmt: skip
+def test_latex_specials(text, known):
+    assert base_text.latex_escape(text) == known
+
+
+def test_latex_table():
+    found = table(HOSTILE, bold=frozenset({(1, 1)}), note="50% of folds.").to_latex()
+    assert found.startswith("\\begin{table}[htbp]\n\\centering\n")
+    assert r"\caption{Caption of the table. 50\% of folds.}" in found
+    assert r"\label{tab:demo}" in found
+    assert r"\begin{tabular}{lrr}" in found
+    body = found[found.index("\\midrule") : found.index("\\bottomrule")].split("\n")[1:-1]
+    assert len(body) == len(HOSTILE)
+    for i, line in enumerate(body):
+        assert line.endswith(r"\\")
+        assert not line.startswith(("[", "*"))
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert (rf"\textbf{{{i}.5}}" in line) == (i == 1)
+        assert unicodedata.category(line[0]) != "Cc"
+
+
+# --- HTML -------------------------------------------------------------------------------------------------
+
+
+class Cells(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.rows, self.inside = set(), [], False
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in {"td", "th"}
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def test_html_table():
+    names = [*HOSTILE, "a name of more than fifty signs " * 4, *(f"model {i}" for i in range(100))]
+    parser = Cells()
+    found = table(names, bold=frozenset({(2, 1)}), note="p < 0.05").to_html()
+    parser.feed(found)
+    assert parser.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "p"}
+    assert found.count("<strong>") == found.count("<strong>2.5</strong>") == 1
+    assert "<caption>Caption of the table</caption>" in found
+    assert found.endswith("<p>p &lt; 0.05</p>")
+    assert parser.rows[0] == ["Model", "Value", "Interval"]
+    assert [row[0].strip() for row in parser.rows[1:]] == [visible(name).strip() for name in names]
+    assert {len(row) for row in parser.rows} == {3}
+
+
+def test_cells_as_a_frame():
+    frame = table(["a", "b"]).to_frame()
+    assert frame.to_numpy().tolist() == [["a", "0.5", "0.250 to 0.750"], ["b", "1.5", "0.250 to 0.750"]]
+    assert list(frame) == ["Model", "Value", "Interval"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.04, "1"), (3.24, "3.2"), (9.96, "10"), (47.2, "47"), (99.6, "100"), (1234.0, "1,200")],
+)
+def test_factors_have_two_digits_and_no_exponent(value, text):
+    assert base_text.format_factor(value) == text
+
+
+# --- what cannot be seen ----------------------------------------------------------------------------------
+
+
+def test_visible_leaves_what_shows_and_writes_out_what_does_not():
+    for text in ("plain", "é模型", "e\u0301", "שלום", "a  b", "🙂", "\\x1b"):
+        assert base_text.visible(text) == text
+    assert base_text.visible("a\tb\r\nc\u2028d\xa0e") == "a b  c d e"
+    unseen = "\x00\x1b\x7f\x9b\xad\u034f\u115f\u200b\u200d\u202e\u2066\u2800\u3164\ufe0f\ufeff\ud800"
+    unseen += "\U000e0041\U000e0100"
+    assert base_text.visible(unseen) == unseen.encode("unicode_escape").decode()
+    assert base_text.visible_lines("a\x07\n\n b\r") == "a\\x07\n\n b "
+
+
+def test_what_is_visible_is_printable_and_stays():
+    for sign in map(chr, range(0x3000)):
+        shown = base_text.visible(sign)
+        assert shown.isprintable()
+        assert base_text.visible(shown) == shown
+
+
+def test_latex_joins_letters_and_accents():
+    assert base_text.latex_escape("re\u0301seau") == "réseau"

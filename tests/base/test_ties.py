@@ -1,0 +1,155 @@
+"""Near-ties: levelled by hand-made values; whole result folders under every kernel that the processor has."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+from processor_cases import WITH_PICTURES
+
+from skewanova.base.ties import TIE, falling_order, is_largest, levelled
+
+#: Kernels of OpenBLAS, and what the processor must have for them.
+KERNELS = {"Zen": "AVX2", "SkylakeX": "AVX512_SKX"}
+SAID_FOR = {"Zen": "Haswell", "SkylakeX": "SkylakeX"}  # Zen computes with Haswell's
+SCRIPT = Path(__file__).with_name("processor_cases.py")
+#: An area's rounding, where the number itself is but rounding.
+ROUNDING = 1e-12
+PATH_NUMBERS = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+
+
+# --- by hand ------------------------------------------------------------------------------------------------
+
+
+def test_values_in_a_row_of_near_ties_are_levelled():
+    given_ = [0.3, 0.5 + 1e-13, 0.5, np.nan, 0.5 - 1e-13, 0.3 + 1e-9]
+    np.testing.assert_equal(
+        levelled(given_), [0.3, 0.5 - 1e-13, 0.5 - 1e-13, np.nan, 0.5 - 1e-13, 0.3 + 1e-9]
+    )
+
+
+def test_large_values_tie_by_their_share_and_infinity_with_itself_alone():
+    values = [1e6, 1e6 + 1e-7, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0]
+    np.testing.assert_equal(levelled(values), [1e6, 1e6, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0])
+
+
+def test_rows_are_levelled_apart():
+    found = levelled([[0.1, 0.1 + 1e-14], [0.2, 0.3]])
+    assert found.tolist() == [[0.1, 0.1], [0.2, 0.3]]
+
+
+@pytest.mark.parametrize("shift", [-TIE / 2, 0.0, TIE / 2])
+def test_near_ties_keep_their_order(shift):
+    assert falling_order([0.5, 0.7, 0.5 + shift, 0.9]) == [3, 1, 0, 2]
+    assert is_largest([0.9, 0.7, 0.9 + shift]).tolist() == [True, False, True]
+
+
+def test_what_is_beyond_rounding_is_no_tie():
+    assert falling_order([0.5, 0.5 + 3 * TIE]) == [1, 0]
+    assert is_largest([0.5, 0.5 + 3 * TIE]).tolist() == [False, True]
+
+
+def test_nan_stands_last():
+    assert falling_order([np.nan, 0.1, 0.2]) == [2, 1, 0]
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(0, 2**31))
+def test_rounding_changes_no_order(places, seed):
+    exact = np.array(places) / 7
+    rounded = exact + np.random.default_rng(seed).uniform(-1e-15, 1e-15, len(places))
+    assert falling_order(rounded) == falling_order(exact)
+    assert is_largest(rounded).tolist() == (exact == exact.max()).tolist()
+
+
+# --- under other kernels ------------------------------------------------------------------------------------
+
+
+def written(folder, **environment):
+    """Folder of results written by a process of its own."""
+    own = {"SOURCE_DATE_EPOCH": "0", "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, str(SCRIPT), str(folder)], env=os.environ | own | environment, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def haswell(tmp_path_factory):
+    if not __cpu_features__.get("AVX2"):
+        pytest.skip("this processor has no AVX2, so that OpenBLAS's Haswell kernels cannot run")
+    return written(tmp_path_factory.mktemp("haswell"), OPENBLAS_CORETYPE="Haswell")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_results_are_the_same_under_other_kernels(haswell, kernel, tmp_path):
+    if not __cpu_features__.get(KERNELS[kernel]):
+        pytest.skip(f"this processor has no {KERNELS[kernel]}, so that OpenBLAS's {kernel} cannot run")
+    found = written(tmp_path / kernel, OPENBLAS_CORETYPE=kernel)
+    assert set(json.loads((haswell / "kernels.json").read_text())) == {"Haswell"}
+    assert set(json.loads((found / "kernels.json").read_text())) == {SAID_FOR[kernel]}
+    check_same(haswell, found)
+
+
+def test_results_are_the_same_with_narrow_registers(haswell, tmp_path):
+    """NumPy's own loops sum in another order where the processor can do less at once."""
+    wide = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+    if not wide:
+        pytest.skip("this NumPy has no other loops for this processor")
+    narrow = " ".join(wide)
+    check_same(
+        haswell, written(tmp_path / "narrow", OPENBLAS_CORETYPE="Haswell", NPY_DISABLE_CPU_FEATURES=narrow)
+    )
+
+
+def check_same(folder, other):
+    names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+    assert names == sorted(str(p.relative_to(other)) for p in other.rglob("*") if p.is_file())
+    assert any(name.endswith(".svg") for name in names)
+    for name in names:
+        if name != "kernels.json":
+            _SAME.get(Path(name).suffix, same_text)(folder / name, other / name)
+
+
+def same_table(path, other):
+    """Text is equal; numbers agree within 1e-9 of them, or are rounding."""
+    one, two = (pd.read_csv(p, keep_default_na=False, dtype=str) for p in (path, other))
+    assert list(one) == list(two), path
+    assert len(one) == len(two), path
+    for column in one:
+        a, b = (pd.to_numeric(frame[column].replace("", "nan"), errors="coerce") for frame in (one, two))
+        text = a.isna() | b.isna()
+        assert one.loc[text, column].tolist() == two.loc[text, column].tolist(), (path, column)
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=ROUNDING, err_msg=f"{path} {column}")
+
+
+def same_text(path, other):
+    assert path.read_text() == other.read_text(), path
+
+
+def same_page(path, other):
+    """The words of a page; its pictures have files of their own."""
+    one, two = (re.sub(r"<svg.*?</svg>", "", p.read_text(), flags=re.DOTALL) for p in (path, other))
+    assert one == two, path
+
+
+def same_picture(path, other):
+    """The numbers of every path, to a hundredth of a point."""
+    assert WITH_PICTURES in str(path)
+    one, two = (re.findall(r'\bd="([^"]*)"', p.read_text()) for p in (path, other))
+    a, b = ([float(n) for d in paths for n in PATH_NUMBERS.findall(d)] for paths in (one, two))
+    np.testing.assert_allclose(b, a, atol=0.01, err_msg=str(path))
+
+
+def same_bytes_or_more(path, other):
+    """A picture in pixels: its vectors are compared."""
+    assert path.stat().st_size > 0
+    assert other.stat().st_size > 0
+
+
+_SAME = {".csv": same_table, ".html": same_page, ".svg": same_picture, ".png": same_bytes_or_more}

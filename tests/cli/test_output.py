@@ -1,0 +1,300 @@
+"""What the commands print: for people in colours, for programs as JSON, for logs as plain text."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from command_runs import QUICK, assert_refused, folder, frame, run  # noqa: F401  (`folder` is a fixture)
+
+import skewanova as sa
+from skewanova.base.progress import listening, stage
+from skewanova.base.text import visible
+from skewanova.cli import commands as cli_commands
+from skewanova.cli import output as cli_output
+from skewanova.report.figures import KINDS
+from skewanova.report.folder import CSV_FILES
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known():
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5,))
+
+
+def test_comparison_as_json_holds_every_frame(folder, known):  # noqa: F811
+    done = run("compare", "scores.csv", *QUICK, "--json", "--out", "report")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert found["command"] == "compare"
+    assert found["skewanova"] == sa.__version__
+    assert tuple(found["conclusions"]) == known.conclusions
+    assert tuple(found["warnings"]) == known.warnings
+    assert found["advice"] == known.advice
+    assert found["settings"]["deployment_limits"] == [0.4, 0.5]
+    for name, attribute in CSV_FILES.items():
+        records, rows = found[name.removesuffix(".csv")], getattr(known, attribute)
+        assert len(records) == len(rows)
+        for record, row in zip(records, rows.to_dict("records"), strict=True):
+            assert list(record) == list(row)
+            for value, wanted in zip(record.values(), row.values(), strict=True):
+                missing = isinstance(wanted, float) and not np.isfinite(wanted)
+                assert value is None if missing else value == wanted
+    assert (folder / "report" / "report.html").is_file()
+
+
+def test_check_as_json(folder):  # noqa: F811
+    found = json.loads(run("check", "scores.csv", "--json").stdout)
+    assert found.pop("skewanova") == sa.__version__
+    assert found == {
+        "command": "check", "models": ["m0", "m1"], "folds": ["1", "2", "3"], "n_rows": 240,
+        "n_positive": 120, "n_negative": 120, "has_cases": False, "warnings": [],
+    }  # fmt: skip
+    assert_refused(["check", "absent.csv", "--json"], "there is no file", folder)
+
+
+def test_intervals_as_json(folder):  # noqa: F811
+    found = json.loads(run("intervals", "scores.csv", "--prior", "0.4", "--json").stdout)
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        known = sa.interval_table(sa.read_scores("scores.csv"), prior=0.4)
+    assert [row["estimate"] for row in found["intervals"]] == known["estimate"].tolist()
+    assert list(found["intervals"][0]) == list(known)
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.nan, None), (-np.inf, None), (np.float64(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True),
+        (pd.NA, "<NA>"), ({"a": (1, np.nan)}, {"a": [1, None]}), (np.arange(2), [0, 1]), (None, None),
+        (pd.DataFrame({"a b": [np.nan]}), [{"a b": None}]),
+    ],
+)  # fmt: skip
+def test_what_json_has(value, plain):
+    assert cli_output._plain(value) == plain
+
+
+# --- quiet, width, colours --------------------------------------------------------------------------------
+
+
+def test_quiet_prints_nothing_and_writes(folder):  # noqa: F811
+    done = run("compare", "scores.csv", *QUICK, "--quiet", "--out", "report")
+    assert (done.exit_code, done.output) == (0, "")
+    assert (folder / "report" / "report.html").is_file()
+    assert run("check", "scores.csv", "-q").output == ""
+    assert run("intervals", "scores.csv", "-q").output == ""
+    assert_refused(["check", "absent.csv", "--quiet"], "there is no file", folder)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_lines_fit_the_screen(folder, monkeypatch, columns):  # noqa: F811
+    monkeypatch.setenv("COLUMNS", str(columns))
+    frame(n_models=5).to_csv("scores.csv", index=False)
+    for command in ("compare", "intervals", "check"):
+        done = run(command, "scores.csv", *(QUICK if command == "compare" else []))
+        assert done.exit_code == 0
+        lengths = [len(line) for line in done.output.split("\n")]
+        assert max(lengths) <= columns
+        assert command == "check" or max(lengths) > columns - 25
+
+
+def test_colours_on_a_terminal_only(folder, known):  # noqa: F811
+    def output(colour, **environment):
+        options = {"color": colour, "env": environment, "prog_name": "skewanova"}
+        return CliRunner().invoke(cli_commands.main, ["compare", "scores.csv", *QUICK], **options).output
+
+    plain = output(False)
+    assert plain == known.summary() + "\n"
+    assert "\x1b[1mConclusions\x1b[0m\n" in output(True)
+    assert output(True, NO_COLOR="1") == plain
+
+
+def test_what_is_coloured():
+    text = "Two models\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
+    red = cli_output.coloured(text).split("\n")
+    assert red[0] == "\x1b[1mTwo models\x1b[0m"
+    assert red[3:5] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
+    assert red[7:] == ["\x1b[33m- few\x1b[0m", "", "last"]
+
+
+def test_errors_are_red_on_a_terminal(folder):  # noqa: F811
+    done = CliRunner().invoke(cli_commands.main, ["check", "absent.csv"], color=True)
+    assert done.stderr.startswith("\x1b[31m\x1b[1mError:\x1b[0m there is no file")
+
+
+def test_errors_name_the_option_of_the_shell(folder):  # noqa: F811
+    frame().replace({"y_true": {0: "ok", 1: "fraud"}}).to_csv("scores.csv", index=False)
+    assert_refused(["check", "scores.csv"], "say which is the positive class with --positive ", folder)
+
+
+# --- progress ---------------------------------------------------------------------------------------------
+
+
+def test_stages_reach_who_listens():
+    heard = []
+    with listening(heard.append):
+        stage("measures")
+    stage("nobody hears")
+    assert heard == ["measures"]
+
+
+def test_every_stage_is_counted(folder):  # noqa: F811
+    heard = []
+    with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
+        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5, 0.4)).save("report")
+    assert len(heard) == cli_commands.STAGES + len(KINDS)
+    assert heard[0] == "scores"
+    assert heard[-1].removeprefix("figure ").replace(" ", "_") == KINDS[-1]
+
+
+@pytest.mark.skipif(find_spec("pty") is None, reason="needs a pseudo-terminal")
+def test_progress_on_a_terminal_leaves_the_output_clean(folder):  # noqa: F811
+    import pty
+    import select
+    import termios
+
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    command = [sys.executable, "-m", "skewanova.cli.commands", "compare", "scores.csv", *QUICK]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=slave, check=False, env={**os.environ})
+    assert select.select([master], [], [], 5)[0], "nothing was shown"
+    shown = os.read(master, 100_000).decode()
+    os.close(slave)
+    os.close(master)
+    assert done.returncode == 0
+    assert "measures" in shown
+    assert shown.endswith("\r")
+    assert b"measures  " not in done.stdout
+    assert done.stdout.startswith(b"Advice\n")
+
+
+# --- report, completion -----------------------------------------------------------------------------------
+
+
+def test_report_tells_and_opens_the_page(folder, monkeypatch):  # noqa: F811
+    opened = []
+    monkeypatch.setattr(cli_commands.click, "launch", lambda address: opened.append(address) or 0)
+    run("compare", "scores.csv", *QUICK, "--quiet", "--out", "my report")
+    page = os.path.join("my report", "report.html")
+    assert run("report", "my report").output == f"{page}\n"
+    assert opened == []
+    assert run("report", "my report", "--open").output == f"{page}\n"
+    assert opened == [(folder / page).as_uri()]
+    monkeypatch.setattr(cli_commands.click, "launch", lambda address: 3)
+    assert_refused(
+        ["report", "my report", "--open"], "no browser could be started; open '.*' yourself", folder
+    )
+    (folder / page).unlink()
+    assert_refused(["report", "my report"], "is not a folder that skewanova wrote", folder)
+
+
+def test_report_of_another_folder_is_refused(folder):  # noqa: F811
+    (folder / "report.html").write_text("mine")
+    for place in (".", "absent", "scores.csv"):
+        assert_refused(["report", place], "is not a folder that skewanova wrote; write one by", folder)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_the_script_of_the_shell(shell):
+    done = run("completion", shell)
+    assert done.exit_code == 0
+    assert f"_SKEWANOVA_COMPLETE={shell}_complete" in done.output
+
+
+def test_completion_completes():
+    environment = {"_SKEWANOVA_COMPLETE": "bash_complete", "COMP_WORDS": "skewanova com", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(cli_commands.main, [], prog_name="skewanova", env=environment)
+    assert {"plain,compare", "plain,completion"} <= set(done.output.split())
+
+
+# --- names on a terminal ----------------------------------------------------------------------------------
+
+#: Title of the window, C1 control sequence, text from right to left, sign without width, delete, filler.
+HOSTILE = ("a\x1b]0;title\x07", "b\x9b31m", "c\u202etxt", "d\u200b", "e\x7f", "f\u3164", "g\x08\x08")
+COMMANDS = """
+import sys
+from skewanova.cli.commands import main
+for command in {commands!r}:
+    try:
+        main(command, prog_name="skewanova")
+    except SystemExit as end:
+        print("status", end.code)
+"""
+
+
+def on_a_terminal(commands):
+    """What a terminal gets of some commands, run one after the other."""
+    pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMANDS.format(commands=commands)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    received = b""
+    with suppress(OSError):  # Linux tells so that the other end is closed
+        while part := os.read(ours, 1 << 16):
+            received += part
+    os.close(ours)
+    process.wait(60)
+    return received.decode()
+
+
+def assert_nothing_unseen(text):
+    """Colours and movements of the commands' own are left, and nothing that a name brought along."""
+    own = re.sub(r"\x1b\[(\d+m|A)|\r", "", text)
+    assert [line for line in own.split("\n") if visible(line) != line] == []
+
+
+def hostile_table():
+    names = dict(zip(("m0", "m1"), (HOSTILE[0] + HOSTILE[1], "".join(HOSTILE[2:])), strict=True))
+    return frame().replace({"model": names})
+
+
+def test_no_name_of_a_table_acts_on_a_terminal(folder):  # noqa: F811
+    hostile_table().to_csv("scores.csv", index=False)
+    hostile_table().assign(fold=HOSTILE[0]).to_csv("folds.csv", index=False)
+    hostile_table().iloc[:-1].assign(y_true=HOSTILE[1]).to_csv("labels.csv", index=False)
+    hostile_table().query("not (fold == 2 and model.str.startswith('a'))").to_csv("lacking.csv", index=False)
+    hostile_table().rename(columns={"y_score": HOSTILE[0]}).to_csv("heads.csv", index=False)
+    hostile_table().to_csv(f"{HOSTILE[0]}.csv", index=False)
+    text = on_a_terminal(
+        [
+            ["check", "scores.csv"],
+            ["check", "scores.csv", "--json"],
+            ["compare", "scores.csv", "--seed", "1"],
+            ["intervals", "scores.csv", "--method", "wilson"],
+            ["operate", "scores.csv", "--threshold", "0"],
+            ["plan", "scores.csv"],
+            ["compare", "scores.csv", "--control", "\x1b[2J"],
+            *(["check", name] for name in ("folds.csv", "labels.csv", "lacking.csv", "heads.csv")),
+            ["check", f"{HOSTILE[0]}.csv", "--score-column", HOSTILE[2]],
+            ["check", f"{HOSTILE[2]}.txt"],
+        ]
+    )
+    assert (text.count("status 0"), text.count("status 2")) == (7, 6)
+    assert_nothing_unseen(text)
+    for name in HOSTILE:
+        assert visible(name) in text
+
+
+def test_no_name_of_a_data_set_acts_on_a_terminal(folder):  # noqa: F811
+    parts = [hostile_table().assign(dataset=name) for name in HOSTILE[:5]]
+    pd.concat(parts).to_csv("scores.csv", index=False)
+    pd.concat([*parts, parts[0].assign(dataset=HOSTILE[5], fold="")]).to_csv("wrong.csv", index=False)
+    commands = [["check", "scores.csv"], ["check", "scores.csv", "--json"], ["check", "wrong.csv"]]
+    text = on_a_terminal([*commands, ["compare", "scores.csv", *QUICK]])
+    assert (text.count("status 0"), text.count("status 2")) == (3, 1)
+    assert_nothing_unseen(text)
+    for name in HOSTILE[:5]:
+        assert f"data set {visible(name)}" in text
+    assert visible(HOSTILE[5]) in text

@@ -1,0 +1,363 @@
+"""Several data sets: reading, tests across them, meta-analysis, text, folder and command."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import skewanova as sa
+from skewanova.cli import commands
+from skewanova.comparison.datasets import ACROSS_RANKING_COLUMNS, HIERARCHICAL_COLUMNS, MEAN_COLUMNS
+from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.inference.random_effects import random_effects
+from skewanova.report import datasets
+from skewanova.scores.table import path_sha256
+
+OPTIONS = {"priors": (0.5, 0.4), "resampling": "independent"}
+NAMES = ("../one", "<b>two</b>", "three")
+
+
+def many(names=NAMES, effects=(1.5, 1.2, 0.8), seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], [80, 40])
+    parts = [
+        pd.DataFrame(
+            {
+                "dataset": name,
+                "model": f"m{m}",
+                "fold": fold,
+                "y_true": labels,
+                "y_score": rng.normal(size=120) + effect * labels,
+            }
+        )
+        for name in names
+        for fold in range(4)
+        for m, effect in enumerate(effects)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def result():
+    with pytest.warns(
+        sa.SkewanovaWarning, match=r"^with 3 data sets, signed ranks cannot reach p below 0\.25"
+    ):
+        return sa.compare_datasets(many(), 0.4, options=OPTIONS)
+
+
+# --- meta-analysis ------------------------------------------------------------------------------------------
+
+EFFECTS = np.array([0.03, 0.01, -0.02, 0.08, 0.05, 0.02])
+VARIANCES = np.array([4, 9, 1, 16, 2.5, 6]) * 1e-4
+#: R 4, metafor 3.8.1: rma(d, v, method="PM", test="adhoc", control=list(tol=1e-12, maxiter=10000)), for d as
+#: it stands and d / 3: b, se, zval, pval, sqrt(tau2), QE, QEp, I2 / 100.
+METAFOR = {
+    1: (0.0217128111372, 0.0135849683843, 1.59829677353, 0.170869730736, 0.025002689626, 19.5851942312,
+        0.00149465276364, 0.628634310232),
+    3: (0.00283786927192, 0.0070883173495, 0.40035866511, 0.705425385371, 0, 2.17613269236,
+        0.824275882755, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("divisor", METAFOR)
+def test_meta_analysis_against_metafor(divisor):
+    found = random_effects(EFFECTS / divisor, VARIANCES)
+    numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
+    assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
+    assert found.df == 5
+
+
+def test_meta_analysis_without_error_has_no_test():
+    found = random_effects(np.array([0.1, 0.2]), np.array([0.0, 0.1]))
+    assert found.estimate == pytest.approx(0.15)
+    assert np.isnan([found.std_error, found.p_value, found.tau]).all()
+
+
+def test_meta_analysis_holds_its_level():
+    """Equal models whose differences vary over data sets; 3,000 tables, Monte Carlo error .004."""
+    rng = np.random.default_rng(2)
+    rejected = 0
+    for _ in range(3000):
+        true_variances = rng.uniform(0.5, 2, size=8) * 1e-4
+        effects = rng.normal(0, 0.02, size=8) + rng.normal(size=8) * np.sqrt(true_variances)
+        estimated = true_variances * rng.chisquare(9, size=8) / 9
+        rejected += random_effects(effects, estimated).p_value < 0.05
+    assert rejected / 3000 == pytest.approx(0.05, abs=0.015)
+
+
+# --- across data sets ---------------------------------------------------------------------------------------
+
+
+def test_frames(result):
+    assert tuple(result.comparisons) == NAMES
+    assert tuple(result.iauprec) == MEAN_COLUMNS
+    assert tuple(result.anova) == ANOVA_COLUMNS
+    assert tuple(result.posthoc) == POSTHOC_COLUMNS
+    assert tuple(result.hierarchical) == HIERARCHICAL_COLUMNS
+    assert tuple(result.ranking) == ACROSS_RANKING_COLUMNS
+    assert len(result.iauprec) == 9
+    assert result.posthoc["test"].tolist() == ["wilcoxon_holm"] * 3 + ["nemenyi"] * 3
+
+
+def test_means_and_errors(result):
+    for name, one in result.comparisons.items():
+        folds = one.iauprec.groupby("model", observed=True)["iauprec"]
+        part = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
+        for model, values in folds:
+            assert part.loc[model, "iauprec"] == pytest.approx(values.mean())
+            assert part.loc[model, "std_error"] == pytest.approx(stats.sem(values))
+        assert part["rank"].tolist() == stats.rankdata(-part["iauprec"]).tolist()
+
+
+def test_ranks_against_scipy(result):
+    wide = result.iauprec.pivot(index="dataset", columns="model", values="iauprec")
+    k, n = wide.shape[1], len(wide)
+    chi2 = stats.friedmanchisquare(*wide.to_numpy().T).statistic
+    row = result.anova.iloc[0]
+    with np.errstate(divide="ignore"):
+        assert row["statistic"] == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
+    assert (row["test"], row["role"]) == ("friedman", "headline")
+    ranks = (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0)
+    known = dict(zip(wide.columns, ranks, strict=True))
+    assert result.ranking["mean_rank"].tolist() == pytest.approx([known[m] for m in result.ranking["model"]])
+
+
+def test_hierarchical_differences(result):
+    row = result.hierarchical.iloc[0]
+    effects, variances = [], []
+    for one in result.comparisons.values():
+        wide = one.iauprec.pivot(index="fold", columns="model", values="iauprec")
+        difference = wide[row["model_a"]] - wide[row["model_b"]]
+        effects.append(difference.mean())
+        variances.append(difference.var() / len(difference))
+    known = random_effects(np.array(effects), np.array(variances))
+    assert row["estimate"] == pytest.approx(known.estimate)
+    assert row["p_value"] == pytest.approx(known.p_value)
+    reach = stats.t.isf(0.025, 2) * known.std_error
+    assert row["conf_high"] - row["conf_low"] == pytest.approx(2 * reach)
+    adjusted = multipletests(result.hierarchical["p_value"], method="holm")[1]
+    np.testing.assert_allclose(result.hierarchical["p_adjusted"], adjusted)
+
+
+def test_folds_that_share_training_data_are_corrected():
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        wide = sa.compare_datasets(many(), 0.4, options={**OPTIONS, "resampling": "kfold"})
+    with pytest.warns(sa.SkewanovaWarning, match=r"."):
+        free = sa.compare_datasets(many(), 0.4, options=OPTIONS)
+    factor = np.sqrt(1 + 4 / 3)  # four folds, one test case for three training cases
+    np.testing.assert_allclose(wide.iauprec["std_error"], factor * free.iauprec["std_error"])
+
+
+def test_mapping_and_column_agree(result):
+    tables = {name: part.drop(columns="dataset") for name, part in many().groupby("dataset", sort=False)}
+    with pytest.warns(sa.SkewanovaWarning, match="with 3 data sets"):
+        other = sa.compare_datasets(tables, 0.4, options=OPTIONS)
+    pd.testing.assert_frame_equal(other.hierarchical, result.hierarchical)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+def test_one_table_of_several_data_sets_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^the table holds 3 data sets \(column 'dataset'\).*compare_datasets\(\)"
+    ):
+        sa.compare(many(), 0.4)
+    assert sa.read_scores(many(names=["one"])).folds == (0, 1, 2, 3)
+    assert len(sa.read_scores(many(names=["x", "y"]).assign(fold=1), columns={"fold": "dataset"}).folds) == 2
+
+
+def test_bad_tables_name_their_data_set(tmp_path):
+    frame = many()
+    frame.loc[frame.index[-1], "y_score"] = np.nan
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at row 4319$"):
+        sa.compare_datasets(frame, 0.4)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at line 4321$"):
+        sa.compare_datasets(tmp_path / "scores.csv", 0.4)
+    text = many().astype({"y_score": object})
+    text.loc[0, "y_score"] = "x"
+    with pytest.raises(TypeError, match=r"^data set '\.\./one': `y_score` must hold real numbers"):
+        sa.compare_datasets(text, 0.4)
+
+
+def test_other_bad_input():
+    with pytest.raises(
+        ValueError, match=r"^a comparison across data sets needs at least 2 of them, but got 1"
+    ):
+        sa.compare_datasets(many(names=["one"]), 0.4)
+    frame = many()
+    odd = frame[~((frame["dataset"] == "three") & (frame["model"] == "m2"))]
+    with pytest.raises(
+        ValueError, match=r"^every data set must have the same models, but 'm2' is in only one"
+    ):
+        sa.compare_datasets(odd, 0.4)
+    with pytest.raises(ValueError, match=r"^`dataset` must not be empty in any row$"):
+        sa.compare_datasets(frame.assign(dataset=" "), 0.4)
+    with pytest.raises(ValueError, match="must have the column 'dataset'"):
+        sa.compare_datasets(frame.drop(columns="dataset"), 0.4)
+
+
+# --- text, folder and command -------------------------------------------------------------------------------
+
+
+def test_summary(result):
+    text = result.summary()
+    assert text.startswith("3 data sets, 3 models, level 0.05\n")
+    assert all(len(line) <= 80 for line in text.split("\n"))
+    assert "Ranking across data sets" in text
+    assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
+
+
+@pytest.fixture
+def quick_parts(monkeypatch):
+    """Figures are the slow part, and have their own tests."""
+
+    def quick(_result, output, name, *, formats):
+        assert formats == ("svg",)  # a picture for the report, and none beside it
+        part = output.below(name)
+        part.write("report.html", "one")
+        part.sign({"tool": "skewanova"})
+
+    monkeypatch.setattr(datasets, "write_part", quick)
+
+
+def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
+    folder = result.save(tmp_path / "out")
+    assert {p.name for p in folder.iterdir()} == {
+        *datasets.OWN_FILES,
+        "dataset-001",
+        "dataset-002",
+        "dataset-003",
+    }
+    assert pd.read_csv(folder / "datasets.csv")["dataset"].tolist() == list(NAMES)
+    assert tuple(pd.read_csv(folder / "hierarchical.csv")) == HIERARCHICAL_COLUMNS
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;two&lt;/b&gt;" in page
+    assert "<b>two" not in page
+    assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
+        result.save(tmp_path / "out")
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def run(*arguments):
+    return CliRunner().invoke(
+        commands.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80
+    )
+
+
+def test_command(tmp_path, quick_parts, result):
+    many().to_csv(tmp_path / "scores.csv", index=False)
+    options = ["--deployment-prior", 0.4, "--priors", "0.5,0.4", "--resampling", "independent"]
+    done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(result.summary())
+    assert (tmp_path / "out" / "hierarchical.csv").is_file()
+    made = json.loads((tmp_path / "out" / "provenance.json").read_text())
+    assert (made["tool"], made["seed"], made["input"]["name"]) == ("skewanova", 0, "scores.csv")
+    assert made["input"]["sha256"] == path_sha256(tmp_path / "scores.csv")
+    assert made["versions"]["skewanova"] == made["version"]
+    assert made["settings"]["alpha"] == 0.05
+    assert "dataset-001/report.html" in made["files"]
+    for folder in ("out", "out/dataset-002"):
+        opened = run("report", tmp_path / folder)
+        assert (opened.exit_code, opened.output) == (0, f"{tmp_path / folder / 'report.html'}\n")
+    refused = run("intervals", tmp_path / "scores.csv")
+    assert refused.exit_code == 2
+    assert "the table holds 3 data sets" in refused.stderr
+
+
+def test_check_tells_what_compare_will_do(tmp_path):
+    path = tmp_path / "scores.csv"
+    many().to_csv(path, index=False)
+    done = run("check", path)
+    assert done.exit_code == 0, done.output
+    assert [line for line in done.stdout.split("\n") if line.startswith("data set")] == [
+        f"data set {name}" for name in NAMES
+    ]
+    assert done.stdout.count("The table can be compared.") == 3
+    assert "3 data sets: `compare` will compare the models on each" in done.stdout
+    assert run("check", path, "--quiet").output == ""
+    known = json.loads(run("check", path, "--json").stdout)["datasets"]
+    assert {name: facts["n_rows"] for name, facts in known.items()} == dict.fromkeys(NAMES, 1440)
+
+
+def test_check_refuses_what_compare_would(tmp_path):
+    frame = many()
+    frame[(frame["dataset"] != "three") | (frame["model"] == "m0")].to_csv(tmp_path / "scores.csv")
+    refused = run("check", tmp_path / "scores.csv")
+    assert refused.exit_code == 2
+    assert "every data set must have the same models" in refused.stderr
+
+
+# --- one fold each ------------------------------------------------------------------------------------------
+
+
+def one_fold_each(effects, *, n_sets=6, seed=3):
+    """Data sets of one fold, and the same cases for each model."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], [45, 15])
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "dataset": f"d{i}",
+                    "model": model,
+                    "fold": 1,
+                    "case": np.arange(60),
+                    "y_true": labels,
+                    "y_score": rng.normal(size=60) + effect * labels,
+                }
+            )
+            for i in range(n_sets)
+            for model, effect in effects.items()
+        ]
+    )
+
+
+def compared(frame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few positives, and few effective negatives
+        return sa.compare_datasets(frame, options={"priors": (0.5,)})
+
+
+def test_data_sets_of_one_fold_are_judged_by_their_cases():
+    result = compared(one_fold_each({"A": 1.5, "B": 0.0}))
+    assert result.hierarchical["reject"].all()
+    assert "A is ahead of B" in result.conclusions[-1]
+    for name, one in result.comparisons.items():
+        pair = one.posthoc[one.posthoc["role"] == "headline"].iloc[0]
+        sign = 1 if pair["model_a"] == "A" else -1
+        means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
+        assert sign * pair["estimate"] == pytest.approx(means.loc["A", "iauprec"] - means.loc["B", "iauprec"])
+        assert (means["std_error"] > 0).all()
+    found = [
+        (sign * p["estimate"], p["std_error"] ** 2)
+        for p in (c.posthoc[c.posthoc["role"] == "headline"].iloc[0] for c in result.comparisons.values())
+        for sign in [1 if p["model_a"] == "A" else -1]
+    ]
+    meta = random_effects(*(np.array(side) for side in zip(*found, strict=True)))
+    assert result.hierarchical["p_value"].item() == pytest.approx(meta.p_value, rel=1e-9)
+
+
+def test_what_could_not_be_tested_across_data_sets_is_said():
+    rows = one_fold_each({"A": 1.0, "C": 0.2})
+    twin = rows[rows["model"] == "A"].assign(model="B")
+    result = compared(pd.concat([rows, twin]))
+    alike = result.hierarchical.set_index(["model_a", "model_b"]).loc[("A", "B")]
+    assert np.isnan(alike["p_adjusted"])
+    told = [text for text in result.conclusions if "could not be tested" in text]
+    assert told[0] == "A and B could not be tested, because their values are the same."
+    assert told[1].startswith("Meta-analysis: A and B could not be tested, because in some data set")
+    assert not any("A and B were not found" in text for text in result.conclusions)
+    only = compared(pd.concat([rows[rows["model"] == "A"], twin]))
+    assert only.conclusions[0].startswith("The models could not be tested for a difference")
+    assert not any("not found to differ" in text for text in only.conclusions)

@@ -1,0 +1,257 @@
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import frame_of, long_frame_of, random_table
+
+from skewanova import Resampling, SkewanovaWarning, compare
+from skewanova.comparison.folds import headline_pairs, headline_test, omnibus_tests, pairs_method
+
+PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]
+CORRECTED = ["corrected_f", "corrected_gg", "corrected_hotelling"]
+OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout")
+
+
+def design(kind, n_folds):
+    return Resampling(kind, n_folds, 0.0 if kind == "independent" else 0.25, "as stated")
+
+
+def omnibus(values, kind, priors=(0.5, 0.1)):
+    values = np.asarray(values)
+    cube = values[:, :, None] - 0.05 * np.arange(len(priors))
+    cube = cube + 1e-3 * np.random.default_rng(0).normal(size=cube.shape)
+    auprec = long_frame_of(cube, priors)
+    return omnibus_tests(frame_of(values), auprec, design(kind, len(values)), rng=0)
+
+
+# --- which test when ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_models", [2, 3, 4, 8])
+@pytest.mark.parametrize("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
+@pytest.mark.parametrize("kind", ["independent", *OVERLAPPING])
+def test_headline_test(kind, n_folds, n_models):
+    found = headline_test(frame_of(random_table(n_folds, n_models)), design(kind, n_folds))
+    if kind == "independent":
+        assert found == "repeated_measures"
+    else:
+        assert found == ("corrected_hotelling" if n_folds >= 5 * (n_models - 1) else "corrected_gg")
+
+
+@pytest.mark.parametrize(("n_folds", "alpha", "expected"), [
+    (2, 0.05, "paired_t_holm"), (8, 0.05, "paired_t_holm"), (9, 0.05, "max_t"), (20, 0.05, "max_t"),
+    (8, 0.005, "paired_t_holm"), (9, 0.005, "max_t"), (9, 0.003, "paired_t_holm"),  # 2 ** -8 = .0039
+    (9, 2.0**-8, "paired_t_holm"), (12, 0.0005, "max_t"), (11, 0.0005, "paired_t_holm"),
+    (20, 1e-4, "paired_t_holm"), (20, 1.1e-4, "max_t"),  # 9,999 random arrangements go down to .0001
+])  # fmt: skip
+def test_pairs_of_independent_folds(n_folds, alpha, expected):
+    assert pairs_method(design("independent", n_folds), alpha) == expected
+
+
+@pytest.mark.parametrize("kind", OVERLAPPING)
+@pytest.mark.parametrize("n_folds", [2, 10, 100])
+def test_pairs_of_overlapping_folds(kind, n_folds):
+    assert pairs_method(design(kind, n_folds), 0.05) == "corrected_t_holm"
+
+
+@pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
+def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
+    values = random_table(n_folds, 3, spread=0.001, effect=0.1)
+    found = headline_pairs(
+        frame_of(values), design("independent", n_folds), alpha=alpha, order=["M2", "M1", "M0"], rng=0
+    )
+    assert set(found["test"]) == {"max_t"}
+    assert found["reject"].all()
+
+
+def test_headline_pairs_takes_the_ratio_the_order_and_the_role():
+    values = random_table(10, 3, effect=0.02)
+    options = {"alpha": 0.05, "order": ["M1", "M0", "M2"], "rng": 0}
+    plain = headline_pairs(frame_of(values), design("independent", 8), **options)
+    corrected = headline_pairs(frame_of(values), design("kfold", 10), role="check", **options)
+    assert set(corrected["role"]) == {"check"}
+    assert set(plain["role"]) == {"headline"}
+    assert corrected[["model_a", "model_b"]].to_numpy().tolist() == [["M1", "M0"], ["M1", "M2"], ["M0", "M2"]]
+    np.testing.assert_allclose(corrected["std_error"] / plain["std_error"], np.sqrt(1 + 10 * 0.25))
+
+
+# --- the rows -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "headline"), [("independent", "repeated_measures"), ("kfold", "corrected_hotelling")]
+)
+def test_rows_and_roles(kind, headline):
+    found = omnibus(random_table(12, 3), kind)
+    assert (found[0].test, found[0].role) == (headline, "headline")
+    assert {result.role for result in found[1:]} == {"check"}
+    split_plot = "repeated_measures" if kind == "independent" else "corrected_gg"
+    assert (found[-1].test, found[-1].response) == (split_plot, "auprec")
+    expected = PLAIN + (CORRECTED if kind == "kfold" else [])
+    assert sorted(result.test for result in found[:-1]) == sorted(expected)
+
+
+def test_one_prior_has_no_split_plot():
+    found = omnibus(random_table(12, 3), "kfold", priors=(0.5,))
+    assert {result.response for result in found} == {"iauprec"}
+
+
+@pytest.mark.parametrize("kind", ["independent", "repeated_holdout"])
+@pytest.mark.parametrize(("n_folds", "n_models"), [(2, 2), (2, 4), (3, 4), (4, 4)])
+def test_hotelling_is_left_out_where_folds_are_too_few(kind, n_folds, n_models):
+    found = [result.test for result in omnibus(random_table(n_folds, n_models), kind)]
+    assert ("hotelling" in found) == (n_folds >= n_models)
+    assert ("corrected_hotelling" in found) == (n_folds >= n_models and kind != "independent")
+
+
+@pytest.mark.parametrize("kind", ["independent", "kfold"])
+def test_two_identical_models_among_three(kind):
+    values = random_table(12, 2)[:, [0, 0, 1]]
+    found = omnibus(values, kind)
+    assert found[0].test == ("repeated_measures" if kind == "independent" else "corrected_gg")
+    assert not [result for result in found if "hotelling" in result.test]
+    assert 0 < found[0].to_frame()["p_value"].iloc[0] <= 1
+
+
+@pytest.mark.parametrize("kind", ["independent", "kfold"])
+def test_all_identical_models(kind):
+    with pytest.warns(SkewanovaWarning, match="identical in every fold"):
+        found = omnibus(random_table(12, 1)[:, [0, 0, 0]], kind)
+    assert found[0].to_frame()["p_value"].isna().all()
+
+
+# --- through compare() --------------------------------------------------------------------------------------
+
+NAMES = ("A", "B", "C")
+
+
+def score_frame(n_folds=6, names=NAMES, *, seed=0, n_cases=80, cases=True):
+    """Scores of three models on disjoint folds; the models differ, a little."""
+    rng = np.random.default_rng(seed)
+    labels = np.tile([0, 1], n_cases // 2)
+    parts = []
+    for fold in range(n_folds):
+        shared = rng.normal(size=n_cases)
+        for i, name in enumerate(names):
+            y_score = (1.1 + 0.3 * i) * labels + 0.6 * shared + 0.8 * rng.normal(size=n_cases)
+            part = pd.DataFrame({"model": name, "fold": fold, "y_true": labels, "y_score": y_score})
+            parts.append(part.assign(case=np.arange(n_cases) + fold * n_cases))
+    frame = pd.concat(parts, ignore_index=True)
+    return frame if cases else frame.drop(columns="case")
+
+
+def run(frame, **options):
+    """Comparison without the warnings about few cases, and the warnings kept."""
+    settings = {"priors": (0.5, 0.4, 0.3), "deployment_prior": (0.4, 0.6)} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        return compare(frame, **settings)
+
+
+@cache
+def base(n_folds=6, resampling="auto"):
+    return run(score_frame(n_folds), resampling=resampling)
+
+
+def headline(result):
+    anova = result.anova[result.anova["role"] == "headline"].reset_index(drop=True)
+    return anova, result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("resampling", ["auto", "independent"])
+def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
+    few = base(10, resampling)
+    many = run(score_frame(10), resampling=resampling, priors=np.linspace(0.3, 0.5, 16).round(6).tolist())
+    for one, other in zip(headline(few), headline(many), strict=True):
+        assert len(one)
+        pd.testing.assert_frame_equal(one, other)
+    columns = ["rank", "model", "iauprec", "conf_low", "conf_high", "group"]
+    pd.testing.assert_frame_equal(few.ranking[columns], many.ranking[columns])
+    three_way = [
+        float(r.anova.query("test == 'three_way' and term == 'model'")["p_value"].iloc[0])
+        for r in (few, many)
+    ]
+    assert three_way[1] < 0.5 * three_way[0]  # the published test counts one curve once for each prior
+
+
+@pytest.mark.parametrize(("resampling", "n_folds", "test", "pairs"), [
+    ("auto", 6, "corrected_gg", "corrected_t_holm"),
+    ("auto", 10, "corrected_hotelling", "corrected_t_holm"),
+    ("independent", 6, "repeated_measures", "paired_t_holm"),
+    ("independent", 10, "repeated_measures", "max_t"),
+])  # fmt: skip
+def test_compare_shows_the_calibrated_tests_first(resampling, n_folds, test, pairs):
+    result = base(n_folds, resampling)
+    anova, posthoc = headline(result)
+    assert anova["test"].tolist() == [test] == [result.anova["test"].iloc[0]]
+    assert set(posthoc["test"]) == {pairs} == {result.posthoc["test"].iloc[0]}
+    assert set(result.anova.query("test in ['two_way', 'three_way']")["role"]) == {"as_published"}
+    assert set(result.posthoc.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"as_published"}
+
+
+def test_two_models_and_two_folds():
+    result = run(score_frame(2, NAMES[:2]))
+    anova, posthoc = headline(result)
+    assert anova["test"].tolist() == ["corrected_gg"]
+    assert posthoc["p_adjusted"].between(0, 1).all()
+    assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)
+
+
+def test_identical_models_in_compare():
+    one = score_frame(6, ("A",))
+    result = run(pd.concat([one, one.assign(model="B")]))
+    anova, posthoc = headline(result)
+    assert anova[["statistic", "p_value"]].isna().all(axis=None)
+    assert not posthoc["reject"].any()
+    assert posthoc["p_adjusted"].isna().all()
+    assert set(result.ranking["group"]) == {"a"}
+    assert any("identical in every fold" in note for note in result.warnings)
+    assert (result.practical["p_equal"] == 1).all()
+
+
+def test_missing_cells():
+    frame = score_frame(7)
+    gap = frame[(frame["model"] != "B") | (frame["fold"] != 2)]
+    with pytest.raises(ValueError, match=r"these are missing: model 'B' in fold 2\."):
+        run(gap)
+    result = run(gap, missing="drop_fold")
+    assert result.resampling.n_folds == 6
+    assert result.resampling.ratio == pytest.approx(1 / 6)  # of all seven folds there were
+    mixed = result.anova[result.anova["test"] == "mixed"]
+    assert mixed["role"].tolist() == ["check"]
+    assert mixed["df_error"].tolist() == [20 - 7 - 3 + 1]
+    assert "mixed" not in set(base().anova["test"])
+
+
+def test_one_prior():
+    result = run(score_frame(6), priors=(0.4,))
+    pd.testing.assert_frame_equal(headline(result)[0], headline(base())[0])
+    assert any("there is one prior only" in note for note in result.warnings)
+    calibrated = result.anova[result.anova["role"] != "as_published"]
+    assert set(calibrated["response"]) == {"iauprec"}
+
+
+def test_hostile_model_names_give_the_same_numbers():
+    names = {"A": "C(m)", "B": "model:prior", "C": 'fold "1"; df.m\\'}
+    hostile = run(score_frame(6).assign(model=lambda f: f["model"].map(names)))
+    for part in ("anova", "posthoc", "ranking", "differences", "practical", "checks"):
+        expected = getattr(base(), part)
+        columns = [c for c in ("model", "model_a", "model_b", "better", "worse") if c in expected]
+        expected = expected.assign(**{c: expected[c].map(names) for c in columns})
+        pd.testing.assert_frame_equal(getattr(hostile, part), expected, rtol=1e-9)
+
+
+def test_without_cases_the_design_is_assumed_with_a_warning():
+    result = run(score_frame(6, cases=False))
+    assert result.resampling.reason == "assumed"
+    assert any(note.startswith("nothing tells how the folds were made") for note in result.warnings)
+    assert not any(note.startswith("nothing tells") for note in base().warnings)
+
+
+def test_the_seed_decides():
+    first, again, other = (run(score_frame(10), resampling="independent", rng=seed) for seed in (3, 3, 4))
+    pd.testing.assert_frame_equal(first.posthoc, again.posthoc)
+    pd.testing.assert_frame_equal(first.differences, again.differences)
+    assert not first.differences.equals(other.differences)

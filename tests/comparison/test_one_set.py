@@ -1,0 +1,288 @@
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special, stats
+
+from skewanova import (
+    InputError,
+    SkewanovaWarning,
+    auprec_score,
+    compare,
+    compare_on_one_set,
+    evaluate,
+)
+from skewanova.comparison.folds import Options
+from skewanova.comparison.one_set import _difference_curves, _normal_draws, _Set
+from skewanova.decision.choice import RANKING_COLUMNS
+from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.influence import auprec_variance
+from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.scores.pairing import paired_cases
+from skewanova.scores.reading import read_scores
+
+RANGE = (0.2, 0.4)
+SETTINGS = {"deployment_prior": RANGE, "priors": (0.5, 0.2)}
+
+
+def cases(n=120, m=600, quality=(1.5, 1.2, 0.6), seed=0):
+    """Labels, and correlated scores of one column a model."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1, 0], [n, m])
+    shared = rng.normal(size=(n + m, 1))
+    noise = rng.normal(size=(n + m, len(quality)))
+    return labels, labels[:, None] * np.array(quality) + (shared + noise) / np.sqrt(2)
+
+
+def table(labels, scores, names=("low", "top", "mid"), *, case=True):
+    parts = []
+    for name, column in zip(names, scores.T, strict=True):
+        frame = pd.DataFrame({"model": name, "fold": 1, "y_true": labels, "y_score": column})
+        parts.append(frame.assign(case=np.arange(len(labels))) if case else frame)
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def found():
+    labels, scores = cases()
+    return labels, scores, compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS)
+
+
+def test_the_headline_is_the_f_test_of_one_set(found):
+    labels, scores, result = found
+    twin = compare_on_one_set(labels, scores, deployment_prior=RANGE, estimator="trapezoid")
+    assert list(result.anova) == list(ANOVA_COLUMNS)
+    (row,) = result.anova.to_dict("records")
+    assert [row[k] for k in ("test", "role", "response", "term", "df")] == [
+        "influence", "headline", "iauprec", "model", 2,
+    ]  # fmt: skip
+    assert row["statistic"] == pytest.approx(twin.f_omnibus, rel=1e-9)
+    assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
+    assert row["p_value"] == pytest.approx(
+        stats.f.sf(twin.f_omnibus, 2, min(twin.df_omnibus, 1e12)), rel=1e-6
+    )
+    assert result.resampling.kind == "one_set"
+    assert "F over cases of one test set of IAUPREC: F(2, " in result.conclusions[0]
+
+
+def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(found):
+    labels, scores, result = found
+    assert list(result.posthoc) == list(POSTHOC_COLUMNS)
+    assert result.posthoc["test"].unique().tolist() == ["influence_holm"]
+    headline = result.posthoc[result.posthoc["role"] == "headline"]
+    twin = compare_on_one_set(
+        labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], estimator="trapezoid"
+    )
+    assert headline[["model_a", "model_b"]].to_numpy().tolist() == [
+        ["top", "mid"], ["top", "low"], ["mid", "low"],
+    ]  # fmt: skip
+    for column, values in {
+        "estimate": twin.difference,
+        "std_error": twin.std_error,
+        "p_adjusted": twin.p_adjusted,
+        "conf_low": twin.conf_low,
+    }.items():
+        np.testing.assert_allclose(headline[column], values, rtol=1e-12)
+    checks = result.posthoc[result.posthoc["role"] == "check"]
+    assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
+    at = compare_on_one_set(labels, scores, prior=0.2, estimator="trapezoid")
+    np.testing.assert_allclose(checks["std_error"].iloc[3:], at.std_error, rtol=1e-12)
+
+
+def test_ranking_has_intervals_and_chances_over_cases(found):
+    _, _, result = found
+    ranking = result.ranking
+    assert list(ranking) == list(RANKING_COLUMNS)
+    assert ranking["model"].tolist() == ["top", "mid", "low"]
+    assert ranking["std"].isna().all()
+    assert (ranking["conf_low"] < ranking["iauprec"]).all()
+    assert (ranking["iauprec"] < ranking["conf_high"]).all()
+    assert ranking["p_best"].sum() == pytest.approx(1)
+    top = result.posthoc.iloc[0]  # of three models the third is far behind: a normal tail is left
+    expected = stats.norm.cdf(top["estimate"] / top["std_error"])
+    assert ranking["p_best"].iloc[0] == pytest.approx(expected, abs=0.03)  # drawn in by the third's errors
+
+
+def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands(found):
+    labels, scores, result = found
+    curves = result.differences
+    pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
+    for row in pair.iloc[::10].itertuples():
+        one = compare_on_one_set(labels, scores[:, :2], prior=row.prior, estimator="trapezoid")
+        assert row.std_error == pytest.approx(one.std_error[0], rel=1e-9)
+        areas = [auprec_score(labels, column, prior=row.prior) for column in scores[:, :2].T]
+        assert row.estimate == pytest.approx(areas[0] - areas[1], abs=1e-12)
+    critical = ((pair["conf_high"] - pair["estimate"]) / pair["std_error"]).to_numpy()
+    np.testing.assert_array_equal(pair["reject"], np.abs(pair["estimate"]) > critical * pair["std_error"])
+    assert stats.norm.isf(0.025) < critical.min()
+    assert critical.max() < 1.1 * stats.norm.isf(0.025 / len(curves))
+
+
+def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
+    labels, scores = cases(quality=(1.4, 1.0))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, priors=(0.4,))
+    (row,) = result.differences.to_dict("records")
+    one = compare_on_one_set(labels, scores, prior=0.4, estimator="trapezoid")
+    assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
+    assert row["p_adjusted"] == pytest.approx(one.p_value[0], abs=0.01)
+
+
+def test_priors_that_the_set_cannot_speak_for_are_not_tested():
+    labels, scores = cases()
+    with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 the smallest fold's 600 negatives"):
+        result = compare(table(labels, scores), deployment_prior=RANGE, priors=(0.5, 0.01))
+    support = 600 * result.differences["prior"] / (1 - result.differences["prior"])
+    np.testing.assert_array_equal(result.differences["p_adjusted"].notna(), support >= 100)
+    assert result.differences["estimate"].notna().all()
+    rare = result.posthoc[result.posthoc["prior"] == 0.01]
+    assert rare["p_adjusted"].isna().all()
+    assert not rare["reject"].any()
+    assert rare["estimate"].notna().all()
+    low = result.checks.set_index("check").loc["effective_negatives"]
+    assert low["statistic"] == pytest.approx(600 * 0.2 / 0.8)
+
+
+def test_a_set_that_can_speak_for_no_prior_says_so():
+    labels, scores = cases(n=20, m=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), priors=(0.2,))
+    assert result.differences["p_adjusted"].isna().all()
+    assert result.conclusions[-1] == (
+        "Differences along the prior could not be tested, because the test set is too small for any of "
+        "the priors."
+    )
+    assert result.checks.set_index("check").loc["positives", "advice"].startswith("few positives")
+    assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
+
+
+@pytest.mark.parametrize("case", [True, False])
+def test_rows_are_paired_by_case_or_in_order(case):
+    labels, scores = cases(n=60, m=300)
+    frame = table(labels, scores, case=case)
+    expected = compare(frame, **SETTINGS).posthoc
+    mixed = np.random.default_rng(1).permutation(len(frame)) if case else np.arange(len(frame))
+    got = compare(frame.iloc[mixed].reset_index(drop=True), **SETTINGS).posthoc
+    pd.testing.assert_frame_equal(got, expected)
+
+
+def test_rows_that_do_not_go_together_are_refused():
+    labels, scores = cases(n=60, m=300)
+    frame = table(labels, scores, case=False)
+    turned = pd.concat([frame[frame["model"] == "low"], frame[frame["model"] != "low"][::-1]])
+    message = "their rows do not go together: add a case column"
+    with pytest.raises(InputError, match=message):
+        compare(turned, **SETTINGS)
+    two = read_scores(pd.concat([frame, frame.assign(fold=2)]))
+    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 2$"):
+        paired_cases(two)
+
+
+def test_models_that_are_alike_have_no_test_and_equal_chances():
+    labels, scores = cases(n=60, m=300, quality=(1.2,))
+    with pytest.warns(SkewanovaWarning, match="have the same influence values"):
+        result = compare(table(labels, np.hstack([scores, scores]), ("a", "b")), **SETTINGS)
+    assert np.isnan(result.anova["p_value"].iloc[0])
+    assert not result.posthoc["reject"].any()
+    assert result.ranking["p_best"].tolist() == [0.5, 0.5]
+    assert result.practical["p_equal"].tolist() == [1.0]
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_one_positive_tells_no_models_apart():
+    labels, scores = cases(n=1, m=600)
+    result = compare(table(labels, scores), **SETTINGS)
+    assert np.isnan(result.anova["p_value"].iloc[0])
+    assert not (result.posthoc["reject"].any())
+    assert not (result.differences["reject"].any())
+    assert result.ranking["p_best"].isna().all()
+    assert set(result.leaders["contender"]) == {"low", "top", "mid"}
+    assert result.crossings[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert "Choose" not in result.advice
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
+    labels = np.repeat([1, 0], 3)
+    result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
+    assert not result.posthoc["reject"].any()
+    assert result.practical[["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
+    many = np.repeat([1, 0], [200, 800])
+    curves = compare(table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS).differences
+    assert (curves["estimate"] > 0.4).all()
+    assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_few_positives_at_a_small_area_are_told():
+    labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, priors=(0.5, 0.02))
+    row = result.checks.set_index("check").loc["positives_times_area"]
+    assert row["statistic"] == pytest.approx(60 * result.iauprec["iauprec"].min())
+    assert row["statistic"] < 10
+    assert row["advice"].endswith("tests may reject too often")
+
+
+def test_what_needs_folds_is_said_not_to_be_used():
+    labels, scores = cases(n=60, m=300)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = compare(
+            table(labels, scores), **SETTINGS, control="mid", interaction=True, resampling="kfold"
+        )
+    assert result.warnings == (
+        "resampling='kfold' not used, since there is one fold only",
+        "control is not used: it needs folds, and there is one test set",
+        "interaction is not used: it needs folds, and there is one test set",
+    )
+    assert {str(w.message) for w in caught} == set(result.warnings)
+
+
+def test_the_same_seed_gives_the_same_numbers(found):
+    labels, scores, result = found
+    again = compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS)
+    pd.testing.assert_frame_equal(again.differences, result.differences, check_exact=True)
+    pd.testing.assert_frame_equal(again.ranking, result.ranking, check_exact=True)
+
+
+def test_summary_and_folder_of_one_set(found, tmp_path):
+    _, _, result = found
+    text = result.summary()
+    assert "\n\n3 models, one test set, level 0.05\n" in text
+    assert "Data: one test set (120 positives, 600 negatives)" in text
+    assert "standard deviation over folds" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    html = (result.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
+    assert "one test set (120 positives, 600 negatives)" in html
+    assert re.search(r"\bnan\b", html) is None
+
+
+def test_draws_have_the_covariance_asked_for():
+    root = np.array([[1.0, 0.0], [0.8, 0.6]])
+    options = Options(0.05, None, rope=0.01, interaction=False, sum_of_squares=2, rng=0)
+    draws = _normal_draws(root @ root.T, options)
+    np.testing.assert_allclose(np.cov(draws.T), root @ root.T, atol=0.05)
+
+
+def test_bands_of_equal_models_seldom_leave_out_zero():
+    """50 sets at level .05: up to 7 with any rejection are within 3 standard errors of .05."""
+    rejected = 0
+    for seed in range(50):
+        labels, scores = cases(n=100, m=400, quality=(1.2, 1.2, 1.2), seed=seed)
+        measures = evaluate(table(labels, scores), deployment_prior=(0.25, 0.4), priors=(0.5,))
+        options = Options(0.05, None, rope=0.01, interaction=False, sum_of_squares=2, rng=seed)
+        curves = _difference_curves(_Set(labels == 1, scores, measures), options)
+        rejected += bool(curves["reject"].any())
+    assert rejected <= 7
+
+
+def test_variance_of_a_model_is_that_of_its_interval_on_the_logit_scale(found):
+    labels, scores, result = found
+    top = result.ranking.iloc[0]
+    low, high = special.logit([top["conf_low"], top["conf_high"]])
+    variance = auprec_variance(labels, scores[:, 0], deployment_prior=RANGE)
+    theta = top["iauprec"]
+    deviate = (high - low) / 2 / (np.sqrt(variance) / (theta * (1 - theta)))
+    assert 1.9 < deviate < 2.2

@@ -1,0 +1,345 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import Comparison, compare, evaluate, read_scores
+from skewanova.base.checks import InputError, InputTypeError
+from skewanova.decision.choice import CHOICE_COLUMNS, DECISION_COLUMNS, RANKING_COLUMNS
+from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
+from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
+from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns
+
+pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
+
+QUICK = {"priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
+NAME_COLUMNS = (
+    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+)  # fmt: skip
+COLUMNS = {
+    "auprec": ["model", "fold", "prior", "auprec"],
+    "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
+    "anova": list(ANOVA_COLUMNS),
+    "posthoc": list(POSTHOC_COLUMNS),
+    "prior_posthoc": prior_pair_columns(),
+    "ranking": list(RANKING_COLUMNS),
+    "regions": list(REGION_COLUMNS),
+    "crossings": list(CROSSING_COLUMNS),
+    "leaders": list(LEADER_COLUMNS),
+    "decisions": list(DECISION_COLUMNS),
+    "choices": list(CHOICE_COLUMNS),
+    "support": list(SUPPORT_COLUMNS),
+}
+
+
+def scores(names=("low", "high", "mid"), n_folds=4, size=60):
+    """Three models whose order by appearance is not their order by merit; cases are paired."""
+    rng = np.random.default_rng(4)
+    merit = {name: (0.2, 1.4, 0.8, 0.5, 1.1)[i % 5] for i, name in enumerate(names)}
+    parts = []
+    for fold in range(1, n_folds + 1):
+        labels = np.repeat([0, 1], [size // 2, size // 2])
+        shared = rng.normal(size=size)
+        for name in names:
+            score = np.round(0.5 * shared + rng.normal(size=size) * 0.7 + merit[name] * labels, 1)
+            case = np.arange(size) + fold * size
+            rows = {"model": name, "fold": fold, "y_true": labels, "y_score": score, "case": case}
+            parts.append(pd.DataFrame(rows))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(scores(), **QUICK)
+
+
+def frames(comparison):
+    return {name: getattr(comparison, name) for name in COLUMNS}
+
+
+def same_numbers(a, b, names=None):
+    """All frames equal once the models of `a` are called as in `b`."""
+    for name, frame in frames(a).items():
+        if names is not None:
+            frame = frame.replace(dict.fromkeys(NAME_COLUMNS, names))
+        pd.testing.assert_frame_equal(frame, getattr(b, name), check_exact=True)
+
+
+# --- what it holds ----------------------------------------------------------------------------------------
+
+
+def test_frames_have_the_promised_columns_and_the_ranking_order(result):
+    assert isinstance(result, Comparison)
+    assert {name: list(frame) for name, frame in frames(result).items()} == COLUMNS
+    order = result.ranking["model"].tolist()
+    assert order == ["high", "mid", "low"]
+    assert result.ranking["rank"].tolist() == [1, 2, 3]
+    assert result.ranking["iauprec"].is_monotonic_decreasing
+    assert list(result.evaluation.models) == order
+    for name in (
+        "auprec",
+        "iauprec",
+        "roc_points",
+        "precision_recall_points",
+        "auprec_by_prior",
+        "surface_points",
+    ):
+        assert list(dict.fromkeys(getattr(result, name)["model"])) == order
+    pairs = [("high", "mid"), ("high", "low"), ("mid", "low")]
+    for test, family in result.posthoc.groupby(["test", "response", "prior"], dropna=False, sort=False):
+        found = list(zip(family["model_a"], family["model_b"], strict=True))
+        assert found == pairs, test
+    assert (result.posthoc["test"] == "tukey").sum() == 3 * (1 + len(QUICK["priors"]))
+
+
+def test_the_measures_are_those_of_evaluate(result):
+    known = evaluate(scores(), **QUICK)
+    for name in ("auprec", "iauprec"):
+        keys = list(COLUMNS[name])[: 3 if name == "auprec" else 2]
+        a, b = (f.sort_values(keys, ignore_index=True) for f in (getattr(result, name), getattr(known, name)))
+        pd.testing.assert_frame_equal(a, b, check_exact=True)
+
+
+def test_tests_and_labels(result):
+    tests = list(dict.fromkeys(result.anova["test"]))
+    assert {"two_way", "three_way"} <= set(tests)
+    assert set(tests) <= set(result.labels)
+    assert all(label.endswith(".") for label in result.labels.values())
+    published = result.anova[result.anova["role"] == "as_published"]
+    assert list(dict.fromkeys(published["test"])) == ["two_way", "three_way"]
+    assert published.groupby("test", sort=False)["term"].agg(list).to_dict() == {
+        "two_way": ["model", "fold", "residual"],
+        "three_way": ["model", "fold", "prior", "residual"],
+    }
+    assert result.anova["role"].iloc[0] == "headline"
+    assert set(result.anova["role"]) <= {"headline", "as_published", "check"}
+    assert set(result.posthoc["role"]) <= {"headline", "as_published", "check"}
+    assert "counts one ROC once for each prior" in result.labels["three_way"]
+
+
+def test_settings(result):
+    known = {
+        "deployment_prior": "uniform over priors 0.3 to 0.5", "priors": [0.5, 0.3], "alpha": 0.05, "seed": 0,
+        "estimator": "trapezoid", "missing": "error", "interaction": False, "sum_of_squares": 2,
+        "n_models": 3, "n_folds": 4,
+    }  # fmt: skip
+    assert {key: result.settings[key] for key in known} == known
+    assert (result.alpha, result.source) == (0.05, None)
+    assert result.sha256 == read_scores(scores()).sha256()
+
+
+def test_conclusions_and_letters_follow_the_headline(result):
+    headline = result.posthoc[result.posthoc["role"] == "headline"]
+    for row in headline.itertuples():
+        a, b = (result.ranking.set_index("model").loc[m, "group"] for m in (row.model_a, row.model_b))
+        assert bool(set(a) & set(b)) == (not row.reject)
+        words = f"{row.model_a} is ahead of {row.model_b} by" if row.reject else "were not found to differ"
+        assert any(words in text and row.model_b in text for text in result.conclusions)
+
+
+def test_summary_fits_the_screen_and_names_what_was_done(result):
+    text = result.summary()
+    assert all(len(line) <= 80 and line.isprintable() and line == line.rstrip() for line in text.split("\n"))
+    assert text.startswith("Advice\nhigh, mid and low were compared by mean AUPREC")
+    assert "\n\n3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator" in text
+    words = " ".join(text.split())
+    for part in (
+        result.advice,
+        "uniform over priors 0.3 to 0.5",
+        *result.conclusions,
+        *result.warnings,
+        result.labels["two_way"],
+        result.labels["three_way"],
+        "2-way ANOVA of IAUPREC: F(2, 6)",
+    ):
+        assert " ".join(part.split()) in words, part
+    for value in result.ranking["iauprec"]:
+        assert f" {value:.3f} " in text
+
+
+def test_representation_is_short(result):
+    assert len(repr(result)) < 5000
+
+
+# --- options ----------------------------------------------------------------------------------------------
+
+
+def test_two_runs_are_alike(result):
+    same_numbers(compare(scores(), **QUICK, rng=0), result)
+
+
+def test_options_change_no_columns(tmp_path):
+    path = tmp_path / "scores.csv"
+    scores().to_csv(path, index=False)
+    other = compare(
+        path,
+        0.4,
+        priors=(0.4, 0.6),
+        alpha=0.005,
+        estimator="exact",
+        interaction=True,
+        sum_of_squares=3,
+        rng=5,
+    )
+    assert {name: list(frame) for name, frame in frames(other).items()} == COLUMNS
+    interaction = other.anova[other.anova["test"] == "three_way_interaction"]
+    assert interaction["term"].tolist() == ["model", "fold", "prior", "model:prior", "residual"]
+    assert set(other.anova["test"]) <= set(other.labels)
+    assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
+    assert "prior 0.4" in other.summary()
+    known = evaluate(scores(), deployment_prior=0.4, priors=(0.4,), estimator="exact")
+    assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
+
+
+def test_a_control_adds_a_family_and_changes_nothing_else(result):
+    other = compare(scores(), **QUICK, control="low")
+    added = other.posthoc[other.posthoc["test"] == "dunnett"]
+    assert len(added) == 2
+    assert all("low" in pair for pair in zip(added["model_a"], added["model_b"], strict=True))
+    rest = other.posthoc[other.posthoc["test"] != "dunnett"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rest, result.posthoc, check_exact=True)
+    with pytest.raises(InputError, match="absent"):
+        compare(scores(), **QUICK, control="absent")
+
+
+def test_one_prior(result):
+    one = compare(scores(), (0.3, 0.5), priors=0.4, interaction=True)
+    assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
+    assert one.prior_posthoc.empty
+    assert "there is one prior only" in " ".join(one.warnings)
+    three = one.anova[one.anova["test"] == "three_way"]
+    assert three["term"].tolist() == ["model", "fold", "residual"]
+    assert all(len(line) <= 80 for line in one.summary().split("\n"))
+    pd.testing.assert_frame_equal(one.iauprec, result.iauprec)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"alpha": 0}, InputError, "`alpha` must lie strictly between 0 and 1, but got 0"),
+        ({"alpha": "5%"}, InputTypeError, "`alpha` must be a number or numbers, but got '5%'"),
+        ({"priors": (0.5, 0.5)}, InputError, "`priors` must be distinct"),
+        ({"deployment_prior": (0.5, 0.3)}, InputError, "low=0.5 > high=0.3"),
+        ({"estimator": "auc"}, InputError, "`estimator` must be one of"),
+        ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop_fold"),
+        ({"sum_of_squares": 4}, InputError, "`sum_of_squares` must be 1, 2 or 3, but got 4"),
+    ],
+)
+def test_options_out_of_range(options, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        compare(scores(), **(QUICK | options))
+
+
+# --- tables that a comparison refuses ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda f: f[f["model"] == "mid"], "a comparison needs at least 2 models, but the table has 1"),
+        (lambda f: f[(f["model"] != "mid") | (f["fold"] != 2)], "missing: model 'mid' in fold 2"),
+        (lambda f: f.assign(case=np.arange(len(f))), "must be scored on the same cases"),
+        (lambda f: f.assign(y_score=np.nan), "must not hold NaN"),
+        (lambda f: f.assign(y_true=1), "has no negative case"),
+    ],
+)
+def test_tables_that_cannot_be_compared(edit, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        compare(edit(scores()), **QUICK)
+
+
+def test_a_fold_that_a_model_lacks_may_be_dropped():
+    table = scores()
+    lacking = table[(table["model"] != "mid") | (table["fold"] != 2)]
+    dropped = compare(lacking, **QUICK, missing="drop_fold")
+    assert {name: list(frame) for name, frame in frames(dropped).items()} == COLUMNS
+    assert sorted(set(dropped.iauprec["fold"])) == [1, 3, 4]
+    assert dropped.warnings[0].startswith(
+        "dropped 1 of 4 folds for all models, since these are missing: model 'mid'"
+    )
+    known = compare(table[table["fold"] != 2], **QUICK)
+    pd.testing.assert_frame_equal(dropped.iauprec, known.iauprec, check_exact=True)
+    columns = ["model", "iauprec", "std", "auc", "worst_auprec", "expected_regret", "max_regret"]
+    pd.testing.assert_frame_equal(dropped.ranking[columns], known.ranking[columns], check_exact=True)
+
+
+# --- special models ---------------------------------------------------------------------------------------
+
+
+def special(**columns):
+    """Perfect and constant classifiers, beside two that are equal."""
+    table = scores()
+    perfect = table[table["model"] == "mid"].assign(model="perfect", y_score=lambda f: f["y_true"])
+    constant = perfect.assign(model="constant", y_score=0.5)
+    twin = table[table["model"] == "mid"].assign(model="twin")
+    return pd.concat([table[table["model"] == "mid"], twin, constant, perfect], ignore_index=True)
+
+
+def test_perfect_constant_and_equal_models():
+    found = compare(special(), **QUICK)
+    by_model = found.auprec.set_index("model")
+    assert set(by_model.loc["perfect", "auprec"]) == {1.0}
+    assert (by_model.loc["constant", "auprec"] == by_model.loc["constant", "prior"]).all()
+    assert found.ranking["model"].tolist() == ["perfect", "mid", "twin", "constant"]
+    assert found.ranking["iauprec"].iloc[[0, 3]].tolist() == pytest.approx([1.0, 0.4], rel=1e-14)
+    twins = found.posthoc[(found.posthoc["model_a"] == "mid") & (found.posthoc["model_b"] == "twin")]
+    assert twins["estimate"].abs().max() < 1e-14
+    assert not twins["reject"].any()
+    assert not (twins["p_adjusted"] < 0.99).any()
+
+
+def test_identical_models_are_not_told_apart():
+    table = scores(("a", "b"))
+    table["y_score"] = pd.concat([table.loc[table["model"] == "a", "y_score"]] * 2).to_numpy()
+    one = table[table["model"] == "a"]
+    found = compare(pd.concat([one, one.assign(model="b")]), **QUICK)
+    assert found.posthoc["estimate"].abs().max() < 1e-14
+    assert not found.posthoc["reject"].any()
+    assert found.ranking["group"].tolist() == ["a", "a"]
+    model = found.anova[found.anova["term"] == "model"].set_index("test")
+    assert model.loc["two_way", ["statistic", "p_value"]].isna().all()
+    assert not (model["p_value"] < 0.99).any()
+    assert any("the models are identical in every fold" in note for note in found.warnings)
+    assert all(len(line) <= 80 for line in found.summary().split("\n"))
+
+
+# --- hostile names ----------------------------------------------------------------------------------------
+
+NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}
+
+
+def test_names_do_not_change_numbers():
+    plain = compare(scores(tuple(NAMES)), **QUICK)
+    hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
+    same_numbers(plain, hostile, NAMES)
+    text = hostile.summary()
+    for name in NAMES.values():
+        assert text.count(name) >= 3
+
+
+def test_folds_may_be_called_anything(result):
+    for folds in ({1: "1.0", 2: "2", 3: "3", 4: "4"}, {1: "z", 2: "C(f)", 3: "a", 4: "model"}):
+        table = scores()
+        table["fold"] = table["fold"].map(folds)
+        other = compare(table, **QUICK)
+        columns = [c for c in RANKING_COLUMNS if c != "p_best"]  # resampling goes through the folds in order
+        pd.testing.assert_frame_equal(other.ranking[columns], result.ranking[columns], check_exact=True)
+        published = [r.anova[r.anova["role"] == "as_published"] for r in (other, result)]
+        pd.testing.assert_frame_equal(*published, check_exact=True)
+
+
+def test_summary_of_many_priors_and_long_strange_names():
+    long = "a classifier with a very, very long name that goes on"
+    names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
+    found = compare(scores(names), (0.3, 0.5), priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
+    lines = found.summary().split("\n")
+    assert all(len(line) <= 80 and line.isprintable() for line in lines)
+    ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]
+    assert len({line[:24] for line in ranked}) == 5
+    for model in ("a classifier ...oes on 1", "a classifier ...oes on 2", "new line [2J", "模型"):
+        assert any(line.startswith(model) for line in ranked)
+    head = [line for line in lines if line.startswith("Model ") and "AUPREC(" in line]
+    assert "".join(head).count("AUPREC(") == 8
+    assert set(found.ranking["model"]) == set(names)

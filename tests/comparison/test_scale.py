@@ -1,0 +1,196 @@
+"""Large tables by shorter ways: each way gives the numbers of the ordinary one."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from test_publication import compiled, has_package
+
+from skewanova import three_way_anova, two_way_anova
+from skewanova.base.text import MOST_ROWS, Table
+from skewanova.decision import bands
+from skewanova.decision import planning as decision_planning
+from skewanova.decision.joint_curves import MeanCurves, clear_signs, panel_priors
+from skewanova.decision.planning import factor_needed, folds_needed, t_power
+from skewanova.inference import anova as inference_anova
+from skewanova.inference import fold_resampling
+from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
+from skewanova.inference.pairwise import pairwise_comparisons, tukey_by_prior, tukey_hsd
+from skewanova.report import tables as report_tables
+from skewanova.report.latex import LATEX_HEAD, _placed, parts
+from skewanova.report.tables import leaders_table
+
+
+def long(n_models=4, n_folds=6, n_priors=3, seed=0):
+    rng = np.random.default_rng(seed)
+    levels = [[f"m{i}" for i in range(n_models)], range(n_folds), np.geomspace(0.01, 0.5, n_priors)]
+    frame = pd.MultiIndex.from_product(levels, names=["model", "fold", "prior"]).to_frame(index=False)
+    frame["auprec"] = 0.6 + 0.2 * rng.random(len(frame)) + 0.02 * frame["model"].str[1:].astype(int)
+    return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def numbers(result):
+    """Everything an analysis gives, as arrays."""
+    yield result.to_frame().select_dtypes("number").to_numpy(dtype=float)
+    yield result.residuals()[["fitted", "residual"]].to_numpy()
+    if result.test != "three_way_interaction":
+        yield result.effects("model")[1]
+        yield result.effects("model")[2]
+        yield tukey_hsd(result).to_frame().select_dtypes("number").to_numpy(dtype=float)
+
+
+@pytest.mark.parametrize("sum_of_squares", [1, 2, 3])
+@pytest.mark.parametrize("interaction", [None, False, True])
+def test_analyses_by_means_equal_those_of_statsmodels(sum_of_squares, interaction, monkeypatch):
+    def analyse():
+        if interaction is None:
+            one = long(n_priors=1)
+            return two_way_anova(one, response="auprec", sum_of_squares=sum_of_squares)
+        return three_way_anova(long(), interaction=interaction, sum_of_squares=sum_of_squares)
+
+    fitted = analyse()
+    assert not isinstance(fitted._fit, inference_anova.CompleteFit)
+    monkeypatch.setattr(inference_anova, "MOST_DENSE", 0)
+    by_means = analyse()
+    assert isinstance(by_means._fit, inference_anova.CompleteFit)
+    for found, known in zip(numbers(by_means), numbers(fitted), strict=True):
+        np.testing.assert_allclose(found, known, rtol=1e-10, atol=1e-10)
+
+
+def test_incomplete_tables_stay_with_statsmodels_whatever_their_size(monkeypatch):
+    monkeypatch.setattr(inference_anova, "MOST_DENSE", 0)
+    assert not isinstance(three_way_anova(long().iloc[1:])._fit, inference_anova.CompleteFit)
+
+
+@pytest.mark.parametrize("order", [None, ["m2", "m0", "m3", "m1"]])
+def test_all_priors_at_once_equal_one_by_one(order):
+    frame = long()
+    one_by_one = [
+        tukey_hsd(two_way_anova(group, response="auprec"), prior=prior, order=order).to_frame()
+        for prior, group in frame.groupby("prior", sort=False)
+    ]
+    found = tukey_by_prior(frame, order=order)
+    pd.testing.assert_frame_equal(found, pd.concat(one_by_one, ignore_index=True), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_levels", [2, 5, 60, 400])
+def test_pieces_of_the_normal_range_are_the_integral(n_levels):
+    width = np.concatenate([np.linspace(0, 12, 97), [16.9, 17, 40]])
+    np.testing.assert_allclose(
+        _normal_range(n_levels)(width), _normal_range_sf(width, n_levels), rtol=1e-11, atol=1e-14
+    )
+
+
+def test_sign_flips_in_blocks_are_those_at_once(monkeypatch):
+    values = np.random.default_rng(3).normal(size=(14, 5))
+    whole = fold_resampling.max_t_test(values, n_resamples=999).p_value
+    monkeypatch.setattr(fold_resampling, "BLOCK_SIZE", 130)
+    np.testing.assert_array_equal(fold_resampling.max_t_test(values, n_resamples=999).p_value, whole)
+
+
+def test_signed_ranks_of_all_pairs_are_scipys():
+    values = np.random.default_rng(1).random((12, 4))
+    values[:3, 1] = values[:3, 0]  # zeros
+    values[:, 3] = np.round(values[:, 2] + 0.25 * np.arange(12) % 1, 2)
+    frame = pd.DataFrame(
+        [(f"m{j}", i, v) for i, row in enumerate(values) for j, v in enumerate(row)],
+        columns=["model", "fold", "iauprec"],
+    )
+    order = ["m0", "m1", "m2", "m3"]
+    found = pairwise_comparisons(frame, method="wilcoxon_holm", order=order)
+    for row in found.itertuples():
+        moved = values[:, int(row.model_a[1])] - values[:, int(row.model_b[1])]
+        known = stats.wilcoxon(moved[moved != 0])
+        assert (row.statistic, row.p_value) == pytest.approx((known.statistic, known.pvalue), rel=1e-12)
+
+
+@pytest.mark.parametrize("twins", [False, True])
+def test_largest_differences_drawn_without_folds_have_the_same_distribution(twins, monkeypatch):
+    rng = np.random.default_rng(0)
+    curves = np.einsum("jmk,kp->jmp", rng.normal(size=(14, 4, 3)), np.vander(np.linspace(-1, 1, 7), 3).T)
+    if twins:
+        curves[:, 3] = curves[:, 2] + 1e-5 * curves[:, 0]
+    curves -= curves.mean(axis=0)
+    moved = np.ones(6 * 7, dtype=bool)
+    by_folds = bands.largest_of_pairs(curves, moved, 4999, 1)
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "FEWEST_DRAWS", 4999)
+    found = bands.largest_of_pairs(curves, moved, 4999, 2)
+    assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
+
+
+def test_plans_of_many_pairs_are_those_of_each():
+    difference, deviation = np.array([0.3, 0.02, 1.5, 0.0]), np.array([1.0, 0.1, 0.4, 0.2])
+    options = {"ratio": 0.0, "alpha": 0.01}
+    folds = folds_needed(difference[:3], deviation[:3], power=0.8, **options)
+    factors = decision_planning.case_factor_over_folds(difference, deviation, 10, power=0.8, **options)
+    for k in range(3):
+        assert folds[k] == folds_needed(difference[k], deviation[k], power=0.8, **options)
+
+        def power_of(factor, k=k):
+            return float(t_power(difference[k], deviation[k] / np.sqrt(factor), 10, **options))
+
+        assert factors[k] == pytest.approx(factor_needed(power_of, 0.8), rel=1e-8)
+    assert factors[3] == np.inf
+
+
+def test_curves_that_stay_clear_of_each_other_are_seen_to():
+    edges, priors = panel_priors(0.01, 0.5)
+    x = np.log(priors / (1 - priors))
+    rows = np.array([0.1 + 0 * x, -0.2 - 0.01 * np.sin(x), 0.1 * (x - x.mean()), 1e-14 * x])
+    assert clear_signs(edges, rows).tolist() == [1, -1, 0, 0]
+
+
+def test_curves_that_never_lead_leave_the_regions_as_they_are():
+    def curves(rows):
+        return MeanCurves.sampled(
+            lambda p: np.array([row(np.log(p / (1 - p))) for row in rows]), 0.01, 0.5
+        ).regions()
+
+    leading = [lambda x: 0.6 + 0.02 * x, lambda x: 0.5 - 0.02 * x]
+    below = [lambda x: 0.1 + 0.01 * x, lambda x: 0.1 - 0.01 * x]
+    np.testing.assert_allclose(curves(leading + below), curves(leading), rtol=1e-12)
+    assert len(curves(leading)) == 2
+
+
+# --- tables that stay readable ------------------------------------------------------------------------------
+
+
+def test_long_tables_end_with_a_sentence():
+    found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
+    table = report_tables.posthoc_table(found, 0.05)
+    assert len(table.rows) == MOST_ROWS < len(found)
+    assert table.note.endswith("The first rows of each test, 1,000 of 1,520: posthoc.csv holds them all.")
+    assert "holds them all" not in report_tables.posthoc_table(found.head(1000), 0.05).note
+
+
+def test_priors_are_chosen_evenly():
+    assert report_tables.evenly(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
+    assert report_tables.evenly([0.5, 0.1], 4).tolist() == [0.5, 0.1]
+
+
+def test_leaders_beyond_a_dozen_are_counted():
+    frame = pd.DataFrame(
+        {"prior_low": 0.1, "prior_high": 0.2, "leader": "m0", "contender": [f"m{i}" for i in range(20)]}
+    )
+    table = leaders_table(frame, 0.95)
+    assert table.rows[0][2].endswith("m11, m12 and 7 more")
+    assert table.note.endswith("leaders.csv names them all.")
+
+
+def test_no_table_of_the_file_floats():
+    text = _placed(Table("t", "c", ("a", "b"), (("x", "1"),)))
+    assert text.startswith(r"\begin{skewanovatable}")
+    assert r"\begin{table}" not in text
+    assert text.count(r"\caption{") == text.count(r"\label{tab:t}") == 1
+
+
+@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
+def test_hundreds_of_tables_compile(tmp_path):
+    assert shutil.which("pdflatex")
+    table = Table("t", "c", ("a", "b"), tuple((str(i), "1") for i in range(36 * 120)))
+    log = compiled(LATEX_HEAD + "\n".join(map(_placed, parts(table))), "", tmp_path)
+    assert not re.search("Overfull|Float too large|Too many", log)

@@ -1,0 +1,629 @@
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+from strategies import priors, ranges, tie_groups, untied_groups
+
+from skewanova.curves import estimators
+from skewanova.curves.areas import auprec, auprec_score, iauprec, iauprec_score, precision_recall_curve
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.roc import RocCurve, roc_curve
+from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
+
+TOLERANCE = 1e-13  # relative, against 40 digits
+LINEAR = ("trapezoid", "average_precision", "upper_trapezoid")
+SEGMENTS = ("exact", "interpolated_max", "interpolated_mean", "interpolated_median", "convex_hull")
+EXACT_AT_CHANCE = tuple(e for e in ESTIMATORS if e != "upper_trapezoid")
+EXACT_WHEN_PERFECT = (
+    "trapezoid",
+    "exact",
+    "average_precision",
+    "upper_trapezoid",
+    "interpolated_max",
+    "convex_hull",
+)
+GOLDEN_NAMES = {"lower_trapezoid": "trapezoid"} | {e: e for e in ESTIMATORS}
+RANGES = [
+    (0.05, 0.2),
+    (1e-6, 0.999),
+    (0.3, 0.3 + 1e-9),
+    (1e-6, 1e-6 + 1e-9),
+    (1 - 2e-6, 1 - 1e-6),
+    (0.4, 0.9),
+]
+FEW = settings(max_examples=8)
+
+
+def curve_of(groups, **options):
+    return roc_curve(*twins.labels_and_scores(groups), **options)
+
+
+def own_prior(groups):
+    return sum(p for p, _ in groups) / sum(p + n for p, n in groups)
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def in_skews(limits):
+    return tuple(1 / p - 1 for p in reversed(limits))
+
+
+# --- golden numbers -----------------------------------------------------------------------------------------
+
+
+def test_worked_roc_auprec(golden):
+    worked = golden["worked_roc"]
+    curve = RocCurve.from_rates(worked["fpr"], worked["tpr"])
+    for prior, by_estimator in worked["auprec"].items():
+        for estimator, truth in by_estimator.items():
+            assert auprec(curve, float(prior), estimator=estimator) == pytest.approx(truth, abs=6e-16)
+
+
+def test_worked_roc_iauprec(golden):
+    worked = golden["worked_roc"]
+    curve = RocCurve.from_rates(worked["fpr"], worked["tpr"])
+    for key, weighting in (
+        ("iauprec_prior_0.05_0.20", UniformPrior(0.05, 0.20)),
+        ("iauprec_skew_4_19", UniformSkew(4, 19)),
+    ):
+        for estimator, truth in worked[key].items():
+            assert iauprec(curve, weighting, estimator=estimator) == pytest.approx(truth, abs=6e-16)
+
+
+def _golden_sample(golden, name):
+    sample = golden[name]
+    if "positive_ranks" in sample:
+        ranks = range(1, sample["n"] + 1)
+        return [r in sample["positive_ranks"] for r in ranks], [-r for r in ranks], None
+    return sample["y_true"], sample["y_score"], sample.get("pos_label")
+
+
+@pytest.mark.parametrize("name", ["slide_example", "statisticalmeasures_example", "tied_example"])
+def test_published_examples(golden, name):
+    labels, scores, pos_label = _golden_sample(golden, name)
+    curve = roc_curve(labels, scores, pos_label=pos_label)
+    prior = curve.n_positive / (curve.n_positive + curve.n_negative)
+    told = {GOLDEN_NAMES[key]: value for key, value in golden[name].items() if key in GOLDEN_NAMES}
+    assert len(told) == (8 if name == "slide_example" else 3)
+    for estimator, truth in told.items():
+        score = auprec_score(labels, scores, prior=prior, estimator=estimator, pos_label=pos_label)
+        assert score == auprec(curve, prior, estimator=estimator)
+        assert score == pytest.approx(truth, abs=6e-13)
+
+
+def test_published_counts(golden):
+    sample = golden["statisticalmeasures_example"]
+    curve = roc_curve(sample["y_true"], sample["y_score"], pos_label=sample["pos_label"])
+    assert (curve.tpr * curve.n_positive).tolist() == sample["tp"]
+    assert (curve.fpr * curve.n_negative).tolist() == sample["fp"]
+
+
+# --- AUPREC against a 40-digit twin -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@given(groups=tie_groups(), prior=priors())
+def test_auprec_equals_twin(estimator, groups, prior):
+    found = auprec(curve_of(groups), prior, estimator=estimator)
+    truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
+    assert twins.relative_error(found, truth) < TOLERANCE
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_auprec_of_a_large_sample_equals_twin(estimator):
+    rng = np.random.default_rng(1)
+    groups = [tuple(g) for g in rng.poisson((0.3, 3.0), (300, 2)).tolist() if sum(g)]
+    for prior in (1e-6, 0.01, 0.5, 0.999):
+        truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
+        assert twins.relative_error(auprec(curve_of(groups), prior, estimator=estimator), truth) < TOLERANCE
+
+
+@given(tie_groups())
+def test_many_priors_equal_one_by_one(groups):
+    curve, at = curve_of(groups), np.array([[0.5, 0.1, 0.01], [0.9, 0.5, 1e-6]])
+    for estimator in ESTIMATORS:
+        values = auprec(curve, at, estimator=estimator)
+        assert values.shape == at.shape
+        assert values.tolist() == [
+            [auprec(curve, p, estimator=estimator) for p in row] for row in at.tolist()
+        ]
+
+
+def test_types():
+    curve = curve_of([(1, 0), (1, 2)])
+    assert type(auprec(curve, 0.5)) is float
+    assert type(auprec(curve, np.float32(0.5))) is float
+    assert auprec(curve, [0.5]).shape == (1,)
+    assert type(iauprec(curve, (0.1, 0.2))) is float
+    assert type(iauprec(curve, (0.1, 0.2), estimator="exact")) is float
+    assert curve.tpr.flags.writeable
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_curve_is_left_alone(estimator):
+    curve = curve_of([(1, 1), (0, 2), (2, 1), (1, 0), (0, 1)])
+    before = [v.copy() for v in (curve.fpr, curve.tpr, curve.thresholds)]
+    auprec(curve, [0.1, 0.5], estimator=estimator)
+    iauprec(curve, (0.1, 0.2), estimator=estimator)
+    for old, new in zip(before, (curve.fpr, curve.tpr, curve.thresholds), strict=True):
+        assert old.tolist() == new.tolist()
+
+
+def test_repeated_rates_change_nothing():
+    clean = RocCurve.from_rates([0, 0.5, 0.5, 1], [0, 0.25, 0.5, 1])
+    repeated = RocCurve.from_rates([0, 0, 0, 0.5, 0.5, 0.5, 1, 1], [0, 0, 0, 0.25, 0.5, 0.5, 1, 1])
+    for estimator in ESTIMATORS:
+        assert auprec(repeated, 0.1, estimator=estimator) == auprec(clean, 0.1, estimator=estimator)
+        assert iauprec(repeated, (0.1, 0.2), estimator=estimator) == iauprec(
+            clean, (0.1, 0.2), estimator=estimator
+        )
+
+
+# --- IAUPREC against twins ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", LINEAR)
+@given(groups=tie_groups(), limits=st.one_of(st.sampled_from(RANGES), ranges()))
+def test_iauprec_of_linear_estimators_equals_antiderivatives(estimator, groups, limits):
+    curve, vertices, skews = curve_of(groups), twins.vertices(groups), in_skews(limits)
+    for weighting, mean in (
+        (UniformPrior(*limits), lambda t, f: twins.mean_precision_uniform_prior(t, f, *limits)),
+        (UniformSkew(*skews), lambda t, f: twins.mean_precision_uniform_skew(t, f, *skews)),
+    ):
+        truth = twins.iauprec_linear_twin(vertices, estimator, mean)
+        assert twins.relative_error(iauprec(curve, weighting, estimator=estimator), truth) < TOLERANCE
+
+
+@pytest.mark.parametrize("estimator", LINEAR)
+@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (30, 0.2), (0.5, 20), (2000, 3000), (1e5, 3e5)])
+def test_iauprec_of_linear_estimators_over_beta_priors(estimator, a, b):
+    groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)]
+    mean = partial(twins.mean_precision_beta, a=a, b=b)
+    truth = twins.iauprec_linear_twin(twins.vertices(groups), estimator, mean)
+    found = iauprec(curve_of(groups), BetaPrior(a, b), estimator=estimator)
+    assert twins.relative_error(found, truth) < TOLERANCE
+
+
+@pytest.mark.parametrize("estimator", LINEAR)
+@pytest.mark.parametrize("limits", RANGES[:3])
+def test_closed_forms_equal_quadrature(estimator, limits):
+    """The antiderivatives used as twins above, against the integral they stand for."""
+    groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)]
+    for weighting, density in (
+        (UniformPrior(*limits), twins.uniform_prior_density),
+        (UniformSkew(*in_skews(limits)), twins.uniform_skew_density),
+    ):
+        truth = _integral(groups, estimator, density, weighting)
+        assert (
+            twins.relative_error(iauprec(curve_of(groups), weighting, estimator=estimator), truth) < TOLERANCE
+        )
+
+
+def _integral(groups, estimator, density, weighting):
+    vertices = twins.vertices(groups)
+    if isinstance(weighting, UniformSkew):
+        limits = [-twins.mp.log(twins.mp.mpf(s)) for s in (weighting.high_skew, weighting.low_skew)]
+    else:
+        limits = [twins.log_odds(p) for p in (weighting.low, weighting.high)]
+    return twins.mean_over_priors(lambda pi: twins.auprec_twin(vertices, pi, estimator), density, limits)
+
+
+@pytest.mark.parametrize("estimator", SEGMENTS)
+@pytest.mark.parametrize("limits", RANGES)
+def test_iauprec_of_segments_equals_quadrature(estimator, limits):
+    groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 1), (0, 3), (2, 2)]
+    for weighting, density in (
+        (UniformPrior(*limits), twins.uniform_prior_density),
+        (UniformSkew(*in_skews(limits)), twins.uniform_skew_density),
+    ):
+        truth = _integral(groups, estimator, density, weighting)
+        assert (
+            twins.relative_error(iauprec(curve_of(groups), weighting, estimator=estimator), truth) < TOLERANCE
+        )
+
+
+@pytest.mark.parametrize("estimator", SEGMENTS)
+@FEW
+@given(groups=tie_groups(max_groups=5), limits=ranges())
+def test_iauprec_of_segments_on_random_curves(estimator, groups, limits):
+    truth = _integral(groups, estimator, twins.uniform_prior_density, UniformPrior(*limits))
+    assert twins.relative_error(iauprec(curve_of(groups), limits, estimator=estimator), truth) < TOLERANCE
+
+
+@pytest.mark.parametrize("estimator", SEGMENTS)
+@pytest.mark.parametrize(
+    ("a", "b", "limits"), [(2, 30, (-33, 2)), (2000, 3000, (-0.75, -0.05)), (1e5, 3e5, (-1.145, -1.052))]
+)
+def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
+    groups = [(0, 1), (2, 1), (1, 3), (0, 1), (2, 2)]
+    vertices = twins.vertices(groups)
+    truth = twins.mean_over_priors(
+        lambda pi: twins.auprec_twin(vertices, pi, estimator),
+        twins.beta_density(a, b),
+        limits,
+        width=(limits[1] - limits[0]) / 6,
+    )
+    assert (
+        twins.relative_error(iauprec(curve_of(groups), BetaPrior(a, b), estimator=estimator), truth)
+        < TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_flat_beta_prior_is_a_uniform_prior(estimator):
+    curve = curve_of([(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)])
+    flat = iauprec(curve, BetaPrior(1, 1), estimator=estimator)
+    assert flat == pytest.approx(iauprec(curve, (1e-15, 1 - 1e-15), estimator=estimator), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "shapes"),
+    [*((e, (2, 0.2)) for e in ESTIMATORS), ("trapezoid", (0.1, 0.1)), ("exact", (0.1, 2))],
+)
+def test_beta_priors_that_reach_0_and_1(estimator, shapes):
+    """Log-odds beyond 37 are priors of 1 to a double, where a vertex without recall has precision 0/0."""
+    value = iauprec(curve_of([(0, 1), (2, 1), (1, 2)]), BetaPrior(*shapes), estimator=estimator)
+    mean = shapes[0] / sum(shapes)
+    assert 0.6 * mean < value < 1
+
+
+@given(tie_groups(), st.lists(priors(), min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_iauprec_over_discrete_priors_is_a_weighted_mean(groups, at, random):
+    curve, weights = curve_of(groups), [random.randint(1, 5) for _ in at]
+    for estimator in ESTIMATORS:
+        vertices = twins.vertices(groups)
+        truth = sum(w * twins.auprec_twin(vertices, p, estimator) for p, w in zip(at, weights, strict=True))
+        found = iauprec(curve, DiscretePrior(at, weights), estimator=estimator)
+        assert twins.relative_error(found, truth / sum(weights)) < TOLERANCE
+
+
+@given(tie_groups(), priors())
+def test_range_of_one_prior_is_auprec(groups, prior):
+    curve = curve_of(groups)
+    for estimator in ESTIMATORS:
+        truth = auprec(curve, prior, estimator=estimator)
+        assert iauprec(curve, (prior, prior), estimator=estimator) == pytest.approx(truth, rel=1e-15)
+        assert iauprec(curve, prior, estimator=estimator) == pytest.approx(truth, rel=1e-15)
+        assert iauprec(curve, DiscretePrior([prior]), estimator=estimator) == truth
+        skew = (1 - prior) / prior
+        at_skew = iauprec(curve, UniformSkew(skew, skew), estimator=estimator)
+        assert at_skew == pytest.approx(truth, rel=1e-14)
+
+
+@given(tie_groups(), priors())
+def test_neighbouring_priors_are_a_range(groups, prior):
+    curve, high = curve_of(groups), float(np.nextafter(prior, 1))
+    for estimator in ESTIMATORS:
+        value = iauprec(curve, (prior, high), estimator=estimator)
+        assert value == pytest.approx(auprec(curve, prior, estimator=estimator), rel=1e-13)
+
+
+@given(tie_groups(), ranges())
+def test_iauprec_lies_between_the_ends(groups, limits):
+    curve = curve_of(groups)
+    for estimator in ESTIMATORS:
+        low, high = auprec(curve, limits, estimator=estimator)
+        for weighting in (UniformPrior(*limits), UniformSkew(*in_skews(limits))):
+            assert low * (1 - 1e-13) <= iauprec(curve, weighting, estimator=estimator) <= high * (1 + 1e-13)
+
+
+def test_uniform_prior_weighs_high_priors_more_than_uniform_skew():
+    curve = curve_of([(3, 1), (1, 3)])
+    assert iauprec(curve, (0.05, 0.2)) > iauprec(curve, UniformSkew(4, 19))
+
+
+# --- identities ---------------------------------------------------------------------------------------------
+
+
+@given(untied_groups())
+def test_trapezoid_equals_scikit_learn_auc(groups):
+    labels, scores = twins.labels_and_scores(groups)
+    precision, recall, _ = metrics.precision_recall_curve(labels, scores)
+    truth = metrics.auc(recall, precision)
+    assert auprec(curve_of(groups), own_prior(groups)) == pytest.approx(truth, rel=1e-14)
+
+
+@given(tie_groups())
+def test_average_precision_equals_scikit_learn(groups):
+    truth = metrics.average_precision_score(*twins.labels_and_scores(groups))
+    found = auprec(curve_of(groups), own_prior(groups), estimator="average_precision")
+    assert found == pytest.approx(truth, rel=1e-14)
+
+
+@given(untied_groups(), priors())
+def test_order_of_estimators_on_untied_data(groups, prior):
+    value = {e: auprec(curve_of(groups), prior, estimator=e) * (1 - 1e-14) for e in ESTIMATORS}
+    slack = 1 + 3e-14
+    assert value["interpolated_max"] <= value["upper_trapezoid"] * slack
+    assert value["interpolated_max"] <= value["convex_hull"] * slack
+    assert value["average_precision"] <= value["upper_trapezoid"] * slack
+    assert value["trapezoid"] <= value["upper_trapezoid"] * slack
+    assert value["exact"] <= value["convex_hull"] * slack
+    for aggregate in ("interpolated_mean", "interpolated_median"):
+        assert value[aggregate] <= value["interpolated_max"] * slack
+
+
+@given(tie_groups(), priors(), st.integers(2, 5))
+def test_exact_ignores_collinear_vertices(groups, prior, pieces):
+    """Every segment cut in equal pieces."""
+    curve = curve_of(groups)
+    steps = np.linspace(0, len(curve.tpr) - 1, pieces * (len(curve.tpr) - 1) + 1)
+    cut = RocCurve.from_rates(*(np.interp(steps, range(len(v)), v) for v in (curve.fpr, curve.tpr)))
+    for estimator in ("exact", "convex_hull"):
+        whole, parts = (auprec(c, prior, estimator=estimator) for c in (curve, cut))
+        assert parts == pytest.approx(whole, rel=1e-13)
+
+
+def test_trapezoid_does_not_ignore_collinear_vertices():
+    with_vertex = RocCurve.from_rates([0, 0, 0.5, 1], [0, 0.5, 0.75, 1])
+    without = RocCurve.from_rates([0, 0, 1], [0, 0.5, 1])
+    assert abs(auprec(with_vertex, 0.1) - auprec(without, 0.1)) > 1e-4
+    assert auprec(with_vertex, 0.1, estimator="exact") == pytest.approx(
+        auprec(without, 0.1, estimator="exact"), rel=1e-15
+    )
+
+
+def test_hull_is_the_exact_area_of_the_hull():
+    groups = [(0, 2), (3, 1), (1, 1), (0, 2), (2, 0)]
+    hull = [(float(t), float(f)) for t, f in twins.upper_hull(twins.vertices(groups))]
+    along = RocCurve.from_rates([f for _, f in hull], [t for t, _ in hull])
+    truth = auprec(along, 0.2, estimator="exact")
+    assert auprec(curve_of(groups), 0.2, estimator="convex_hull") == pytest.approx(truth, rel=1e-15)
+
+
+# --- metamorphic --------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.floats(1e-300, 1, exclude_max=True))
+def test_constant_classifier_scores_exactly_its_prior(n, m, prior):
+    curve = curve_of([(n, m)])
+    for estimator in EXACT_AT_CHANCE:
+        assert auprec(curve, prior, estimator=estimator) == prior, estimator
+    assert auprec(curve, prior, estimator="upper_trapezoid") == pytest.approx((1 + prior) / 2, rel=1e-15)
+
+
+@given(st.integers(1, 50), st.integers(1, 50), ranges())
+def test_constant_classifier_scores_the_mean_prior(n, m, limits):
+    for estimator in EXACT_AT_CHANCE:
+        value = iauprec(curve_of([(n, m)]), limits, estimator=estimator)
+        assert value == pytest.approx(sum(limits) / 2, rel=1e-14)
+
+
+@given(untied_groups(max_cases=20), priors(), ranges(), st.booleans())
+def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
+    n, m = (sum(g[k] for g in groups) for k in (0, 1))
+    perfect = [(n, 0), (0, m)] if tied else [(1, 0)] * n + [(0, 1)] * m
+    curve = curve_of(perfect)
+    weightings = [limits, UniformSkew(*in_skews(limits)), DiscretePrior((0.1, 0.2, 0.3), (1, 3, 7))]
+    for estimator in EXACT_WHEN_PERFECT:
+        assert auprec(curve, prior, estimator=estimator) == 1.0, estimator
+        for weighting in weightings:
+            assert iauprec(curve, weighting, estimator=estimator) == 1.0, (estimator, weighting)
+
+
+@pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
+def test_perfect_ranking_of_any_number_of_positives_scores_exactly_one(estimator):
+    """The steps of recall seldom sum to exactly 1."""
+    assert any(np.diff(np.arange(n + 1) / n).sum() != 1 for n in range(1, 100))
+    for n in range(1, 100):
+        assert auprec(curve_of([(1, 0)] * n + [(0, 1)]), 0.1, estimator=estimator) == 1.0, n
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.lists(st.integers(1, 9), min_size=60, max_size=60))
+def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
+    weights = np.array(tenths[: n + m]) / 10
+    curve = curve_of([(1, 0)] * n + [(0, 1)] * m, sample_weight=weights)
+    for estimator in EXACT_WHEN_PERFECT:
+        assert auprec(curve, 0.013, estimator=estimator) == 1.0, estimator
+
+
+@pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
+@pytest.mark.parametrize("shapes", [(2, 30), (0.9, 0.9), (1e5, 3e5)])
+def test_perfect_ranking_over_a_beta_prior(estimator, shapes):
+    assert iauprec(curve_of([(3, 0), (0, 7)]), BetaPrior(*shapes), estimator=estimator) == 1.0
+
+
+@given(tie_groups(max_groups=12), ranges())
+def test_auprec_never_falls_with_the_prior(groups, limits):
+    curve = curve_of(groups)
+    for estimator in ESTIMATORS:
+        low, high = auprec(curve, limits, estimator=estimator)
+        assert low <= high * (1 + 1e-15), estimator
+
+
+@given(tie_groups(max_groups=12), priors(), ranges())
+def test_values_lie_in_the_unit_interval(groups, prior, limits):
+    curve = curve_of(groups)
+    weightings = (UniformPrior(*limits), UniformSkew(*in_skews(limits)), DiscretePrior(limits))
+    for estimator in ESTIMATORS:
+        assert 0 < auprec(curve, prior, estimator=estimator) <= 1, estimator
+        for weighting in weightings:
+            assert 0 < iauprec(curve, weighting, estimator=estimator) <= 1, (estimator, weighting)
+
+
+@given(tie_groups(), priors(), st.randoms(use_true_random=False))
+def test_order_of_rows_and_increasing_transforms_do_not_matter(groups, prior, random):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    order = random.sample(range(len(labels)), len(labels))
+    for estimator in ESTIMATORS:
+        score = partial(auprec_score, prior=prior, estimator=estimator)
+        truth = score(labels, scores)
+        assert score(labels[order], scores[order]) == truth
+        assert score(labels, np.exp(scores)) == truth
+        assert score(labels, (10 * scores).astype(np.uint8)) == truth
+
+
+@given(tie_groups(), st.data(), priors())
+def test_integer_weights_equal_repeated_rows(groups, data, prior):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(labels), max_size=len(labels))))
+    if not (weights[labels == 1].sum() and weights[labels == 0].sum()):
+        return
+    repeated = np.repeat(labels, weights), np.repeat(scores, weights)
+    for estimator in ESTIMATORS:
+        weighted = auprec_score(labels, scores, prior=prior, estimator=estimator, sample_weight=weights)
+        assert weighted == auprec_score(*repeated, prior=prior, estimator=estimator)
+        deployment = {"deployment_prior": (0.1, 0.2), "estimator": estimator}
+        mean = iauprec_score(labels, scores, sample_weight=weights, **deployment)
+        assert mean == iauprec_score(*repeated, **deployment)
+
+
+@given(tie_groups(), priors(), st.integers(2, 9))
+def test_size_of_a_class_does_not_matter(groups, prior, times):
+    """The same rates from `times` as many negatives."""
+    more = [(p, times * n) for p, n in groups]
+    for estimator in ESTIMATORS:
+        truth = auprec(curve_of(groups), prior, estimator=estimator)
+        assert auprec(curve_of(more), prior, estimator=estimator) == pytest.approx(truth, rel=1e-14)
+
+
+@given(tie_groups(max_groups=12), st.integers(0, 2**31))
+def test_fractional_weights_equal_scikit_learn(groups, seed):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    weights = np.random.default_rng(seed).integers(1, 20, len(labels)) / 7
+    truth = metrics.average_precision_score(labels, scores, sample_weight=weights)
+    prior = weights[labels == 1].sum() / weights.sum()
+    options = {"prior": prior, "estimator": "average_precision", "sample_weight": weights}
+    assert auprec_score(labels, scores, **options) == pytest.approx(truth, rel=1e-13)
+
+
+@given(tie_groups(max_groups=12), priors())
+def test_class_weights_shift_the_prior(groups, prior):
+    """Weights that give the positives the share `prior`: scikit-learn's number at the sample's own prior."""
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    weights = np.where(labels == 1, prior / labels.sum(), (1 - prior) / (len(labels) - labels.sum()))
+    truth = metrics.average_precision_score(labels, scores, sample_weight=weights)
+    found = auprec(curve_of(groups), prior, estimator="average_precision")
+    assert found == pytest.approx(truth, rel=1e-12)
+    weighted = auprec_score(labels, scores, prior=prior, estimator="average_precision", sample_weight=weights)
+    assert weighted == pytest.approx(found, rel=1e-13)
+
+
+@given(tie_groups(), priors())
+def test_at_least_chance_once_hulled(groups, prior):
+    assert auprec(curve_of(groups), prior, estimator="convex_hull") >= prior * (1 - 1e-15)
+
+
+# --- scores and errors --------------------------------------------------------------------------------------
+
+
+def test_scores_equal_their_parts():
+    labels, scores = ["b", "a", "b", "a", "a"], [5, 4, 3, 2, 2]
+    weights = [1, 2, 0.5, 1, 1]
+    curve = roc_curve(labels, scores, pos_label="b", sample_weight=weights)
+    options = {"pos_label": "b", "sample_weight": weights}
+    assert auprec_score(labels, scores, prior=0.1, **options) == auprec(curve, 0.1)
+    for estimator in ESTIMATORS:
+        found = iauprec_score(labels, scores, deployment_prior=(0.1, 0.3), estimator=estimator, **options)
+        assert found == iauprec(curve, (0.1, 0.3), estimator=estimator)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda c: auprec(c, 4),
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 4; did you mean skew=4, that is prior=0.2?",
+        ),
+        (lambda c: auprec(c, [0.5, 0]), ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
+        (lambda c: auprec(c, []), ValueError, "`prior` must hold at least one prior, but is empty"),
+        (lambda c: auprec(c, "0.5"), TypeError, "`prior` must be a number or numbers, but got '0.5'"),
+        (
+            lambda c: auprec(c, 0.5, estimator="ap"),
+            ValueError,
+            f"`estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
+        ),
+        (
+            lambda c: iauprec(c, (0.1, 0.2), estimator="ap"),
+            ValueError,
+            f"`estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
+        ),
+        (
+            lambda c: iauprec(c, (0.2, 0.1)),
+            ValueError,
+            "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1",
+        ),
+        (
+            lambda c: iauprec(c, None),
+            TypeError,
+            "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
+            "UniformSkew, BetaPrior or DiscretePrior, but got None",
+        ),
+    ],
+)
+def test_bad_arguments(call, error, message):
+    with pytest.raises(error, match=exact(message)):
+        call(curve_of([(1, 0), (0, 1)]))
+
+
+# --- precision-recall curve ---------------------------------------------------------------------------------
+
+
+@given(tie_groups())
+def test_precision_recall_curve_is_scikit_learns_reversed(groups):
+    labels, scores = twins.labels_and_scores(groups)
+    precision, recall, thresholds = precision_recall_curve(labels, scores)
+    theirs = metrics.precision_recall_curve(labels, scores)
+    np.testing.assert_allclose(precision, theirs[0][::-1], rtol=1e-15)
+    np.testing.assert_allclose(recall, theirs[1][::-1], rtol=1e-15)
+    np.testing.assert_array_equal(thresholds, theirs[2][::-1])
+
+
+@given(tie_groups(), st.one_of(st.none(), priors()))
+def test_precision_recall_curve_runs_from_precision_1_to_the_prior(groups, prior):
+    labels, scores = twins.labels_and_scores(groups)
+    precision, recall, thresholds = precision_recall_curve(labels, scores, prior=prior)
+    assert (recall[0], precision[0]) == (0.0, 1.0)
+    assert (recall[-1], precision[-1]) == (1.0, own_prior(groups) if prior is None else prior)
+    assert len(precision) == len(recall) == len(thresholds) + 1
+    assert (np.diff(thresholds) < 0).all()
+    assert (np.diff(recall) >= 0).all()
+    skew = (1 - precision[-1]) / precision[-1]
+    for p, (t, f) in zip(precision[1:], twins.vertices(groups)[1:], strict=True):
+        assert p == pytest.approx(float(t) / (float(t) + skew * float(f)), rel=1e-14)
+
+
+def test_precision_recall_curve_of_weighted_rows():
+    labels, scores, weights = [1, 0, 1, 0], [4, 3, 2, 1], [0.5, 2, 1, 0]
+    precision, recall, thresholds = precision_recall_curve(labels, scores, sample_weight=weights)
+    assert precision == pytest.approx([1, 1, 0.5 / 2.5, 1.5 / 3.5], rel=1e-15)
+    assert recall == pytest.approx([0, 1 / 3, 1 / 3, 1], rel=1e-15)
+    assert thresholds.tolist() == [4, 3, 2]
+
+
+def test_precision_recall_curve_of_named_labels():
+    precision, recall, thresholds = precision_recall_curve(["n", "y"], [1, 1], pos_label="y")
+    assert precision.tolist() == [1.0, 0.5]
+    assert recall.tolist() == [0.0, 1.0]
+    assert thresholds.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("prior", "error", "message"),
+    [
+        (
+            4,
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 4; did you mean skew=4, that is prior=0.2?",
+        ),
+        (0, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
+        ([0.1, 0.2], TypeError, "`prior` must be one number, but got 2 in shape (2,)"),
+        ("0.1", TypeError, "`prior` must be a number or numbers, but got '0.1'"),
+    ],
+)
+def test_precision_recall_curve_at_a_bad_prior(prior, error, message):
+    with pytest.raises(error, match=exact(message)):
+        precision_recall_curve([0, 1], [1, 2], prior=prior)
+
+
+def test_linear_estimators_are_those_with_closed_forms():
+    assert set(estimators.LINEAR) == set(LINEAR)
+    assert set(LINEAR) | set(SEGMENTS) == set(ESTIMATORS)

@@ -1,0 +1,533 @@
+import re
+import warnings
+from dataclasses import FrozenInstanceError
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.diagnostic import normal_ad
+from strategies import priors
+
+from skewanova import (
+    BetaPrior,
+    SkewanovaWarning,
+    UniformSkew,
+    auc,
+    auprec,
+    auprec_score,
+    iauprec,
+    precision_recall_curve,
+)
+from skewanova.curves.binormal import (
+    BinormalFit,
+    auc_and_slopes,
+    auprec_and_slopes,
+    best_power,
+    box_cox,
+    fit_binormal,
+    normality_p,
+    shape_covariance,
+)
+from skewanova.curves.distributions import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
+
+SETTINGS = {
+    "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
+    "bibeta": (stats.beta(2, 5), stats.beta(5, 2)),
+    "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),
+}
+SHAPES = [(1, 1), (1, 1e-6), (1, 0.02), (0.7, 0.3), (2, 5), (0.5, 100), (0.5, 1e5), (-2, 0.7), (30, 3)]
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def fitted(gap, ratio, alpha=0.4):
+    return BinormalFit(gap, 0.0, ratio, 1.0, 40, 60, alpha)
+
+
+def quiet_fit(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        return fit_binormal(*args, **options)
+
+
+# --- true curves --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_recorded_true_areas(golden, setting):
+    for prior, value in golden["auprec"][setting].items():
+        assert true_auprec(*SETTINGS[setting], float(prior)) == pytest.approx(value, rel=1e-13)
+    by_prior, by_skew = golden["iauprec_prior"][setting], golden["iauprec_skew"][setting]
+    assert true_iauprec(*SETTINGS[setting], (0.05, 0.20)) == pytest.approx(by_prior, abs=2e-14)
+    assert true_iauprec(*SETTINGS[setting], UniformSkew(4, 19)) == pytest.approx(by_skew, abs=2e-14)
+    assert true_auc(*SETTINGS[setting]) == pytest.approx(golden["auc"][setting], abs=1e-14)
+
+
+@pytest.mark.parametrize("prior", [1e-6, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize(
+    ("negative", "positive"),
+    [
+        (stats.norm(0, 1), stats.norm(0, 1)),
+        (stats.gamma(0.5), stats.gamma(0.5)),
+        (stats.expon(), stats.expon()),
+    ],
+)
+def test_chance_scores_the_prior(negative, positive, prior):
+    assert true_auprec(negative, positive, prior) == pytest.approx(prior, rel=1e-12)
+    assert true_auc(negative, positive) == pytest.approx(0.5, abs=1e-13)
+
+
+def test_separated_scores_are_perfect():
+    assert true_auprec(stats.uniform(0, 1), stats.uniform(2, 1), 1e-6) == pytest.approx(1, abs=1e-13)
+    assert true_auc(stats.uniform(0, 1), stats.uniform(2, 1)) == pytest.approx(1, abs=1e-13)
+
+
+def test_true_area_of_shifted_uniforms_by_hand():
+    # negatives on (0, 1), positives on (d, 1 + d): precision 1 up to recall d, then u / (u + skew (u - d))
+    d, skew = 0.3, 9.0
+    rest = stats.uniform(0, 1), stats.uniform(d, 1)
+    one = 1 + skew
+    tail = (1 - d) / one + skew * d / one**2 * np.log((one - skew * d) / d)
+    assert true_auprec(*rest, 0.1) == pytest.approx(d + tail, rel=1e-13)
+
+
+@pytest.mark.parametrize("ends", [(0.2, 0.9), (0.5, 3.0), (-1.0, 0.4)])
+def test_kinks_of_unequal_supports_are_met(ends):
+    low, high = ends
+    negative, positive = stats.uniform(0, 1), stats.uniform(low, high - low)
+
+    def at(x):
+        recall = np.clip((high - x) / (high - low), 0, 1)
+        return recall / (recall + 9 * np.clip(1 - x, 0, 1)) if x < high else 0.0
+
+    middle = [x for x in (0.0, 1.0) if low < x < high]
+    with mp.workdps(20):
+        truth = mp.quad(lambda x: mp.mpf(float(at(float(x)))), [low, *middle, high]) / (high - low)
+    assert true_auprec(negative, positive, 0.1) == pytest.approx(float(truth), rel=1e-9)
+
+
+def test_kink_with_an_infinite_slope():
+    # negatives on (0, 1) with S-(x) = sqrt(1 - x), positives uniform on (0.5, 1.5)
+    negative, positive = stats.beta(1, 0.5), stats.uniform(0.5, 1)
+    with mp.workdps(30):
+        rest = mp.quad(lambda u: u / (u + 9 * mp.sqrt(u - 0.5)), [0.5, 0.6, 1])
+    assert true_auprec(negative, positive, 0.1) == pytest.approx(float(rest) + 0.5, rel=1e-8)
+
+
+def test_true_roc_converges_to_the_true_areas():
+    for setting in SETTINGS.values():
+        curve = true_roc(*setting, n_points=4000)
+        assert auc(curve) == pytest.approx(true_auc(*setting), abs=1e-6)
+        assert auprec(curve, 0.1, estimator="exact") == pytest.approx(true_auprec(*setting, 0.1), rel=1e-4)
+        assert curve.fpr[1:-1] == pytest.approx(setting[0].sf(curve.thresholds[1:-1]), abs=1e-15)
+        assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
+        assert (np.diff(curve.fpr) >= 0).all()
+        assert (np.diff(curve.tpr) >= 0).all()
+        assert np.isnan(curve.n_positive)
+
+
+def test_samples_have_exact_or_random_counts():
+    def count(n, prior, **options):
+        labels, scores = sample_scores(*SETTINGS["offset_uniform"], n, prior=prior, **options)
+        assert len(labels) == len(scores) == n
+        assert (scores[labels] >= 0.5).all()
+        assert (scores[~labels] <= 1).all()
+        return labels.sum()
+
+    assert count(100, 0.4) == 40
+    assert count(10, 0.75) == 7  # 2.5 negatives are 3
+    assert count(50, 0.01) == 1  # 49.5 negatives round up to 50, but neither class is left empty
+    assert count(2, 0.99) == 1
+    drawn = [count(100, 0.4, exact_counts=False, rng=seed) for seed in range(200)]
+    assert np.mean(drawn) == pytest.approx(40, abs=1.1)
+    assert np.std(drawn) == pytest.approx(24**0.5, rel=0.2)
+    one, same, other = (
+        sample_scores(*SETTINGS["binormal"], 30, prior=0.5, rng=seed)[1].tolist() for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: true_auprec(stats.norm(), stats.norm(1), 0),
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 0",
+        ),
+        (
+            lambda: true_auc(stats.norm(), 1.0),
+            TypeError,
+            "`positive` must be a frozen distribution such as scipy.stats.norm(0, 1), but got 1.0",
+        ),
+        (
+            lambda: true_auc(stats.poisson(3), stats.norm()),
+            TypeError,
+            "`negative` must be continuous, but its scores would tie",
+        ),
+        (
+            lambda: true_auc(stats.beta, stats.norm()),
+            TypeError,
+            "`negative` must be frozen with its parameters",
+        ),
+        (
+            lambda: true_roc(stats.norm(), stats.norm(0, -1)),
+            ValueError,
+            "`positive` must have valid parameters, but its median is nan",
+        ),
+        (
+            lambda: true_roc(stats.norm(), stats.norm(), n_points=0),
+            ValueError,
+            "`n_points` must be at least 1, but got 0",
+        ),
+        (
+            lambda: sample_scores(stats.norm(), stats.norm(), 1, prior=0.5),
+            ValueError,
+            "`n_cases` must be at least 2, but got 1",
+        ),
+        (
+            lambda: sample_scores(stats.norm(), stats.norm(), 10, prior=4),
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 4",
+        ),
+    ],
+)
+def test_true_curves_refuse(call, error, message):
+    with pytest.raises(error, match=exact(message)):
+        call()
+
+
+# --- areas of the binormal model ----------------------------------------------------------------------------
+
+
+def test_recorded_binormal_areas(golden):
+    fit = fitted(1, 1)
+    for prior, value in golden["auprec"]["binormal"].items():
+        assert fit.auprec(float(prior)) == pytest.approx(value, rel=1e-13)
+    assert fit.auc == pytest.approx(golden["auc"]["binormal"], abs=1e-15)
+    assert fit.iauprec((0.05, 0.20)) == pytest.approx(golden["iauprec_prior"]["binormal"], abs=1e-13)
+    assert fit.iauprec(UniformSkew(4, 19)) == pytest.approx(golden["iauprec_skew"]["binormal"], abs=1e-13)
+
+
+def test_recorded_brodersen_areas(golden):
+    fit = BinormalFit(1, -1, 2, 2, 40, 60, 0.4)
+    recorded = {k: v for k, v in golden["brodersen_average_precision"].items() if k != "note"}
+    assert len(recorded) == 14
+    for alpha, value in recorded.items():
+        assert fit.auprec(float(alpha)) == pytest.approx(value, rel=1e-13)
+    assert fit.auprec() == pytest.approx(recorded["0.4"], rel=1e-13)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("prior", [1e-6, 0.01, 0.5, 1 - 1e-6])
+def test_areas_hold_however_unequal_the_spreads(shape, prior):
+    expected = true_auprec(stats.norm(0, 1), stats.norm(*shape), prior)
+    assert fitted(*shape).auprec(prior) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (0.7, 0.3), (2, 5), (-1, 1.5)])
+def test_slopes_are_derivatives(shape):
+    nodes, step = (np.array([0.02, 0.5]), np.array([0.3, 0.7])), 1e-5
+    for both in (lambda a, b: auprec_and_slopes(a, b, *nodes), auc_and_slopes):
+        for axis, slope in enumerate(both(*shape)[1]):
+            move = step * np.eye(2)[axis]
+            ends = [both(*(shape + side * move))[0] for side in (1, -1)]
+            assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-9)
+
+
+@given(priors(), st.tuples(st.floats(-2, 4), st.floats(0.2, 5)), st.floats(-10, 10), st.floats(0.1, 10))
+def test_areas_do_not_see_location_or_scale(prior, shape, shift, scale):
+    gap, ratio = shape
+    moved = BinormalFit(shift + scale * gap, shift, scale * ratio, scale, 40, 60, 0.4)
+    assert moved.auprec(prior) == pytest.approx(fitted(gap, ratio).auprec(prior), rel=1e-9)
+    assert moved.auc == pytest.approx(fitted(gap, ratio).auc, abs=1e-12)
+
+
+def test_iauprec_is_the_mean_of_auprec():
+    fit = fitted(1, 1.5)
+    nodes, weights = BetaPrior(2, 30).quadrature()
+    expected = sum(w * fit.auprec(p) for p, w in zip(nodes, weights, strict=True))
+    assert fit.iauprec(BetaPrior(2, 30)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_chance_scores_the_prior_at_any_spread_ratio_of_one():
+    assert fitted(0, 1).auprec(0.037) == pytest.approx(0.037, rel=1e-13)
+    assert fitted(0, 1).auc == 0.5
+
+
+# --- curves -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (0.7, 0.3), (2, 3)])
+def test_roc_has_the_areas_of_the_model(shape):
+    fit = BinormalFit(5 + 2 * shape[0], 5, 2 * shape[1], 2, 40, 60, 0.4)
+    curve = fit.roc(n_points=4000)
+    assert auc(curve) == pytest.approx(fit.auc, abs=1e-6)
+    assert iauprec(curve, (0.05, 0.2), estimator="exact") == pytest.approx(fit.iauprec((0.05, 0.2)), abs=1e-4)
+    inner = curve.thresholds[1:-1]
+    assert curve.tpr[1:-1] == pytest.approx(stats.norm.sf(inner, fit.mean_positive, fit.std_positive))
+    assert curve.fpr[1:-1] == pytest.approx(stats.norm.sf(inner, 5, 2))
+    assert (curve.n_positive, curve.n_negative) == (40, 60)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (0.7, 0.3), (2, 3)])
+def test_precision_recall_is_equation_seven_corrected(shape):
+    fit = fitted(*shape, alpha=0.3)
+    precision, recall = fit.precision_recall()
+    threshold = stats.norm.isf(recall[:-1], *shape)
+    flagged = 0.3 * recall[:-1], 0.7 * stats.norm.sf(threshold)
+    assert precision[:-1] == pytest.approx(flagged[0] / (flagged[0] + flagged[1]), rel=1e-9)
+    assert (recall[-1], precision[-1]) == (1, pytest.approx(0.3))
+    some, at = fit.precision_recall(0.1, recall=[0.2, 0.8])
+    assert at.tolist() == [0.2, 0.8]
+    assert some[0] < precision[199]
+    middle = (np.arange(2000) + 0.5) / 2000
+    area = fit.precision_recall(0.1, recall=middle)[0].mean()
+    assert area == pytest.approx(fit.auprec(0.1), abs=1e-3)
+
+
+# --- fit ----------------------------------------------------------------------------------------------------
+
+
+def test_fit_is_by_moments():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [60, 40])
+    scores = rng.normal(2.0 * labels - 1, 2)
+    fit, other = fit_binormal(labels, scores), fit_binormal(labels, scores, ddof=1, alpha=0.5)
+    assert fit.mean_positive == scores[60:].mean()
+    assert fit.mean_negative == scores[:60].mean()
+    assert (fit.std_positive, fit.std_negative) == (scores[60:].std(), scores[:60].std())
+    assert (other.std_positive, other.std_negative) == (scores[60:].std(ddof=1), scores[:60].std(ddof=1))
+    assert (fit.alpha, other.alpha, fit.n_positive, fit.n_negative) == (0.4, 0.5, 40, 60)
+    assert fit.power is None
+    assert other.auprec() == other.auprec(0.5)
+    words = np.where(labels == 1, "ill", "well")
+    assert fit_binormal(words, scores, pos_label="ill") == fit
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'alpha'"):
+        fit.alpha = 0.5
+
+
+def test_fit_recovers_the_truth():
+    labels, scores = sample_scores(stats.norm(-1, 2), stats.norm(1, 2), 200_000, prior=0.4)
+    fit = fit_binormal(labels, scores)
+    assert fit.auc == pytest.approx(true_auc(stats.norm(-1, 2), stats.norm(1, 2)), abs=4 * fit.auc_std_error)
+    truth = true_auprec(stats.norm(-1, 2), stats.norm(1, 2), 0.1)
+    assert fit.auprec(0.1) == pytest.approx(truth, abs=4 * fit.auprec_std_error(0.1))
+    assert fit.auprec_std_error(0.1) < 0.003
+
+
+def test_standard_errors_are_the_spread_of_fresh_fits():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [100, 300])
+    scores = rng.normal(labels, np.where(labels == 1, 1.5, 1.0), size=(400, 400))
+    fits = [quiet_fit(labels, s) for s in scores]
+    for value, error in (
+        (lambda f: f.auc, lambda f: f.auc_std_error),
+        (lambda f: f.auprec(0.1), lambda f: f.auprec_std_error(0.1)),
+        (lambda f: f.iauprec((0.05, 0.2)), lambda f: f.iauprec_std_error((0.05, 0.2))),
+    ):
+        assert np.mean([error(f) for f in fits]) == pytest.approx(np.std([value(f) for f in fits]), rel=0.12)
+    assert fits[0].auprec_std_error() == fits[0].auprec_std_error(0.25)
+
+
+def test_shape_covariance_is_that_of_fresh_fits():
+    rng = np.random.default_rng(0)
+    positive, negative = rng.normal(2, 3, size=(10_000, 200)), rng.normal(0, 2, size=(10_000, 320))
+    spread = negative.std(axis=1)
+    shapes = (positive.mean(axis=1) - negative.mean(axis=1)) / spread, positive.std(axis=1) / spread
+    assert shape_covariance(1.0, 1.5, 200, 320) == pytest.approx(np.cov(shapes), rel=0.08)
+
+
+def test_alpha_binormal_is_less_biased_than_the_trapezoid_and_binormal():
+    # Brodersen et al. 2010, figure 2, at alpha = 0.1: +.008, +.033 and +.450 over 20,000 replicates
+    truth, found = 0.292835643513515, []
+    for seed in range(400):
+        labels, scores = sample_scores(stats.norm(-1, 2), stats.norm(1, 2), 100, prior=0.1, rng=seed)
+        fit = quiet_fit(labels, scores)
+        found.append([fit.auprec(), auprec_score(labels, scores, prior=0.1), fit.auprec(0.5)])
+    bias = np.mean(found, axis=0) - truth
+    assert bias == pytest.approx([0.008, 0.033, 0.450], abs=0.025)
+
+
+# --- Box-Cox ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-1.0, 0.0, 0.5, 2.0])
+def test_boxcox_finds_the_power(power):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1], [6000, 4000])
+    normal = rng.normal(8 + labels, 1)
+    scores = np.exp(normal / 4) if power == 0 else normal ** (1 / power)
+    fit = fit_binormal(labels, scores, boxcox=True)
+    assert fit.power == pytest.approx(power, abs=0.15 if power else 0.05)
+    assert fit.auc == pytest.approx(stats.norm.cdf((1 if power > -1 else -1) / 2**0.5), abs=0.02)
+    assert best_power(scores[labels == 1] * 1e3, scores[labels == 0] * 1e3) == pytest.approx(
+        fit.power, abs=1e-4
+    )
+
+
+def test_power_is_that_of_scipy_in_one_class():
+    scores = np.exp(np.random.default_rng(0).normal(size=200)) + 1
+    # two copies of one class have the likelihood of one
+    assert best_power(scores, scores) == pytest.approx(stats.boxcox(scores)[1], abs=1e-5)
+    assert box_cox(scores, 0.3) == pytest.approx(stats.boxcox(scores, 0.3))
+
+
+def test_boxcox_mends_skewed_scores():
+    labels = np.repeat([0, 1], [600, 400])
+    scores = np.exp(np.random.default_rng(0).normal(labels, 1))
+    with pytest.warns(
+        SkewanovaWarning, match="scores are not normal for positives .* and negatives .*try boxcox"
+    ):
+        raw = fit_binormal(labels, scores)
+    mended = fit_binormal(labels, scores, boxcox=True)
+    assert abs(mended.auc - 0.76025) < 0.03 < abs(raw.auc - 0.76025)
+    assert raw.normality_positive < 1e-6 < mended.normality_positive
+
+
+# --- check --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [8, 30, 300])
+def test_normality_test_is_that_of_statsmodels(size):
+    rng = np.random.default_rng(size)
+    for draw in (rng.normal, rng.exponential, rng.uniform, rng.standard_cauchy):
+        values = draw(size=size)
+        assert normality_p(values) == pytest.approx(normal_ad(values)[1], abs=1e-9)
+
+
+def test_normality_test_holds_its_level_and_needs_eight():
+    rng = np.random.default_rng(0)
+    p = np.array([normality_p(values) for values in rng.normal(size=(3000, 40))])
+    for level in (0.01, 0.05, 0.2, 0.5):
+        assert np.mean(p < level) == pytest.approx(
+            level, abs=3.5 * (level * (1 - level) / 3000) ** 0.5 + 0.01
+        )
+    assert np.isnan(normality_p(np.arange(7.0)))
+
+
+@pytest.mark.parametrize(
+    ("setting", "least", "most"), [("binormal", 0, 0.03), ("bibeta", 0.9, 1), ("offset_uniform", 0.9, 1)]
+)
+def test_check_warns_when_the_model_does_not_hold(setting, least, most):
+    warned = 0
+    for seed in range(200):
+        labels, scores = sample_scores(*SETTINGS[setting], 1000, prior=0.1, rng=seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit_binormal(labels, scores)
+        assert all("the binormal model does not hold" in str(w.message) for w in caught)
+        warned += bool(caught)
+    assert least <= warned / 200 <= most
+
+
+def test_check_names_the_class_and_the_transform():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [500, 500])
+    scores = np.where(labels == 1, rng.normal(8, 1, 1000), 4 + 2 * rng.beta(0.5, 0.5, 1000))
+    with pytest.warns(
+        SkewanovaWarning, match=r"does not hold: scores are not normal for negatives \(p = [^)]*\); "
+    ):
+        fit_binormal(labels, scores)
+    with pytest.warns(SkewanovaWarning, match="scores transformed by the Box-Cox power .* are not normal"):
+        fit_binormal(labels, scores, boxcox=True)
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+Y, S = [0, 0, 1, 1], [0.5, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
+            ValueError,
+            "`y_score` must be finite for the binormal model, but has 2 infinite, the first at row 1; ranks "
+            "alone are enough for `auprec_score`",
+        ),
+        (
+            lambda: fit_binormal(Y, [0.5, np.nan, 1, 1]),
+            ValueError,
+            "`y_score` must not hold NaN, but has 1 NaN, the first at row 1",
+        ),
+        (
+            lambda: fit_binormal([0, 0, 1], S[:3]),
+            ValueError,
+            "`y_true` must hold at least 2 positive cases, but has 1",
+        ),
+        (
+            lambda: fit_binormal([1, 1, 1], S[:3]),
+            ValueError,
+            "`y_true` must hold at least 2 negative cases, but has 0",
+        ),
+        (
+            lambda: fit_binormal(Y, S, ddof=2),
+            ValueError,
+            "`y_true` must hold at least 3 positive cases, but has 2",
+        ),
+        (lambda: fit_binormal(Y, S, ddof=-1), ValueError, "`ddof` must be at least 0, but got -1"),
+        (
+            lambda: fit_binormal(Y, [1, 1, 2, 3]),
+            ValueError,
+            "`y_score` must vary within each class, but all negative cases have 1",
+        ),
+        (
+            lambda: fit_binormal(Y, [1, 1, 2, 3], boxcox=True),
+            ValueError,
+            "`y_score` must vary within each class, but all negative cases have 1",
+        ),
+        (
+            lambda: fit_binormal(Y, [0, 1, 2, 3], boxcox=True),
+            ValueError,
+            "`boxcox` needs scores above 0, but the lowest is 0; add a constant to all scores",
+        ),
+        (
+            lambda: fit_binormal(Y, S, alpha=1.0),
+            ValueError,
+            "`alpha` must lie strictly between 0 and 1, but got 1",
+        ),
+        (
+            lambda: fit_binormal(Y, S[:3]),
+            ValueError,
+            "arguments must be equally long, but `y_true` has 4, `y_score` has 3",
+        ),
+        (
+            lambda: fit_binormal(Y, S).auprec(0),
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 0",
+        ),
+        (
+            lambda: fit_binormal(Y, S).iauprec((0.3, 0.1)),
+            ValueError,
+            "`deployment_prior` must be given as (low, high), but got low=0.3 > high=0.1",
+        ),
+        (
+            lambda: fit_binormal(Y, S).precision_recall(recall=[0.5, 0]),
+            ValueError,
+            "`recall` must lie in (0, 1], but got 0",
+        ),
+        (
+            lambda: fit_binormal(Y, S).roc(n_points=1),
+            ValueError,
+            "`n_points` must be at least 2, but got 1",
+        ),
+    ],
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=exact(message)):
+        call()
+
+
+def test_curve_has_the_form_of_the_empirical_one():
+    labels, scores = sample_scores(stats.norm(-1, 2), stats.norm(1, 2), 4000, prior=0.4)
+    fit = fit_binormal(labels, scores)
+    precision, recall, _ = precision_recall_curve(labels, scores, prior=0.1)
+    inner = recall > 0.1
+    assert fit.precision_recall(0.1, recall=recall[inner])[0] == pytest.approx(precision[inner], abs=0.06)

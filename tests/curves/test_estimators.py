@@ -1,0 +1,217 @@
+import mpmath as mp
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import priors, ranges, tie_groups
+
+from skewanova.curves import estimators
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.roc import Rises, RocCurve, rises_between, roc_curve
+from skewanova.priors.weightings import UniformPrior, UniformSkew
+
+
+def curve_of(groups):
+    return roc_curve(*twins.labels_and_scores(groups))
+
+
+@st.composite
+def rates(draw):
+    """(tpr, fpr) at an operating point, neither rate negative and not both 0, some of them tiny."""
+    size = draw(st.sampled_from([1, 7, 10**3, 10**9]))
+    t, f = draw(st.integers(0, size)), draw(st.integers(0, size))
+    return (t or 1) / size, f / size
+
+
+def test_every_estimator_has_a_kernel():
+    curve = curve_of([(1, 0), (1, 2)])
+    for estimator in ESTIMATORS:
+        assert estimators.area_kernel(curve, estimator)(np.array([0.2, 0.5])).shape == (2,)
+    assert set(estimators.BY_RISES) | set(estimators._KERNELS) == set(ESTIMATORS)
+    assert not set(estimators.BY_RISES) & set(estimators._KERNELS)
+
+
+# --- precision ----------------------------------------------------------------------------------------------
+
+
+@given(rates(), priors())
+def test_vertex_precision(point, prior):
+    t, f = point
+    with mp.workdps(40):
+        truth = mp.mpf(prior) * t / (mp.mpf(prior) * t + (1 - mp.mpf(prior)) * f)
+    assert twins.relative_error(estimators.vertex_precision(np.array(t), np.array(f), prior), truth) < 1e-15
+
+
+@given(st.floats(1e-300, 1, exclude_max=True))
+def test_flagging_everything_has_precision_equal_to_the_prior(prior):
+    assert estimators.vertex_precision(np.array([1.0]), np.array([1.0]), prior)[0] == prior
+
+
+# --- the two closed forms -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        *(sign * 10.0**e for sign in (1, -1) for e in range(-18, 0)),
+        *(-0.05, np.nextafter(-0.05, 0), 0.05, np.nextafter(0.05, 0), -0.5, -0.999, -1 + 1e-9),
+        *(10.0**e for e in range(16)),
+    ],
+)
+def test_log_ratio(u):
+    g, h = estimators._log_ratio(np.array([u]))
+    with mp.workdps(60):
+        x = mp.mpf(float(u))
+        truth_g = mp.log1p(x) / x
+        assert twins.relative_error(g[0], truth_g) < 1e-15
+        assert twins.relative_error(h[0], (1 - truth_g) / x) < 1e-14
+
+
+def test_log_ratio_at_zero_and_in_any_shape():
+    g, h = estimators._log_ratio(np.zeros((2, 3)))
+    assert (g == 1).all()
+    assert (h == 0.5).all()
+
+
+@given(rates(), ranges())
+def test_mean_precision_over_uniform_priors(point, limits):
+    t, f = map(twins.Fraction, point)
+    found = estimators.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformPrior(*limits))[0]
+    truth = twins.mean_precision_uniform_prior(t, f, *limits)
+    assert twins.relative_error(found, truth) < 1e-14
+
+
+@pytest.mark.parametrize("limits", [(0.001, 0.9999), (1e-6, 1 - 1e-6), (0.5, 1 - 1e-9)])
+@pytest.mark.parametrize("t", [1e-9, 1e-6, 1e-3])
+def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
+    """Here log(1 + u) is taken of a 1 + u that has lost its digits, unless it is found another way."""
+    found = estimators.mean_precision(np.array([t]), np.ones(1), UniformPrior(*limits))[0]
+    truth = twins.mean_precision_uniform_prior(twins.Fraction(t), twins.Fraction(1), *limits)
+    assert twins.relative_error(found, truth) < 2e-15
+
+
+@given(rates(), ranges())
+def test_mean_precision_over_uniform_skews(point, limits):
+    t, f = map(twins.Fraction, point)
+    low, high = (1 / p - 1 for p in reversed(limits))
+    found = estimators.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformSkew(low, high))[0]
+    truth = twins.mean_precision_uniform_skew(t, f, low, high)
+    assert twins.relative_error(found, truth) < 1e-14
+
+
+def test_mean_precision_of_no_recall_is_zero():
+    for weighting in (UniformPrior(0.1, 0.3), UniformSkew(1, 3)):
+        assert estimators.mean_precision(np.zeros(1), np.array([0.5]), weighting)[0] == 0.0
+
+
+# --- points of the rises ------------------------------------------------------------------------------------
+
+
+def rises_of(curve):
+    return rises_between(curve.tpr, curve.fpr)
+
+
+@given(tie_groups())
+def test_weights_sum_to_one(groups):
+    for name, points_of in estimators.LINEAR.items():
+        points = points_of(rises_of(curve_of(groups)))
+        assert points.weight.sum() == pytest.approx(1.0, abs=1e-15), name
+        assert (points.weight > 0).all()
+        assert {len(points.weight)} == {len(rates) for rates in (*points.tpr, *points.fpr)}
+
+
+def test_points_by_hand():
+    rises = rises_of(RocCurve.from_rates([0, 0.2, 0.2, 0.4, 0.4, 1], [0, 0.25, 0.5, 0.5, 1, 1]))
+
+    def found(estimator):
+        points = estimators.LINEAR[estimator](rises)
+        assert points.weight.tolist() == [0.25, 0.25, 0.5]
+        pairs = zip(points.tpr, points.fpr, strict=True)
+        return [list(zip(t.tolist(), f.tolist(), strict=True)) for t, f in pairs]
+
+    ends = [(0.25, 0.2), (0.5, 0.2), (1.0, 0.4)]
+    # the origin shares the first vertex's precision; the third rise starts behind a step to the right
+    assert found("trapezoid") == [[(0.25, 0.2), (0.25, 0.2), (0.5, 0.4)], ends]
+    assert found("average_precision") == [ends]
+    # precision 1 at the origin, then the largest at each recall, where it is first reached
+    assert found("upper_trapezoid") == [[(1.0, 0.0), (0.25, 0.2), (0.5, 0.2)], ends]
+
+
+def test_sums_over_blocks_take_out_rounding():
+    ones = np.ones(5)
+    start = np.arange(10) / 10
+    rises = [Rises(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
+    assert sum(r.height.sum() for r in rises) != 1.0
+    for estimator in estimators.BY_RISES:
+        assert estimators.areas(rises, np.array([0.1]), estimator).tolist() == [1.0]
+
+
+# --- exact segments -----------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.integers(0, 50), min_size=2, max_size=2), st.lists(st.integers(0, 50), min_size=2), priors()
+)
+def test_segment_equals_its_integral(true, false, prior):
+    (t0, t1), (f0, f1) = sorted(true), sorted(false)[:2]
+    if t0 == t1:
+        return
+    t0, t1, f0, f1 = (twins.Fraction(k, 50) for k in (t0, t1, f0, f1))
+    found = estimators.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    assert found.shape == (1,)
+    # near 0 alarms the integrand turns too sharply for mpmath's quadrature: closed form there
+    with mp.workdps(80):
+        skew = (1 - mp.mpf(prior)) / mp.mpf(prior)
+        t0, t1, f0, f1 = map(twins.exactly, (t0, t1, f0, f1))
+        truth = twins._segment(t0, skew * f0, t1, skew * f1)
+    assert twins.relative_error(found[0], truth) < 5e-15
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
+@pytest.mark.parametrize(
+    "ends", [(0, 0, 1, 1), (0, 1, 1, 2), (1, 1, 3, 1), (1, 2, 2, 2), (2, 0, 3, 0), (2, 1, 3, 4), (0, 0, 2, 0)]
+)
+def test_segment_twin_equals_the_definition(ends, prior):
+    """The closed form used as a twin above, against the integral it stands for."""
+    t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
+    truth = twins.segment_by_quadrature((t0, f0), (t1, f1), prior)
+    found = estimators.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    assert twins.relative_error(found[0], truth) < 5e-15
+
+
+def test_segments_that_do_not_rise_are_left_out():
+    tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
+    assert estimators.segment_areas(rises_between(tpr, fpr), 0.5).shape == (2,)
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
+def test_vertical_segments_at_priors_below_rounding(estimator):
+    """The positives' share of a vertical segment vanishes beside its false alarms, yet never divides by 0."""
+    groups = [(0, 1), (1, 0), (1, 1)]
+    area = estimators.area_kernel(curve_of(groups), estimator)
+    small, tiny = area(np.array([1e-17, 1e-200]))
+    truth = twins.auprec_twin(twins.vertices(groups), 1e-17, estimator)
+    assert twins.relative_error(small, truth) < 1e-13
+    assert tiny / 1e-200 == pytest.approx(small / 1e-17, rel=1e-14)  # proportional to so small a prior
+
+
+# --- aggregates ---------------------------------------------------------------------------------------------
+
+
+def test_aggregates_by_hand():
+    # recall 1/2 is reached at fpr 0, 1/4, 3/4; recall 1 at fpr 3/4 and 1
+    curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
+    reached = estimators._first_reached(curve)
+    assert reached.tolist() == [1, 4]
+    half, one = [1.0, 0.5 / 0.75, 0.5 / 1.25], [1 / 1.75, 0.5]
+    for aggregate, function in (("max", max), ("mean", np.mean), ("median", np.median)):
+        found = estimators._aggregated(curve, reached, 0.5, aggregate)
+        assert found == pytest.approx([function(half), function(one)], rel=1e-15)
+
+
+def test_aggregates_ignore_vertices_at_no_recall():
+    curve = RocCurve.from_rates([0, 0.5, 0.75, 0.75, 1], [0, 0, 0, 1, 1])
+    reached = estimators._first_reached(curve)
+    found = estimators._aggregated(curve, reached, 0.5, "mean")
+    assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])

@@ -1,0 +1,91 @@
+"""Sums of precisions by moments against exactly rounded sums over the points."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skewanova.curves import estimators
+from skewanova.curves.areas import auprec, auprec_score
+from skewanova.curves.estimators import MomentSums, vertex_precision
+from skewanova.curves.roc import rises_of_curve, rises_of_scores, roc_curve
+
+PRIORS = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
+
+
+def exact_sum(weight, tpr, fpr, prior):
+    return math.fsum((weight * vertex_precision(tpr, fpr, prior)).tolist())
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 400), st.floats(0, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 10]))
+def test_points_of_any_rates(n, power, seed, n_ties):
+    """Rates over many orders of magnitude, none with both rates 0; runs of points with equal rates."""
+    rng = np.random.default_rng(seed)
+    weight, tpr = rng.random(n), rng.random(n) ** (1 + 10 * power)
+    fpr = rng.random(n) ** (1 + 10 * power) * (rng.random(n) < 0.9)
+    tpr[fpr > 0] *= rng.random((fpr > 0).sum()) < 0.9
+    tpr[(tpr == 0) & (fpr == 0)] = 1e-300
+    weight, tpr, fpr = (np.repeat(v, 1 + 31 * n_ties) for v in (weight, tpr, fpr))
+    sums = MomentSums()
+    for part in (slice(None, n // 2), slice(n // 2, None)):
+        sums.add(weight[part], tpr[part], fpr[part])
+    truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
+    assert sums.at(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
+
+
+def test_nothing_added_is_zero():
+    assert MomentSums().at(PRIORS).tolist() == [0.0] * len(PRIORS)
+
+
+@pytest.mark.parametrize("estimator", estimators.LINEAR)
+@pytest.mark.parametrize(("share", "shift"), [(0.1, 1.5), (0.5, 0.0), (0.9, 3.0)])
+def test_many_priors_of_a_large_sample(estimator, share, shift, monkeypatch):
+    rng = np.random.default_rng(5)
+    positive = rng.random(200_000) < share
+    score = rng.normal(size=len(positive)) + shift * positive
+    grid = np.tile(PRIORS, 2)
+    found = auprec_score(positive, score, prior=grid, estimator=estimator)
+    blocks = list(rises_of_scores(positive, score))
+    assert len(blocks) > 2
+    points = [estimators.LINEAR[estimator](block) for block in blocks]
+    weight = math.fsum(w for p in points for w in p.weight.tolist())
+    for prior, area in zip(grid, found, strict=True):
+        terms = (p.mean(lambda t, f, pi=prior: vertex_precision(t, f, pi)) for p in points)
+        assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
+    curve = roc_curve(positive, score)
+    assert auprec(curve, grid, estimator=estimator) == pytest.approx(found, rel=2e-15)
+    monkeypatch.setattr(estimators, "MANY_PRIORS", np.inf)
+    assert auprec(curve, grid, estimator=estimator) == pytest.approx(found, rel=2e-15)
+
+
+def test_perfect_and_constant_scores_stay_exact_in_many_blocks():
+    positive = np.arange(300_000) < 100_000
+    grid = np.linspace(0.01, 0.99, 20)
+    perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
+    for estimator in estimators.BY_RISES:
+        assert (auprec_score(positive, perfect, prior=grid, estimator=estimator) == 1.0).all()
+        chance = auprec_score(positive, constant, prior=grid, estimator=estimator)
+        assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
+
+
+@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+def test_blocks_of_scores_are_those_of_the_curve(estimator):
+    rng = np.random.default_rng(6)
+    positive = rng.random(150_000) < 0.4
+    score = np.round(rng.normal(size=len(positive)) + positive, 4)
+    by_score, by_curve = (
+        [
+            np.concatenate([getattr(b, name) for b in blocks])
+            for name in ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr")
+        ]
+        for blocks in map(
+            list, (rises_of_scores(positive, score), rises_of_curve(roc_curve(positive, score)))
+        )
+    )
+    for one, other in zip(by_score, by_curve, strict=True):
+        assert one.tolist() == other.tolist()
+    area = auprec_score(positive, score, prior=0.1, estimator=estimator)
+    assert area == pytest.approx(auprec(roc_curve(positive, score), 0.1, estimator=estimator), rel=1e-15)

@@ -1,0 +1,346 @@
+import re
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+from strategies import tie_groups
+
+from skewanova.curves.roc import RocCurve, auc, convex_hull, curve_from_scores, roc_curve
+
+
+def curve_of(groups):
+    return roc_curve(*twins.labels_and_scores(groups))
+
+
+def points(curve):
+    return list(zip(curve.tpr.tolist(), curve.fpr.tolist(), strict=True))
+
+
+def as_floats(vertices):
+    return [(float(t), float(f)) for t, f in vertices]
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+# --- against twins ------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=25))
+def test_curve_equals_brute_force(rows):
+    labels, scores = zip(*rows, strict=True)
+    if len(set(labels)) < 2:
+        return
+    curve = roc_curve(labels, scores)
+    assert points(curve) == as_floats(twins.roc_by_thresholds(labels, scores))
+    assert curve.thresholds.tolist() == [np.inf, *sorted(set(scores), reverse=True)]
+    assert (curve.n_positive, curve.n_negative) == (sum(labels), len(labels) - sum(labels))
+
+
+@given(tie_groups())
+def test_curve_equals_cumulated_groups(groups):
+    assert points(curve_of(groups)) == as_floats(twins.vertices(groups))
+
+
+@given(tie_groups())
+def test_curve_equals_scikit_learn(groups):
+    labels, scores = twins.labels_and_scores(groups)
+    curve = roc_curve(labels, scores)
+    fpr, tpr, thresholds = metrics.roc_curve(labels, scores, drop_intermediate=False)
+    np.testing.assert_allclose(curve.fpr, fpr, rtol=1e-15)
+    np.testing.assert_allclose(curve.tpr, tpr, rtol=1e-15)
+    np.testing.assert_array_equal(curve.thresholds, thresholds)
+
+
+@given(tie_groups(), st.randoms(use_true_random=False))
+def test_auc_equals_pair_counting(groups, random):
+    labels, scores = twins.labels_and_scores(groups)
+    weights = [random.randint(1, 4) for _ in labels]
+    unit = twins.auc_by_pairs(labels, scores, [1] * len(labels))
+    weighted = twins.auc_by_pairs(labels, scores, weights)
+    assert auc(roc_curve(labels, scores)) == pytest.approx(float(unit), rel=1e-14, abs=1e-15)
+    curve = roc_curve(labels, scores, sample_weight=weights)
+    assert auc(curve) == pytest.approx(float(weighted), rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("n_negative", range(1, 60))
+def test_auc_of_perfect_constant_and_reversed_rankings_is_exact(n_negative):
+    negatives = list(range(n_negative))
+    labels = [0] * n_negative + [1] * 3
+    assert auc(roc_curve(labels, [*negatives, 90, 91, 92])) == 1.0
+    assert auc(roc_curve(labels, [*negatives, -1, -2, -3])) == 0.0
+    assert auc(roc_curve(labels, [7] * (n_negative + 3))) == 0.5
+
+
+def test_auc_golden(golden):
+    worked = golden["worked_roc"]
+    # area by hand: .4 * .75 + .5 * (.75 + 1) / 2 + .1 * (.25 + .5) / 2
+    assert auc(RocCurve.from_rates(worked["fpr"], worked["tpr"])) == pytest.approx(0.775, abs=1e-15)
+
+
+# --- input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64])
+def test_dtypes_rank_alike(dtype):
+    labels, scores = [0, 1, 0, 1, 1, 0], [0, 255, 128, 127, 128, 1]
+    scores = [s % 127 for s in scores] if dtype is np.uint8 else scores
+    reference = twins.roc_by_thresholds(labels, scores)
+    assert points(roc_curve(labels, np.array(scores, dtype))) == as_floats(reference)
+
+
+def test_unsigned_scores_do_not_wrap():
+    curve = roc_curve([0, 1, 1], np.array([0, 200, 255], np.uint8))
+    assert points(curve) == [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0)]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_neighbouring_large_integers_stay_untied(dtype):
+    score = np.array([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3], dtype)
+    curve = roc_curve([0, 1, 0, 1], score)
+    assert points(curve) == [(0.0, 0.0), (0.5, 0.0), (0.5, 0.5), (1.0, 0.5), (1.0, 1.0)]
+
+
+def test_float32_scores_tie_in_their_own_precision():
+    score = np.array([1.0, 1.0 + 1e-9, 0.0], np.float32)
+    assert len(roc_curve([0, 1, 0], score).fpr) == 3
+    assert len(roc_curve([0, 1, 0], np.array([1.0, 1.0 + 1e-9, 0.0])).fpr) == 4
+
+
+def test_boolean_scores():
+    curve = roc_curve([0, 1, 1, 0], np.array([True, True, False, False]))
+    assert points(curve) == [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)]
+    assert curve.thresholds.tolist() == [np.inf, 1.0, 0.0]
+
+
+def test_minus_zero_ties_zero():
+    assert points(roc_curve([0, 1, 1], [-0.0, 0.0, 1.0])) == [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0)]
+
+
+def test_infinite_scores_are_ranks():
+    curve = roc_curve([1, 1, 0, 0, 1], [np.inf, np.inf, 0.0, -np.inf, -np.inf])
+    assert points(curve) == as_floats(twins.vertices([(2, 0), (0, 1), (1, 1)]))
+    assert curve.thresholds.tolist() == [np.inf, np.inf, 0.0, -np.inf]
+
+
+def test_result_is_frozen_float64():
+    curve = roc_curve([0, 1], np.array([0, 1], np.uint8))
+    for values in (curve.fpr, curve.tpr, curve.thresholds):
+        assert values.dtype == np.float64
+    with pytest.raises(FrozenInstanceError):
+        curve.fpr = np.zeros(2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "error", "message"),
+    [
+        ([0, 1], [1, np.nan], ValueError, "`y_score` must not hold NaN, but has 1 NaN, the first at row 1"),
+        ([0, 1], ["a", "b"], TypeError, "`y_score` must hold real numbers, but has dtype <U1"),
+        ([0, 1], [1j, 1], TypeError, "`y_score` must hold real numbers, but has dtype complex128"),
+        ([0, 1], [None, 1], TypeError, "`y_score` must hold real numbers, but has dtype object"),
+        ([0, 1], [[1], [2]], ValueError, "`y_score` must be one-dimensional, but has shape (2, 1)"),
+        ([[0], [1]], [1, 2], ValueError, "`y_true` must be one-dimensional, but has shape (2, 1)"),
+        ([0, 1], [], ValueError, "`y_score` must hold at least one value, but is empty"),
+        ([], [], ValueError, "`y_true` must hold at least one value, but is empty"),
+        (
+            [0, 1],
+            [1, 2, 3],
+            ValueError,
+            "arguments must be equally long, but `y_true` has 2, `y_score` has 3",
+        ),
+        ([0, 0], [1, 2], ValueError, "`y_true` must hold both classes, but has no positive case"),
+        ([1, 1], [1, 2], ValueError, "`y_true` must hold both classes, but has no negative case"),
+        ([-1, -1], [1, 2], ValueError, "`y_true` must hold both classes, but has no positive case"),
+    ],
+)
+def test_bad_input(labels, scores, error, message):
+    with pytest.raises(error, match=exact(message)):
+        roc_curve(labels, scores)
+
+
+def test_pos_label_picks_the_positive_class():
+    curve = roc_curve(["b", "a", "a"], [3, 2, 1], pos_label="b")
+    assert points(curve) == [(0.0, 0.0), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0)]
+    flipped = roc_curve(["b", "a", "a"], [3, 2, 1], pos_label="a")
+    assert points(flipped) == [(f, t) for t, f in points(curve)]
+
+
+# --- weights ------------------------------------------------------------------------------------------------
+
+
+@given(tie_groups(), st.data())
+def test_integer_weights_equal_repeated_rows(groups, data):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(labels), max_size=len(labels))))
+    if not (weights[labels == 1].sum() and weights[labels == 0].sum()):
+        return
+    weighted = roc_curve(labels, scores, sample_weight=weights)
+    repeated = roc_curve(np.repeat(labels, weights), np.repeat(scores, weights))
+    assert points(weighted) == points(repeated)
+    assert weighted.thresholds.tolist() == repeated.thresholds.tolist()
+    assert (weighted.n_positive, weighted.n_negative) == (repeated.n_positive, repeated.n_negative)
+
+
+def test_zero_weight_drops_its_threshold():
+    curve = roc_curve([0, 1, 0, 1], [1, 2, 3, 4], sample_weight=[1, 1, 0, 1])
+    assert curve.thresholds.tolist() == [np.inf, 4.0, 2.0, 1.0]
+
+
+@given(tie_groups(max_groups=12))
+def test_fractional_weights_equal_scikit_learn(groups):
+    labels, scores = twins.labels_and_scores(groups)
+    weights = np.linspace(0.1, 1.7, len(labels))
+    curve = roc_curve(labels, scores, sample_weight=weights)
+    fpr, tpr, _ = metrics.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
+    np.testing.assert_allclose(curve.fpr, fpr, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(curve.tpr, tpr, rtol=1e-13, atol=1e-15)
+
+
+def test_weighted_rates_keep_their_digits_at_the_top():
+    # one light negative above many heavy ones: its rate decides precision at low recall
+    n = 3000
+    weights = np.concatenate(([1.0, 1e-12], np.full(n, 0.1), [1.0]))
+    labels = [1, 0] + [0] * n + [1]
+    curve = roc_curve(labels, np.arange(n + 3, 0, -1), sample_weight=weights)
+    total = sum(map(Fraction, weights[1:-1].tolist()))
+    assert curve.fpr[2] == pytest.approx(float(Fraction(1e-12) / total), rel=1e-12)
+    assert curve.fpr[0] == curve.fpr[1] == 0.0
+    assert curve.fpr[-1] == curve.tpr[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("weight", "error", "message"),
+    [
+        ([1, 1], ValueError, "arguments must be equally long, but `y_score` has 3, `sample_weight` has 2"),
+        ([1, -1, 1], ValueError, "`sample_weight` must be finite and not negative, but row 1 has -1"),
+        ([1, 0, 1], ValueError, "`y_true` must hold both classes, but has no positive case"),
+        ([0, 1, 0], ValueError, "`y_true` must hold both classes, but has no negative case"),
+        (["1", "1", "1"], TypeError, "`sample_weight` must be a number or numbers, but got ['1', '1', '1']"),
+    ],
+)
+def test_bad_weights(weight, error, message):
+    with pytest.raises(error, match=exact(message)):
+        roc_curve([0, 1, 0], [1, 2, 3], sample_weight=weight)
+
+
+def test_kernel_takes_clean_arrays():
+    curve = curve_from_scores(np.array([True, False]), np.array([2, 1]), np.array([0.5, 3.0]))
+    assert (curve.n_positive, curve.n_negative) == (0.5, 3.0)
+    assert points(curve) == [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]
+
+
+# --- metamorphic --------------------------------------------------------------------------------------------
+
+
+@given(tie_groups(), st.randoms(use_true_random=False))
+def test_order_of_rows_and_increasing_transforms_do_not_matter(groups, random):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    order = random.sample(range(len(labels)), len(labels))
+    reference = points(roc_curve(labels, scores))
+    assert points(roc_curve(labels[order], scores[order])) == reference
+    for transform in (np.exp, lambda s: s**3 - 1e6, lambda s: -1 / s, lambda s: (s * 20).astype(np.uint8)):
+        assert points(roc_curve(labels, transform(scores))) == reference
+
+
+@given(tie_groups())
+def test_negated_scores_and_swapped_labels_reflect_the_curve(groups):
+    labels, scores = map(np.array, twins.labels_and_scores(groups))
+    reflected = roc_curve(1 - labels, -scores)
+    expected = twins.vertices([(n, p) for p, n in reversed(groups)])
+    assert points(reflected) == as_floats(expected)
+    assert auc(reflected) == pytest.approx(auc(roc_curve(labels, scores)), abs=1e-15)
+
+
+# --- hull ---------------------------------------------------------------------------------------------------
+
+
+@given(tie_groups(max_groups=12, max_count=3))
+def test_hull_equals_monotone_chain(groups):
+    curve, truth = curve_of(groups), twins.upper_hull(twins.vertices(groups))
+    hull = convex_hull(curve)
+    found = points(hull)
+    assert set(as_floats(truth)) <= set(found) <= set(points(curve))
+    for a, b in pairwise(truth):  # whatever else is kept lies on an edge
+        for t, f in found:
+            if a[1] < f < b[1]:
+                edge = float(a[0]) + (f - float(a[1])) * float((b[0] - a[0]) / (b[1] - a[1]))
+                assert t == pytest.approx(edge, abs=1e-14)
+    assert auc(hull) == pytest.approx(float(twins.area_under(truth)), rel=1e-14)
+
+
+@given(tie_groups(max_groups=12, max_count=3))
+def test_hull_is_concave_and_idempotent(groups):
+    curve = curve_of(groups)
+    hull = convex_hull(curve)
+    rise, run = np.diff(hull.tpr), np.diff(hull.fpr)
+    assert ((rise[:-1] * run[1:] - rise[1:] * run[:-1]) >= -1e-15).all()
+    assert auc(hull) >= auc(curve) - 1e-15
+    assert auc(convex_hull(hull)) == pytest.approx(auc(hull), rel=1e-15)
+    assert (hull.n_positive, hull.n_negative) == (curve.n_positive, curve.n_negative)
+    kept = np.isin(curve.thresholds, hull.thresholds)
+    assert points(hull) == [p for p, keep in zip(points(curve), kept, strict=True) if keep]
+
+
+def test_hull_of_a_curve_below_the_diagonal_is_the_diagonal():
+    hull = convex_hull(roc_curve([1, 1, 0, 0], [1, 2, 3, 4]))
+    assert points(hull) == [(0.0, 0.0), (1.0, 1.0)]
+
+
+def test_hull_of_a_perfect_ranking_turns_at_the_corner():
+    hull = convex_hull(roc_curve([0, 0, 1, 1], [1, 1, 3, 3]))
+    assert points(hull) == [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]
+
+
+def test_hull_of_a_large_sample_equals_monotone_chain():
+    rng = np.random.default_rng(0)
+    labels = np.arange(4000) % 3 == 0
+    scores = rng.integers(0, 800, 4000) + 100 * labels
+    curve = roc_curve(labels, scores)
+    per_score = [labels[scores == s] for s in np.unique(scores)[::-1]]
+    truth = twins.upper_hull(twins.vertices([(int(y.sum()), int((~y).sum())) for y in per_score]))
+    assert auc(convex_hull(curve)) == pytest.approx(float(twins.area_under(truth)), rel=1e-14)
+    assert set(as_floats(truth)) <= set(points(convex_hull(curve)))
+
+
+# --- known rates --------------------------------------------------------------------------------------------
+
+
+def test_known_rates_are_kept():
+    curve = RocCurve.from_rates([0, 0, 0.5, 1], [0, 0.5, 1, 1], n_positive=3, n_negative=4)
+    assert points(curve) == [(0.0, 0.0), (0.5, 0.0), (1.0, 0.5), (1.0, 1.0)]
+    assert np.isnan(curve.thresholds).all()
+    assert len(curve.thresholds) == 4
+    assert (curve.n_positive, curve.n_negative) == (3.0, 4.0)
+    assert np.isnan(RocCurve.from_rates([0, 1], [0, 1]).n_positive)
+
+
+def test_repeated_vertices_are_dropped():
+    curve = RocCurve.from_rates([0, 0, 0, 0.5, 0.5, 1, 1], [0, 0, 0.5, 1, 1, 1, 1])
+    assert points(curve) == [(0.0, 0.0), (0.5, 0.0), (1.0, 0.5), (1.0, 1.0)]
+    assert len(curve.thresholds) == 4
+
+
+@pytest.mark.parametrize(
+    "fpr",
+    [[0, 0.6, 0.5, 1], [0.1, 0.2, 0.5, 1], [0, 0.2, 0.5, 0.9], [0, np.nan, 0.5, 1], [[0, 1]], [1], [], 0.0],
+)
+def test_bad_rates(fpr):
+    shown = np.asarray(fpr, dtype=float)
+    message = f"`fpr` must rise from 0 to 1 without falling, but got {shown}"
+    with pytest.raises(ValueError, match=exact(message)):
+        RocCurve.from_rates(fpr, [0, 0.5, 0.6, 1])
+    with pytest.raises(ValueError, match=exact(message.replace("fpr", "tpr"))):
+        RocCurve.from_rates([0, 0.5, 0.6, 1], fpr)
+
+
+def test_rates_of_unequal_length():
+    message = "arguments must be equally long, but `fpr` has 2, `tpr` has 3"
+    with pytest.raises(ValueError, match=exact(message)):
+        RocCurve.from_rates([0, 1], [0, 0.5, 1])

@@ -1,0 +1,272 @@
+import re
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import correlated_folds
+from scipy import stats
+
+from skewanova import auprec_by_prior, difference_curves, differing_priors, evaluate, load_satellite_scores
+from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value, largest_of_all
+from skewanova.evaluation.measures import prior_grid
+from skewanova.inference import fold_statistics
+
+RATIO = 0.25
+
+
+def scores(quality, *, n_folds=6, n_cases=60, seed=0):
+    """Scores of binormal models on the same cases; every quality a model."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], n_cases // 2)
+    rows = []
+    for fold in range(n_folds):
+        noise = rng.normal(size=n_cases)
+        for name, d in quality.items():
+            y_score = d * labels + 0.7 * noise + 0.7 * rng.normal(size=n_cases)
+            rows.append(pd.DataFrame({"model": name, "fold": fold, "y_true": labels, "y_score": y_score}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def measured(frame, priors=(0.5, 0.3), deployment_prior=(0.4, 0.6)):
+    with pytest.warns(UserWarning, match="negatives weigh as much as"):
+        return evaluate(frame, priors=priors, deployment_prior=deployment_prior)
+
+
+@pytest.fixture(scope="module")
+def satellite():
+    return evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+
+
+def test_estimates_and_standard_errors_equal_a_loop(satellite):
+    priors = [0.2, 0.35, 0.5]
+    found = difference_curves(satellite, priors, ratio=RATIO, n_draws=99)
+    assert tuple(found.columns) == DIFFERENCE_COLUMNS
+    wide = auprec_by_prior(satellite, priors).set_index(["model", "prior", "fold"])["auprec"].sort_index()
+    rows = iter(found.to_dict("records"))
+    for a, b in combinations(satellite.models, 2):
+        for prior in priors:
+            d = (wide[a, prior] - wide[b, prior]).to_numpy()
+            row = next(rows)
+            assert (row["model_a"], row["model_b"], row["prior"]) == (a, b, prior)
+            assert row["estimate"] == pytest.approx(d.mean(), rel=1e-9)
+            assert row["std_error"] == pytest.approx(np.sqrt(d.var(ddof=1) * (1 / 20 + RATIO)), rel=1e-9)
+            assert row["statistic"] == pytest.approx(row["estimate"] / row["std_error"], rel=1e-9)
+    assert next(rows, None) is None
+
+
+def test_default_grid_spans_all_priors_in_use(satellite):
+    found = difference_curves(satellite, n_draws=99)
+    np.testing.assert_array_equal(found["prior"].unique(), prior_grid(satellite, 41))
+    assert (found["prior"].min(), found["prior"].max()) == (0.05, 0.5)
+    assert len(found) == 3 * 41
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.005, 0.37])
+@pytest.mark.parametrize("n_draws", [101, 499])
+def test_decision_p_value_and_band_say_the_same(satellite, alpha, n_draws):
+    found = difference_curves(satellite, alpha=alpha, n_draws=n_draws)
+    assert (found["reject"] == (found["p_adjusted"] < alpha)).all()
+    if found["conf_low"].notna().all():
+        outside = (found["conf_low"] > 0) | (found["conf_high"] < 0)
+        assert (outside == found["reject"]).all()
+        margin = (found["conf_high"] - found["estimate"]) / found["std_error"]
+        np.testing.assert_allclose(margin, margin.iloc[0], rtol=1e-9)  # one critical value for all
+    else:  # too few draws for the level
+        assert alpha * (n_draws + 1) <= 1
+        assert not found["reject"].any()
+
+
+@pytest.mark.parametrize("n_draws", [99, 100, 101, 199, 1000, 4999])
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.1])
+def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
+    largest = np.arange(1.0, n_draws + 1)
+    critical = critical_value(largest, alpha)
+    p_at = lambda t: (1 + (largest >= t).sum()) / (1 + n_draws)  # noqa: E731
+    assert np.isnan(critical) or p_at(critical) >= alpha - 1e-12 > p_at(critical + 0.5) - 2e-12
+    assert np.isnan(critical) == (1 / (1 + n_draws) >= alpha - 1e-12)
+
+
+def test_one_prior_and_two_models_are_a_t_test():
+    frame = scores({"A": 1.0, "B": 1.6}, n_folds=10)
+    measures = measured(frame)
+    row = difference_curves(measures, 0.5, n_draws=20_000).iloc[0]
+    wide = measures.auprec[measures.auprec["prior"] == 0.5].pivot(
+        index="fold", columns="model", values="auprec"
+    )
+    expected = stats.ttest_rel(wide["A"], wide["B"])
+    assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-9)
+    p = expected.pvalue
+    assert row["p_adjusted"] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1e-4)
+    margin = (row["conf_high"] - row["estimate"]) / row["std_error"]
+    assert margin == pytest.approx(stats.t.isf(0.025, 9), rel=0.03)
+
+
+def test_a_finer_grid_hardly_changes_the_critical_value(satellite):
+    def critical(size):
+        found = difference_curves(satellite, prior_grid(satellite, size), n_draws=1999).iloc[0]
+        return (found["conf_high"] - found["estimate"]) / found["std_error"]
+
+    coarse, fine = critical(11), critical(161)
+    assert fine == pytest.approx(coarse, rel=0.05)
+
+
+def test_the_seed_decides(satellite):
+    first, again = (difference_curves(satellite, n_draws=299, rng=5) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(difference_curves(satellite, n_draws=299, rng=6))
+
+
+def test_bands_widen_with_the_ratio(satellite):
+    plain, corrected = (difference_curves(satellite, ratio=r, n_draws=299) for r in (0, RATIO))
+    width = [(f["conf_high"] - f["conf_low"]).to_numpy() for f in (plain, corrected)]
+    np.testing.assert_allclose(width[1] / width[0], np.sqrt(1 + 20 * RATIO), rtol=1e-9)
+    assert plain["reject"].any()
+    assert not corrected["reject"].any()
+
+
+def test_a_better_model_is_found_and_named():
+    found = difference_curves(measured(scores({"worse": 0.5, "better": 2.5}, n_folds=12)))
+    assert found["reject"].all()
+    assert (found["estimate"] < 0).all()
+    stretch = differing_priors(found)
+    assert stretch[["better", "worse"]].to_numpy().tolist() == [["better", "worse"]]
+    assert stretch["prior_low"].item() == pytest.approx(0.3)
+    assert stretch["prior_high"].item() == pytest.approx(0.6)
+    assert stretch["p_adjusted"].item() == found["p_adjusted"].min()
+
+
+# --- level, by simulation -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_folds", "n_models", "replicates"), [
+    (2, 3, 500), (3, 4, 700), (5, 4, 700), (10, 4, 500), (20, 3, 400),
+])  # fmt: skip
+def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, replicates):
+    # AUPREC along 7 priors as smooth Gaussian curves, all models equal
+    rng = np.random.default_rng(n_folds)
+    x = np.linspace(0, 1, 7)
+    smooth = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / 0.18) + 1e-9 * np.eye(7))
+    errors = 0
+    for seed in range(replicates):
+        curves = rng.normal(size=(n_folds, n_models, 7)) @ smooth.T
+        values = curves.transpose(2, 0, 1)
+        t = np.abs(fold_statistics.paired_t(values).statistic).max()
+        difference = fold_statistics.pair_differences(values).transpose(1, 2, 0).reshape(n_folds, -1)
+        largest = largest_of_all(difference - difference.mean(axis=0), 7, 199, seed)
+        errors += t > critical_value(np.sort(largest), 0.05)
+    assert errors / replicates < 0.05 + 3 * np.sqrt(0.05 * 0.95 / replicates)
+    if n_folds > 2:
+        assert errors / replicates > 0.05 - 4 * np.sqrt(0.05 * 0.95 / replicates)
+
+
+def test_draws_are_students_t_for_one_column():
+    residual = correlated_folds(1, 12, 1, rho=0, rng=np.random.default_rng(0))[0]
+    draws = largest_of_all(residual - residual.mean(), 1, 20_000, 1)
+    assert stats.kstest(draws, lambda t: 1 - 2 * stats.t.sf(t, 11)).pvalue > 0.001
+
+
+# --- without variation --------------------------------------------------------------------------------------
+
+
+def test_identical_models_have_no_p():
+    frame = scores({"A": 1.0, "B": 1.5})
+    twin = frame[frame["model"] == "A"].assign(model="twin", y_score=lambda f: 3 * f["y_score"] + 1)
+    found = difference_curves(measured(pd.concat([frame, twin])), n_draws=299)
+    found = found.set_index(["model_a", "model_b"])
+    same = found.loc[("A", "twin")]
+    assert same[["statistic", "p_adjusted"]].isna().all(axis=None)
+    assert (same[["estimate", "std_error", "conf_low", "conf_high"]] == 0).all(axis=None)
+    assert not same["reject"].any()
+    np.testing.assert_allclose(
+        found.loc[("A", "B"), "statistic"].to_numpy(), -found.loc[("B", "twin"), "statistic"].to_numpy()
+    )
+    only = pd.concat([frame[frame["model"] == "A"], twin])
+    assert difference_curves(measured(only), n_draws=99)["p_adjusted"].isna().all()
+
+
+def test_perfect_models_beside_a_constant_difference():
+    labels = np.repeat([0, 1], 30)
+    fold = pd.concat(
+        [
+            pd.DataFrame({"model": m, "y_true": labels, "y_score": labels * s})
+            for m, s in (("A", 1), ("B", -1))
+        ]
+    )
+    measures = measured(pd.concat([fold.assign(fold=f) for f in range(4)]))
+    found = difference_curves(measures, n_draws=199)
+    assert (found["statistic"] == np.inf).all()
+    assert (found["std_error"] == 0).all()
+    assert found["reject"].all()
+    np.testing.assert_allclose(found["p_adjusted"], 1 / 200)
+    np.testing.assert_array_equal(found["conf_low"], found["estimate"])
+
+
+def test_two_folds():
+    found = difference_curves(measured(scores({"A": 1.0, "B": 1.5, "C": 0.5}, n_folds=2)), n_draws=199)
+    assert found["p_adjusted"].between(0, 1).all()
+
+
+# --- stretches of priors ------------------------------------------------------------------------------------
+
+
+def curve(signs, a="A", b="B", priors=None):
+    """Differences with the given signs, 0 for those not rejected."""
+    signs = np.array(signs)
+    return pd.DataFrame(
+        {
+            "model_a": a,
+            "model_b": b,
+            "prior": priors or np.arange(1, len(signs) + 1) / 10,
+            "estimate": np.where(signs == 0, 0.3, 0.1 * signs),
+            "p_adjusted": np.where(signs == 0, 0.5, 0.01) + 0.001 * np.arange(len(signs)),
+            "reject": signs != 0,
+        }
+    )
+
+
+def stretches(frame):
+    found = differing_priors(frame)
+    assert list(found) == ["better", "worse", "prior_low", "prior_high", "p_adjusted"]
+    return [tuple(row) for row in found.round(3).itertuples(index=False)]
+
+
+def test_stretches():
+    assert stretches(curve([0, 0, 0])) == []
+    assert stretches(curve([1, 1, 1])) == [("A", "B", 0.1, 0.3, 0.01)]
+    assert stretches(curve([1, 0, 1])) == [("A", "B", 0.1, 0.1, 0.01), ("A", "B", 0.3, 0.3, 0.012)]
+    assert stretches(curve([0, 1, 1, -1])) == [("A", "B", 0.2, 0.3, 0.011), ("B", "A", 0.4, 0.4, 0.013)]
+    both = pd.concat([curve([1, 0]), curve([0, -1], "A", "C")])
+    assert stretches(both) == [("A", "B", 0.1, 0.1, 0.01), ("C", "A", 0.2, 0.2, 0.011)]
+
+
+def test_stretches_do_not_depend_on_the_order_of_the_priors():
+    shuffled = curve([1, 0, 1], priors=[0.5, 0.01, 0.1])
+    assert stretches(shuffled) == [("A", "B", 0.1, 0.5, 0.01)]
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+def test_errors(satellite):
+    def message(told):
+        return f"^{re.escape(told)}"
+
+    for ratio in (-1, np.nan):
+        with pytest.raises(
+            ValueError, match=message("`ratio` must be a number of test cases for each training")
+        ):
+            difference_curves(satellite, ratio=ratio)
+    with pytest.raises(ValueError, match=message("`alpha` must lie strictly between 0 and 1, but got 1.5")):
+        difference_curves(satellite, alpha=1.5)
+    with pytest.raises(ValueError, match=message("`n_draws` must be at least 99, but got 98")):
+        difference_curves(satellite, n_draws=98)
+    with pytest.raises(ValueError, match=message("`priors` must lie strictly between 0 and 1, but got 0")):
+        difference_curves(satellite, [0.0, 0.5])
+    told = "a difference needs at least 2 models and 2 folds, but has 1 and 6"
+    with pytest.raises(ValueError, match=message(told)):
+        difference_curves(measured(scores({"A": 1.0})))
+    frame = scores({"A": 1.0, "B": 1.5})
+    gap = frame[(frame["model"] != "B") | (frame["fold"] != 0)]
+    with pytest.raises(ValueError, match=message("every model must be scored in every fold")):
+        difference_curves(measured(gap))

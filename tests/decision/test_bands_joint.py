@@ -1,0 +1,141 @@
+"""Critical values and bands at all priors at once: against simulation and at exact limits."""
+
+import numpy as np
+import pytest
+from fold_tables import evaluated, scored
+from scipy import stats
+
+from skewanova.base.ties import TIE
+from skewanova.decision.bands import (
+    BAND_PRIORS,
+    N_DRAWS,
+    _critical,
+    _largest_normal,
+    auprec_bands,
+    pair_critical,
+)
+from skewanova.decision.joint_curves import JointCurves
+from skewanova.evaluation.measures import prior_grid
+
+PRIORS = np.array([0.1, 0.5])
+
+
+def curves(deviations, df):
+    deviations = np.asarray(deviations, dtype=float)
+    return JointCurves(PRIORS[: deviations.shape[2]], np.full(deviations.shape[1:], 0.7), deviations, df)
+
+
+def units(n, n_models, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, n_models, 2)) / 100
+
+
+@pytest.fixture(scope="module")
+def several():
+    return evaluated(scored(4))[0]
+
+
+# --- critical values ----------------------------------------------------------------------------------------
+
+
+def test_of_many_cases_the_value_is_that_of_independent_normal_columns():
+    joint = curves(np.eye(4).reshape(4, 2, 2), np.inf)
+    found = _critical(joint, joint.deviations, 0.1, n_draws=200_000, rng=0)
+    assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / 4)) / 2), rel=0.01)
+
+
+def test_normal_columns_vary_together_as_their_deviations_do():
+    columns = units(30, 2).reshape(30, 4)
+    covariance = columns.T @ columns
+    draws = np.random.default_rng(9).multivariate_normal(np.zeros(4), covariance, 100_000)
+    expected = np.abs(draws / np.sqrt(np.diag(covariance))).max(axis=1)
+    found = _largest_normal(columns, 100_000, 0)
+    assert found.shape == (100_000,)
+    assert np.quantile(found, [0.5, 0.9]) == pytest.approx(np.quantile(expected, [0.5, 0.9]), rel=0.01)
+
+
+def test_a_column_without_deviations_does_not_count():
+    columns = np.array([[1.0, 0.0], [2.0, 0.0]])
+    found = _largest_normal(columns, 50_000, 0)
+    assert np.quantile(found, 0.95) == pytest.approx(1.96, rel=0.02)
+    assert _largest_normal(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.5, 1.96), (2.0, 2.236)])
+def test_deviations_that_are_rounding_do_not_count(share, value):
+    columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
+    joint = curves(columns[:, :, None], np.inf)
+    found = _critical(joint, joint.deviations, 0.05, n_draws=100_000, rng=1)
+    assert found == pytest.approx(value, rel=0.01)
+    assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
+
+
+def test_of_few_folds_the_value_is_that_of_one_t():
+    deviations = np.random.default_rng(3).normal(size=(5, 1, 1))
+    deviations -= deviations.mean(axis=0)
+    joint = curves(np.repeat(deviations, 2, axis=2), 4)
+    found = _critical(joint, joint.deviations, 0.05, n_draws=40_000, rng=0)
+    assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
+
+
+def test_pairs_are_their_differences():
+    deviations = units(40, 3)
+    joint = curves(deviations, np.inf)
+    differences = np.stack([deviations[:, i] - deviations[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
+    same = curves(differences, np.inf)
+    assert pair_critical(joint, 0.05, rng=4) == _critical(same, differences, 0.05, n_draws=N_DRAWS, rng=4)
+    assert pair_critical(joint, 0.05) == pair_critical(joint, 0.05, rng=0, n_draws=4999)
+
+
+def test_nothing_known_has_no_value():
+    joint = JointCurves(PRIORS, np.ones((2, 2)), np.empty((0, 2, 2)), np.nan)
+    assert np.isnan(pair_critical(joint, 0.05))
+
+
+# --- bands --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [None, 0.25])
+def test_bands_are_the_mean_and_its_errors_times_the_value(several, ratio):
+    options = {} if ratio is None else {"ratio": ratio}
+    found = auprec_bands(several, PRIORS, alpha=0.1, **options)
+    areas = several.cell_auprec(PRIORS)  # models, folds, priors
+    error = areas.std(axis=1, ddof=1) * np.sqrt(1 / 4 + (ratio or 0))
+    assert found["model"].tolist() == [m for m in several.models for _ in PRIORS]
+    assert found["prior"].tolist() == [*PRIORS] * 3
+    assert found["auprec"].to_numpy() == pytest.approx(areas.mean(axis=1).ravel())
+    inside = (found["conf_low"] > 0) & (found["conf_high"] < 1)
+    low = ((found["auprec"] - found["conf_low"]) / error.ravel())[inside]
+    high = ((found["conf_high"] - found["auprec"]) / error.ravel())[inside]
+    assert len(low) >= 2
+    assert low.to_numpy() == pytest.approx([low.iloc[0]] * len(low))
+    assert high.to_numpy() == pytest.approx(low.to_numpy())
+    assert low.iloc[0] > stats.t.isf(0.05, 3)
+
+
+def test_limits_stay_within_0_and_1(several):
+    found = auprec_bands(several, PRIORS, ratio=400.0)
+    assert (found["conf_low"] == 0).all()
+    assert (found["conf_high"] == 1).all()
+
+
+def test_the_default_grid_has_41_priors_over_all_that_are_used(several):
+    found = auprec_bands(several)
+    grid = found.loc[found["model"] == several.models[0], "prior"].to_numpy()
+    assert len(grid) == BAND_PRIORS == 41
+    assert grid == pytest.approx(prior_grid(several, 41))
+
+
+def test_defaults_are_level_5_percent_4999_draws_and_seed_0(several):
+    first = auprec_bands(several, PRIORS)
+    assert first.equals(auprec_bands(several, PRIORS, ratio=0, alpha=0.05, n_draws=4999, rng=0))
+    assert not first.equals(auprec_bands(several, PRIORS, rng=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"n_draws": 98}, "n_draws"), ({"alpha": 1.0}, "alpha"), ({"ratio": -0.1}, "ratio")],
+)
+def test_options_out_of_range_are_refused(several, options, message):
+    with pytest.raises(ValueError, match=message):
+        auprec_bands(several, PRIORS, **options)
+    assert len(auprec_bands(several, PRIORS, n_draws=99)) == 6

@@ -1,0 +1,655 @@
+import re
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+
+from skewanova import (
+    ESTIMATORS,
+    BetaPrior,
+    DiscretePrior,
+    Evaluation,
+    InputError,
+    RocCurve,
+    SkewanovaWarning,
+    UniformPrior,
+    UniformSkew,
+    auc,
+    auprec,
+    decision_choices,
+    decision_table,
+    evaluate,
+    iauprec,
+    lead_regions,
+    rank_models,
+)
+from skewanova.decision.choice import (
+    CHOICE_COLUMNS,
+    CRITERIA,
+    DECISION_COLUMNS,
+    RANKING_COLUMNS,
+    probability_best,
+    ranking_order,
+)
+from skewanova.decision.joint_curves import mean_curves as _mean_curves
+from skewanova.decision.leads import REGION_COLUMNS
+from skewanova.priors.weightings import as_deployment_prior
+
+GRID = 100_000
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def through(*points):
+    """ROC curve through the given (fpr, tpr) points."""
+    fpr, tpr = zip((0, 0), *points, (1, 1), strict=True)
+    return RocCurve.from_rates(fpr, tpr, n_positive=100, n_negative=900)
+
+
+def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimator="trapezoid"):
+    """Evaluation of known curves: {model: one curve a fold (None where it is missing)}."""
+    weighting = as_deployment_prior(deployment)
+    flat = {(m, f): roc for m, folds in curves.items() for f, roc in enumerate(folds) if roc is not None}
+    long = [
+        (m, f, p, float(auprec(roc, p, estimator=estimator))) for (m, f), roc in flat.items() for p in priors
+    ]
+    means = [
+        (m, f, iauprec(roc, weighting, estimator=estimator), auc(roc), 100, 900)
+        for (m, f), roc in flat.items()
+    ]
+    return Evaluation(
+        auprec=pd.DataFrame(long, columns=["model", "fold", "prior", "auprec"]),
+        iauprec=pd.DataFrame(means, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]),
+        curves=flat,
+        models=tuple(curves),
+        folds=tuple(range(max(map(len, curves.values())))),
+        priors=tuple(priors),
+        deployment_prior=weighting,
+        estimator=estimator,
+    )
+
+
+def random_curve(rng, steps=6):
+    rates = np.sort(rng.random((2, steps)), axis=1)
+    return through(*zip(rates[0] ** rng.choice([1, 2, 4]), rates[1] ** 0.5, strict=True))
+
+
+def random_models(seed, n_models=4, n_folds=3, **options):
+    rng = np.random.default_rng(seed)
+    return measure({f"M{m}": [random_curve(rng) for _ in range(n_folds)] for m in range(n_models)}, **options)
+
+
+EARLY = [through((x, 0.5)) for x in (0.0, 0.001, 0.0005)]  # few false alarms at first: for rare positives
+MIDDLE = [through((x, 0.72)) for x in (0.01, 0.012, 0.011)]
+LATE = [through((x, 0.93)) for x in (0.10, 0.11, 0.09)]  # the largest area: for common positives
+CROSSING = {"late": LATE, "early": EARLY, "middle": MIDDLE}
+WIDE = (0.9, 0.5, 0.1, 0.01, 0.0005)
+
+WEIGHTINGS = {
+    "uniform": UniformPrior(0.005, 0.4),
+    "skew": UniformSkew(1.5, 199),
+    "beta": BetaPrior(2, 12),
+    "beta_rare": BetaPrior(0.5, 30),
+    "discrete": DiscretePrior((0.3, 0.02, 0.08), (1, 5, 3)),
+    "discrete_spare": DiscretePrior((0.9, 0.02, 0.08, 0.001), (0, 5, 3, 0)),
+    "single": UniformPrior(0.07, 0.07),
+    "single_discrete": DiscretePrior((0.07,)),
+}
+
+
+def points_of(weighting):
+    """Priors of equal weight (or weights) that stand for the weighting, by brute force."""
+    middle = (np.arange(GRID) + 0.5) / GRID
+    if isinstance(weighting, UniformPrior):
+        return weighting.low + (weighting.high - weighting.low) * middle, np.full(GRID, 1 / GRID)
+    if isinstance(weighting, UniformSkew):
+        skews = weighting.low_skew + (weighting.high_skew - weighting.low_skew) * middle
+        return 1 / (1 + skews), np.full(GRID, 1 / GRID)
+    if isinstance(weighting, BetaPrior):
+        return stats.beta.ppf(middle, weighting.a, weighting.b), np.full(GRID, 1 / GRID)
+    weights = np.asarray(
+        weighting.weights if weighting.weights is not None else np.ones(len(weighting.priors))
+    )
+    return np.asarray(weighting.priors), weights / weights.sum()
+
+
+def trapezoid(roc, priors):
+    """AUPREC vertex by vertex; before the first vertex its precision counts."""
+    area, before = 0.0, None
+    for i in range(1, len(roc.tpr)):
+        precision = priors * roc.tpr[i] / (priors * roc.tpr[i] + (1 - priors) * roc.fpr[i])
+        before = precision if before is None else before
+        area = area + (roc.tpr[i] - roc.tpr[i - 1]) * (before + precision) / 2
+        before = precision
+    return area
+
+
+def means_at(evaluation, priors):
+    """Mean AUPREC over folds, of shape (models, priors), straight from the curves."""
+    at = np.asarray(priors, dtype=float)
+    values = {model: [] for model in evaluation.models}
+    for (model, _), roc in evaluation.curves.items():
+        plain = evaluation.estimator == "trapezoid"
+        area = trapezoid(roc, at) if plain else auprec(roc, at, estimator=evaluation.estimator)
+        values[model].append(area)
+    return np.array([np.mean(folds, axis=0) for folds in values.values()])
+
+
+# --- ranking ------------------------------------------------------------------------------------------------
+
+
+def test_columns_and_order():
+    measures = random_models(0)
+    ranking = rank_models(measures)
+    assert tuple(ranking) == RANKING_COLUMNS
+    assert ranking["rank"].tolist() == [1, 2, 3, 4]
+    mean = measures.iauprec.groupby("model")["iauprec"].mean()
+    assert ranking["model"].tolist() == mean.sort_values(ascending=False).index.tolist()
+    assert ranking["iauprec"].is_monotonic_decreasing
+    assert ranking_order(measures) == tuple(ranking["model"])
+    np.testing.assert_allclose(ranking["iauprec"], mean[ranking["model"]], rtol=1e-14)
+    np.testing.assert_allclose(
+        ranking["auc"], measures.iauprec.groupby("model")["auc"].mean()[ranking["model"]], rtol=1e-14
+    )
+
+
+def test_columns_do_not_depend_on_options():
+    ranking = rank_models(random_models(0), letters={"M1": "ab"}, alpha=0.2, ratio=0.25, rng=9)
+    assert tuple(ranking) == RANKING_COLUMNS
+    assert ranking.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
+
+
+def test_equal_models_keep_their_order():
+    curves = {"z": EARLY, "a": LATE, "m": EARLY, "b": EARLY[::-1]}
+    assert ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
+    ranking = rank_models(measure(curves, deployment=0.001))
+    assert ranking["model"].tolist() == ["z", "m", "b", "a"]
+
+
+def test_input_is_never_modified():
+    measures = random_models(1)
+    before = measures.iauprec.copy(deep=True), measures.auprec.copy(deep=True), measures.models
+    rank_models(measures)
+    lead_regions(measures)
+    pd.testing.assert_frame_equal(measures.iauprec, before[0])
+    pd.testing.assert_frame_equal(measures.auprec, before[1])
+    assert measures.models == before[2]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.005, 0.5])
+def test_intervals_are_those_of_the_t_distribution(alpha):
+    measures = random_models(2, n_folds=7)
+    for row in rank_models(measures, alpha=alpha).itertuples():
+        values = measures.iauprec.loc[measures.iauprec["model"] == row.model, "iauprec"]
+        low, high = stats.t.interval(1 - alpha, 6, values.mean(), stats.sem(values))
+        assert row.std == pytest.approx(values.std(ddof=1), rel=1e-12)
+        assert (row.conf_low, row.conf_high) == pytest.approx((low, high), rel=1e-12)
+
+
+def test_intervals_widen_where_folds_share_training_data():
+    measures = random_models(2, n_folds=7)
+    plain, wide = rank_models(measures), rank_models(measures, ratio=0.25)
+    # Nadeau and Bengio: variance (1 / J + r) s^2
+    expected = stats.t.ppf(0.975, 6) * plain["std"] * np.sqrt(1 / 7 + 0.25)
+    np.testing.assert_allclose(wide["conf_high"] - wide["iauprec"], expected, rtol=1e-10)
+    np.testing.assert_allclose(wide["iauprec"] - wide["conf_low"], expected, rtol=1e-10)
+    same = ["model", "iauprec", "std", "expected_regret", "max_regret"]
+    pd.testing.assert_frame_equal(plain[same], wide[same])
+    assert wide["p_best"].max() <= plain["p_best"].max()
+
+
+def test_one_fold_has_no_spread():
+    ranking = rank_models(random_models(3, n_folds=1))
+    spread = ["std", "conf_low", "conf_high", "p_best"]
+    assert ranking[spread].isna().all(axis=None)
+    assert ranking.drop(columns=spread).notna().all(axis=None)
+
+
+def test_missing_cells():
+    curves = {"A": LATE, "B": [EARLY[0], None, EARLY[2]]}
+    ranking = rank_models(measure(curves)).set_index("model")
+    only = measure({"B": [EARLY[0], EARLY[2]]}).iauprec["iauprec"]
+    assert ranking.loc["B", "iauprec"] == pytest.approx(only.mean(), rel=1e-12)
+    low, high = stats.t.interval(0.95, 1, only.mean(), stats.sem(only))
+    assert tuple(ranking.loc["B", ["conf_low", "conf_high"]]) == pytest.approx((low, high), rel=1e-10)
+    assert ranking["p_best"].isna().all()
+
+
+def test_one_model():
+    ranking = rank_models(measure({"only": LATE}))
+    row = ranking.iloc[0]
+    assert (row["rank"], row["model"], row["p_best"]) == (1, "only", 1.0)
+    assert (row["expected_regret"], row["max_regret"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -1, np.nan])
+def test_bad_alpha(alpha):
+    with pytest.raises(
+        InputError, match=exact(f"`alpha` must lie strictly between 0 and 1, but got {alpha:g}")
+    ):
+        rank_models(random_models(0), alpha=alpha)
+
+
+@pytest.mark.parametrize("name", list(WEIGHTINGS))
+def test_worst_prior_is_the_rarest_with_weight(name):
+    weighting = WEIGHTINGS[name]
+    measures = measure(CROSSING, deployment=weighting)
+    ranking = rank_models(measures)
+    assert (ranking["worst_prior"] == weighting.low).all()
+    expected = dict(zip(measures.models, means_at(measures, [weighting.low])[:, 0], strict=True))
+    assert ranking.set_index("model")["worst_auprec"].to_dict() == pytest.approx(expected, rel=1e-12)
+
+
+# --- P(best) ------------------------------------------------------------------------------------------------
+
+
+def test_p_best_sums_to_one_and_follows_the_seed():
+    measures = random_models(4, n_folds=5)
+    first = rank_models(measures, rng=3)["p_best"]
+    assert first.sum() == pytest.approx(1, abs=1e-12)
+    assert first.between(0, 1).all()
+    pd.testing.assert_series_equal(rank_models(measures, rng=3)["p_best"], first)
+    assert (rank_models(measures, rng=4)["p_best"] != first).any()
+    pd.testing.assert_series_equal(rank_models(measures)["p_best"], rank_models(measures, rng=0)["p_best"])
+
+
+def test_p_best_of_a_clear_winner_is_nearly_one():
+    ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": LATE}))
+    assert ranking["p_best"].tolist() == pytest.approx([1.0, 0.0], abs=0.01)
+
+
+def test_p_best_where_nothing_varies_is_certain():
+    ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": [LATE[0]] * 3}))
+    assert ranking["p_best"].tolist() == [1.0, 0.0]
+
+
+def test_ties_share_p_best():
+    ranking = rank_models(measure({"a": LATE, "b": LATE, "bad": [through((0.5, 0.5))] * 3}))
+    assert ranking["p_best"].tolist() == pytest.approx([0.5, 0.5, 0.0], abs=0.01)
+    assert ranking["p_best"].iloc[0] == ranking["p_best"].iloc[1]
+
+
+def posterior_best_of_two(difference, error, df):
+    """P(first is best): the posterior of a difference, by quadrature over its spread and its error."""
+    spread = error * np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)[:, None]
+    variance = error**2 * (df / stats.chi2.isf((np.arange(400) + 0.5) / 400, df))[None]
+    likelihood = stats.norm.pdf(difference, scale=np.sqrt(spread**2 + variance))
+    kept = spread**2 / (spread**2 + variance)
+    ahead = stats.norm.cdf(kept * difference / np.sqrt(kept * variance))
+    return (likelihood * ahead).sum() / likelihood.sum()
+
+
+@pytest.mark.parametrize(("difference", "df"), [(0.0, 9), (0.5, 9), (-1.5, 4), (2.5, 19), (4.0, 19)])
+def test_p_best_of_two_models_by_quadrature(difference, df):
+    # the contrast of probability_best is the difference over the root of 2, and its error likewise
+    found = probability_best(np.array([difference, 0.0]), 0.5 * np.eye(2), df=df, n_draws=40_000)
+    expected = posterior_best_of_two(difference / np.sqrt(2), np.sqrt(0.5), df)
+    assert found[0] == pytest.approx(expected, abs=0.012)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_p_best_widens_where_folds_share_training_data():
+    measures = random_models(2, n_folds=12)
+    plain, wide = rank_models(measures)["p_best"], rank_models(measures, ratio=0.25)["p_best"]
+    assert wide.max() < plain.max() - 0.02
+    table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
+    covariance = np.cov(table.to_numpy().T) * (1 / 12 + 0.25)
+    expected = dict(
+        zip(measures.models, probability_best(table.mean().to_numpy(), covariance, df=11), strict=True)
+    )
+    found = rank_models(measures, ratio=0.25).set_index("model")["p_best"].to_dict()
+    assert found == pytest.approx(expected, abs=0.03)
+
+
+def test_p_best_with_hostile_names_and_mixed_folds():
+    measures = random_models(4, n_models=2)
+    names = {"M0": "<script>", "M1": "C(fold)"}
+    folds = {0: "x", 1: "10", 2: "9"}
+    renamed = Evaluation(
+        auprec=measures.auprec.replace({"model": names, "fold": folds}),
+        iauprec=measures.iauprec.assign(
+            model=measures.iauprec["model"].map(names), fold=measures.iauprec["fold"].map(folds)
+        ),
+        curves={(names[m], folds[f]): roc for (m, f), roc in measures.curves.items()},
+        models=tuple(names.values()),
+        folds=tuple(folds.values()),
+        priors=measures.priors,
+        deployment_prior=measures.deployment_prior,
+        estimator="trapezoid",
+    )
+    plain, found = rank_models(measures), rank_models(renamed)
+    assert found["model"].tolist() == [names[m] for m in plain["model"]]
+    np.testing.assert_allclose(found["p_best"], plain["p_best"], atol=0.03)
+
+
+# --- regret -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(WEIGHTINGS))
+@pytest.mark.parametrize("models", ["crossing", 5, 6])
+def test_regret_equals_brute_force(name, models):
+    weighting = WEIGHTINGS[name]
+    curves = CROSSING if models == "crossing" else None
+    measures = (
+        measure(curves, deployment=weighting) if curves else random_models(models, deployment=weighting)
+    )
+    priors, weights = points_of(weighting)
+    means = means_at(measures, priors)
+    expected = (means.max(axis=0) - means) @ weights
+    if not isinstance(weighting, DiscretePrior):  # denser where AUPREC bends most
+        priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), GRID))
+        means = means_at(measures, priors)
+    largest = (means.max(axis=0) - means)[:, weights > 0].max(axis=1)
+    ranking = rank_models(measures).set_index("model").loc[list(measures.models)]
+    # a beta's thin tail is poorly served by equal steps
+    slack = 2e-6 if isinstance(weighting, BetaPrior) else 1e-8
+    np.testing.assert_allclose(ranking["expected_regret"], expected, rtol=0, atol=slack)
+    np.testing.assert_allclose(ranking["max_regret"], largest, rtol=0, atol=1e-8)
+    assert (ranking["max_regret"] >= largest - 1e-12).all()
+
+
+def test_regret_between_the_priors_of_a_discrete_weighting_does_not_count():
+    curves = {"early": EARLY, "late": LATE, "middle": MIDDLE}
+    ends = measure(curves, deployment=DiscretePrior((0.001, 0.6)))
+    through_all = measure(curves, deployment=UniformPrior(0.001, 0.6))
+    discrete, continuous = (rank_models(m).set_index("model")["max_regret"] for m in (ends, through_all))
+    at_ends = means_at(ends, np.array([0.001, 0.6]))
+    expected = (at_ends.max(axis=0) - at_ends).max(axis=1)
+    np.testing.assert_allclose(discrete[list(curves)], expected, rtol=1e-12)
+    assert (continuous[list(curves)] >= discrete[list(curves)] - 1e-9).all()
+    assert (continuous[list(curves)] > discrete[list(curves)] + 1e-3).any()
+
+
+@pytest.mark.parametrize("name", ["uniform", "beta", "discrete", "single"])
+def test_the_grid_of_priors_does_not_change_the_regret(name):
+    few, many = (
+        measure(CROSSING, deployment=WEIGHTINGS[name], priors=p) for p in ((0.1,), (0.99, 0.1, 1e-3))
+    )
+    columns = ["expected_regret", "max_regret"]
+    np.testing.assert_allclose(rank_models(few)[columns], rank_models(many)[columns], atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_regret_for_every_estimator(estimator):
+    weighting = UniformPrior(0.002, 0.6)
+    measures = random_models(7, deployment=weighting, estimator=estimator)
+    priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 801))
+    means = means_at(measures, priors)
+    regret = means.max(axis=0) - means
+    ranking = rank_models(measures).set_index("model").loc[list(measures.models)]
+    middle = (regret[:, 1:] + regret[:, :-1]) / 2 @ np.diff(priors) / (weighting.high - weighting.low)
+    np.testing.assert_allclose(ranking["expected_regret"], middle, rtol=0, atol=3e-6)
+    np.testing.assert_allclose(ranking["max_regret"], regret.max(axis=1), rtol=0, atol=3e-6)
+
+
+def test_the_leader_everywhere_regrets_nothing():
+    measures = measure({"worse": [through((0.3, 0.6))] * 2, "better": [through((0.1, 0.8))] * 2})
+    ranking = rank_models(measures)
+    assert ranking["model"].tolist() == ["better", "worse"]
+    assert ranking.loc[0, ["expected_regret", "max_regret"]].tolist() == [0.0, 0.0]
+    assert 0 < ranking.loc[1, "expected_regret"] < ranking.loc[1, "max_regret"]
+
+
+def test_expected_regret_is_the_loss_of_iauprec_where_one_model_leads():
+    measures = measure({"worse": [through((0.3, 0.6))] * 2, "better": [through((0.1, 0.8))] * 2})
+    ranking = rank_models(measures)
+    loss = ranking["iauprec"].iloc[0] - ranking["iauprec"].iloc[1]
+    assert ranking["expected_regret"].iloc[1] == pytest.approx(loss, rel=1e-10)
+
+
+# --- who leads where ----------------------------------------------------------------------------------------
+
+
+def check_regions(measures, regions):
+    """Regions tile the range, neighbours differ, and nobody is ahead of the leader anywhere."""
+    low = min(*measures.priors, measures.deployment_prior.low)
+    high = max(*measures.priors, measures.deployment_prior.high)
+    assert tuple(regions) == REGION_COLUMNS
+    assert regions["prior_low"].iloc[0] == pytest.approx(low, rel=1e-12)
+    assert regions["prior_high"].iloc[-1] == pytest.approx(high, rel=1e-12)
+    assert regions["prior_low"].tolist()[1:] == regions["prior_high"].tolist()[:-1]
+    assert all(a != b for a, b in pairwise(regions["model"]))
+    position = {model: i for i, model in enumerate(measures.models)}
+    for row in regions.itertuples():
+        inside = expit(np.linspace(logit(row.prior_low), logit(row.prior_high), 301))
+        means = means_at(measures, inside)
+        np.testing.assert_allclose(means[position[row.model]], means.max(axis=0), atol=1e-11)
+
+
+def dense_leaders(measures, low, high, size=GRID):
+    """Sequence of leaders along a dense grid, and the limits between them."""
+    grid = expit(np.linspace(logit(low), logit(high), size))
+    best = means_at(measures, grid).argmax(axis=0)
+    changes = np.flatnonzero(np.diff(best))
+    models = [measures.models[i] for i in best[[0, *(changes + 1)]]]
+    return models, grid[changes], grid[changes + 1]
+
+
+def test_three_models_three_regions():
+    measures = measure(CROSSING, priors=WIDE)
+    regions = lead_regions(measures)
+    assert regions["model"].tolist() == ["early", "middle", "late"]
+    check_regions(measures, regions)
+    models, below, above = dense_leaders(measures, 0.0005, 0.9)
+    assert models == regions["model"].tolist()
+    limits = regions["prior_high"].to_numpy()[:-1]
+    assert ((limits >= below - 1e-12) & (limits <= above + 1e-12)).all()
+
+
+def test_limits_are_where_the_curves_cross():
+    measures = measure(CROSSING, priors=WIDE)
+    regions = lead_regions(measures)
+    for limit, (a, b) in zip(regions["prior_high"], pairwise(regions["model"]), strict=False):
+        means = dict(zip(measures.models, means_at(measures, [limit])[:, 0], strict=True))
+        assert means[a] == pytest.approx(means[b], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_regions_of_random_models(seed):
+    measures = random_models(
+        100 + seed,
+        n_models=2 + seed % 4,
+        n_folds=1 + seed % 3,
+        priors=(0.99, 0.3, 1e-3),
+        deployment=(0.05, 0.2),
+    )
+    regions = lead_regions(measures)
+    check_regions(measures, regions)
+    models, _, _ = dense_leaders(measures, 1e-3, 0.99, 5000)
+    assert len(regions) >= len(models)
+    wide = regions[logit(regions["prior_high"]) - logit(regions["prior_low"]) > 0.01]
+    assert [m for m in wide["model"] if m not in models] == []
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_regions_for_every_estimator(estimator):
+    measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
+    check_regions(measures, lead_regions(measures))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
+def test_series_hold_every_digit(estimator, ends):
+    measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
+    curves = _mean_curves(measures)
+    at = expit(np.linspace(logit(ends[0]), logit(ends[1]), 101))
+    found = curves.at(at)
+    np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
+
+
+def test_simulated_scores_that_cross():
+    rng = np.random.default_rng(0)
+    n_positive, n_negative, rows = 100, 2000, []
+    for fold in range(4):
+        labels = np.repeat([1, 0], [n_positive, n_negative])
+        noise = rng.normal(size=(2, len(labels)))
+        sure = (rng.random(len(labels)) < 0.45) & (labels == 1)
+        scores = {
+            "sure": np.where(sure, 6 + noise[0], noise[0] + 0.6 * labels),
+            "broad": noise[1] + 2.0 * labels,
+        }
+        rows += [
+            pd.DataFrame({"model": m, "fold": fold, "y_true": labels, "y_score": s})
+            for m, s in scores.items()
+        ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)  # few effective negatives at the rarest prior
+        measures = evaluate(
+            pd.concat(rows, ignore_index=True), priors=(0.9, 0.5, 0.01), deployment_prior=(0.02, 0.3)
+        )
+    regions = lead_regions(measures)
+    assert regions["model"].tolist() == ["sure", "broad"]
+    check_regions(measures, regions)
+    models, below, above = dense_leaders(measures, 0.01, 0.9, 20_000)
+    assert models == ["sure", "broad"]
+    assert below[0] - 1e-12 <= regions["prior_high"].iloc[0] <= above[0] + 1e-12
+
+
+def test_identical_models_make_one_region():
+    measures = measure({"first": LATE, "second": LATE, "third": LATE})
+    regions = lead_regions(measures)
+    assert regions["model"].tolist() == ["first"]
+    assert regions["margin"].tolist() == [pytest.approx(0, abs=1e-15)]
+    assert regions["runner_up"].tolist() == ["second"]
+
+
+def test_identical_leaders_give_way_to_the_first():
+    measures = measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE)
+    regions = lead_regions(measures)
+    assert regions["model"].tolist() == ["a", "b"]
+    assert regions["runner_up"].tolist() == ["c", "d"]
+
+
+@pytest.mark.parametrize("shift", [-1e-14, 1e-14])
+def test_a_lead_in_the_last_digits_is_none(shift):
+    shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
+    measures = measure({"a": [shared] * 2, "b": [other] * 2})
+    assert ranking_order(measures) == ("a", "b")
+    assert lead_regions(measures)["model"].tolist() == ["a"]
+
+
+def test_one_model_leads_alone():
+    regions = lead_regions(measure({"only": LATE}))
+    row = regions.iloc[0]
+    assert len(regions) == 1
+    assert (row["model"], row["runner_up"]) == ("only", "")
+    assert np.isnan(row["margin"])
+    assert (row["prior_low"], row["prior_high"]) == pytest.approx((0.01, 0.5))
+
+
+def test_one_prior_in_all():
+    measures = measure(CROSSING, priors=(0.1,), deployment=0.1)
+    regions = lead_regions(measures)
+    means = means_at(measures, [0.1])[:, 0]
+    order = np.argsort(-means)
+    assert regions["model"].tolist() == [measures.models[order[0]]]
+    assert (regions["prior_low"].iloc[0], regions["prior_high"].iloc[0]) == (0.1, 0.1)
+    assert regions["margin"].iloc[0] == pytest.approx(means[order[0]] - means[order[1]], rel=1e-10)
+    assert regions["runner_up"].iloc[0] == measures.models[order[1]]
+
+
+@pytest.mark.parametrize("seed", ["crossing", 30, 31, 32])
+def test_margin_equals_quadrature(seed):
+    measures = (
+        measure(CROSSING, priors=WIDE) if seed == "crossing" else random_models(seed, priors=(0.95, 0.002))
+    )
+    for row in lead_regions(measures).itertuples():
+        steps = 20_000
+        at = row.prior_low + (row.prior_high - row.prior_low) * (np.arange(steps) + 0.5) / steps
+        mean = dict(zip(measures.models, means_at(measures, at).mean(axis=1), strict=True))
+        others = {model: value for model, value in mean.items() if model != row.model}
+        assert row.runner_up == max(others, key=others.get)
+        assert row.margin == pytest.approx(mean[row.model] - others[row.runner_up], abs=1e-7)
+        assert row.margin >= 0
+
+
+def test_order_of_the_models_does_not_matter():
+    turned = dict(reversed(CROSSING.items()))
+    for function in (lead_regions, rank_models):
+        pd.testing.assert_frame_equal(
+            function(measure(CROSSING, priors=WIDE)), function(measure(turned, priors=WIDE)), rtol=1e-9
+        )
+
+
+# --- decisions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(WEIGHTINGS))
+def test_decisions_equal_brute_force(name):
+    weighting = WEIGHTINGS[name]
+    measures = measure(CROSSING, deployment=weighting)
+    found = decision_table(measures)
+    assert tuple(found) == DECISION_COLUMNS
+    ranking = rank_models(measures)
+    assert found["model"].tolist() == ranking["model"].tolist()
+    for column in ("expected_regret", "max_regret", "p_best"):
+        np.testing.assert_array_equal(found[column], ranking[column])
+    np.testing.assert_allclose(found["expected_auprec"], ranking["iauprec"], rtol=1e-14)
+    found = found.set_index("model").loc[list(CROSSING)]
+    if isinstance(weighting, DiscretePrior):
+        priors, weights = weighting.quadrature()
+        priors = priors[weights > 0]
+    else:
+        priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 2001))
+    means = means_at(measures, priors)
+    np.testing.assert_allclose(found["worst_auprec"], means.min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(found["worst_prior"], priors[means.argmin(axis=1)], rtol=1e-9)
+    low, high = (means_at(measures, [end])[:, 0] for end in (weighting.low, weighting.high))
+    np.testing.assert_allclose(found["auprec_rarest"], low, rtol=1e-12)
+    np.testing.assert_allclose(found["auprec_commonest"], high, rtol=1e-12)
+    np.testing.assert_allclose(found["sensitivity"], high - low, rtol=1e-9, atol=1e-15)
+    assert (found["p_best_over"] == "folds").all()
+
+
+def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
+    measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
+    found = decision_table(measures).set_index("model").loc[list(CROSSING)]
+    ends = means_at(measures, [0.25, 1 / 3001])
+    np.testing.assert_allclose(found["loss_per_tenfold"], (ends[:, 0] - ends[:, 1]) / 3, rtol=1e-9)
+    at_one = decision_table(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
+    step = 1e-4
+    near = means_at(measures, [1 / (1 + 3 * 10**-step), 1 / (1 + 3 * 10**step)])
+    expected = (near[:, 0] - near[:, 1]) / (2 * step)
+    np.testing.assert_allclose(at_one["loss_per_tenfold"], expected, rtol=1e-6)
+    assert (at_one["sensitivity"] == 0).all()
+
+
+def test_criteria_disagree_where_curves_cross():
+    table = decision_table(measure(CROSSING, deployment=UniformPrior(0.0005, 0.5)))
+    choices = decision_choices(table).set_index("criterion")
+    assert tuple(choices.reset_index()) == CHOICE_COLUMNS
+    by_model = table.set_index("model")
+    assert choices.loc["highest_expected_auprec", "model"] == by_model["expected_auprec"].idxmax()
+    assert choices.loc["maximin_auprec", "model"] == by_model["worst_auprec"].idxmax() == "early"
+    assert choices.loc["minimax_regret", "model"] == by_model["max_regret"].idxmin()
+    assert choices.loc["minimum_expected_regret", "model"] == by_model["expected_regret"].idxmin()
+    assert choices.loc["maximin_auprec", "model"] != choices.loc["highest_expected_auprec", "model"]
+    for row in choices.itertuples():
+        column, more = CRITERIA[row.Index]
+        assert row.value == by_model.loc[row.model, column]
+        assert row.margin == pytest.approx(abs(row.value - by_model.loc[row.runner_up, column]))
+        assert row.value == (by_model[column].max() if more else by_model[column].min())
+        others = by_model[column].drop([row.model, row.runner_up])
+        assert (abs(others - row.value) >= row.margin - 1e-12).all()
+
+
+def test_choices_of_one_fold_without_scores_and_of_one_model():
+    one_fold = decision_table(random_models(3, n_folds=1))
+    assert one_fold["p_best"].isna().all()
+    assert (one_fold["p_best_over"] == "").all()
+    assert "highest_p_best" not in decision_choices(one_fold)["criterion"].tolist()
+    alone = decision_choices(decision_table(measure({"only": LATE})))
+    assert alone["model"].unique().tolist() == ["only"]
+    assert alone["margin"].isna().all()
+    assert (alone["runner_up"] == "").all()
+
+
+def test_a_negative_ratio_is_refused():
+    with pytest.raises(InputError, match="`ratio` must be"):
+        decision_table(random_models(0), ratio=-1.0)

@@ -1,0 +1,55 @@
+"""Choices read off a table of decisions written by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from skewanova._choices import DECIMALS
+
+from skewanova.decision.choice import CHOICE_COLUMNS, decision_choices
+
+
+def decisions(**changes):
+    columns = {
+        "model": ["A", "B", "C"],
+        "expected_auprec": [0.6, 0.8, 0.7],
+        "expected_regret": [0.3, 0.1, 0.2],
+        "worst_auprec": [0.5, 0.4, 0.55],
+        "max_regret": [0.2, 0.4, 0.25],
+        "p_best": [0.1, 0.3, 0.6],
+    }
+    return pd.DataFrame({**columns, **changes})
+
+
+def test_each_criterion_by_hand():
+    found = decision_choices(decisions())
+    assert tuple(found) == CHOICE_COLUMNS
+    assert found[["criterion", "model", "value", "runner_up"]].to_numpy().tolist() == [
+        ["highest_expected_auprec", "B", 0.8, "C"],
+        ["minimum_expected_regret", "B", 0.1, "C"],
+        ["maximin_auprec", "C", 0.55, "A"],
+        ["minimax_regret", "A", 0.2, "C"],
+        ["highest_p_best", "C", 0.6, "B"],
+    ]
+    assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
+
+
+def test_an_unknown_column_gives_no_choice():
+    found = decision_choices(decisions(p_best=[0.1, np.nan, 0.6]))
+    assert found["criterion"].tolist()[-1] == "minimax_regret"
+    assert len(found) == 4
+
+
+def test_one_model_has_no_runner_up():
+    found = decision_choices(decisions().iloc[:1])
+    assert (found["model"] == "A").all()
+    assert (found["runner_up"] == "").all()
+    assert found["margin"].isna().all()
+
+
+@pytest.mark.parametrize(("more", "first"), [(0.2, "A"), (2.0, "B")])
+def test_of_equal_models_the_first_is_picked(more, first):
+    unit = 10.0**-DECIMALS
+    table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
+    found = decision_choices(table).set_index("criterion")
+    assert found.loc["highest_expected_auprec", "model"] == first
+    assert found.loc["minimax_regret", "model"] == first

@@ -1,0 +1,109 @@
+"""P(best) against importance sampling of its model, its grid against scipy, its guards at their places."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from skewanova.resampling import MEAN_TOLERANCE
+
+from skewanova.decision.choice import N_DRAWS, N_SCALES, N_SPREADS, _contrasts, _grid, probability_best
+from skewanova.inference.fold_statistics import ROUNDING
+
+COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.5], [0.5, -0.5, 1.0]]) / 100
+
+
+def by_importance(estimate, covariance, df, draws=200_000):
+    """Spread and scale from their priors, true values from the spread, each weighed by its likelihood."""
+    rng = np.random.default_rng(11)
+    size = len(estimate)
+    centre = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, 1:]]))[0][:, 1:].T
+    variances, vectors = np.linalg.eigh(centre @ covariance @ centre.T)
+    axes = vectors.T @ centre
+    share = 0.0 if np.isinf(df) else len(variances) / (len(variances) + df)
+    variances = (1 - share) * variances + share * variances.mean()
+    spread = np.abs(stats.cauchy.rvs(scale=np.sqrt(variances.mean()), size=draws, random_state=rng))
+    scale = np.ones(draws) if np.isinf(df) else df / rng.chisquare(df, draws)
+    true = rng.normal(size=(draws, len(variances))) * spread[:, None]
+    error = np.sqrt(scale[:, None] * variances)
+    weight = stats.norm.pdf(axes @ estimate, true, error).prod(axis=1)
+    best = (true @ axes).argmax(axis=1)
+    return np.bincount(best, weight, minlength=size) / weight.sum()
+
+
+@pytest.mark.parametrize("df", [3, 12, np.inf])
+@pytest.mark.parametrize("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02]])
+def test_p_best_of_three_models_by_importance_sampling(estimate, df):
+    found = probability_best(np.array(estimate), COVARIANCE, df=df, n_draws=60_000)
+    assert found == pytest.approx(by_importance(np.array(estimate), COVARIANCE, df), abs=0.015)
+
+
+def test_the_grid_holds_quantiles_of_both_priors():
+    spread, scale = _grid(0.2, 6.0)
+    assert len(spread) == len(scale) == N_SPREADS * N_SCALES == 8000
+    middle = (np.arange(N_SPREADS) + 0.5) / N_SPREADS
+    assert np.unique(spread) == pytest.approx(stats.halfcauchy.ppf(middle, scale=0.2))
+    middle = (np.arange(N_SCALES) + 0.5) / N_SCALES
+    assert np.unique(scale) == pytest.approx(np.sort(6 / stats.chi2.ppf(middle, 6)))
+    assert len({*zip(spread, scale, strict=True)}) == 8000
+    known = _grid(0.2, np.inf)
+    assert known[0] == pytest.approx(
+        stats.halfcauchy.ppf((np.arange(N_SPREADS) + 0.5) / N_SPREADS, scale=0.2)
+    )
+    assert (known[1] == 1).all()
+
+
+def test_contrasts_hold_the_whole_covariance_and_all_differences():
+    estimate = np.array([0.3, 0.1, 0.25])
+    variances, axes, seen = _contrasts(estimate, COVARIANCE)
+    centre = np.eye(3) - 1 / 3
+    assert axes @ axes.T == pytest.approx(np.eye(2))
+    assert axes.T * variances @ axes == pytest.approx(centre @ COVARIANCE @ centre)
+    assert seen @ axes == pytest.approx(estimate - estimate.mean())
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.2, 1), (5.0, 2)])
+def test_variance_below_rounding_is_none(share, kept):
+    # The third model differs from the second by a variance that is a share of rounding.
+    covariance = np.diag([1.0, 0.0, 0.0])
+    tiny = np.zeros((3, 3))
+    tiny[2, 2] = 4 * share * ROUNDING
+    variances, axes, _ = _contrasts(np.zeros(3), covariance + tiny)
+    assert (len(variances), len(axes)) == (kept, kept)
+    assert (variances > 0).all()
+
+
+@pytest.mark.parametrize(("gap", "kept"), [(0.5, 0), (3.0, 1)])
+def test_a_difference_without_variance_counts_beyond_the_tolerance(gap, kept):
+    # Of two models the contrast is their difference over the root of 2.
+    variances, _, seen = _contrasts(np.array([gap * MEAN_TOLERANCE, 0.0]), np.zeros((2, 2)))
+    assert (len(variances), len(seen)) == (kept, kept)
+
+
+def test_models_that_never_vary_are_ranked_by_their_estimates():
+    zero = np.zeros((3, 3))
+    assert probability_best(np.array([0.5, 0.7, 0.6]), zero, df=5).tolist() == [0, 1, 0]
+    assert probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
+
+
+def test_models_that_are_the_same_share_what_a_third_leaves():
+    covariance = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) / 100
+    found = probability_best(np.array([0.5, 0.5, 0.5]), covariance, df=np.inf)
+    assert found[0] == found[1]
+    assert found[2] == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_certain_lead_over_one_model_holds_beside_a_doubtful_one():
+    covariance = np.zeros((3, 3))
+    covariance[2, 2] = 0.01
+    found = probability_best(np.array([0.6, 0.5, 0.55]), covariance, df=np.inf)
+    assert found[1] == 0  # whatever the third does
+    assert 0 < found[2] < 0.5
+    assert found.sum() == pytest.approx(1)
+
+
+def test_by_default_there_are_9999_draws_from_seed_0():
+    estimate = np.array([0.3, 0.1, 0.25])
+    found = probability_best(estimate, COVARIANCE, df=4)
+    assert N_DRAWS == 9999
+    assert found * 9999 == pytest.approx(np.round(found * 9999))
+    assert found.tolist() == probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
+    assert found.tolist() != probability_best(estimate, COVARIANCE, df=4, rng=1).tolist()

@@ -1,0 +1,183 @@
+"""Crossings and leaders of curves that are straight in the log-odds: every limit is known in closed form."""
+
+import numpy as np
+import pytest
+from fold_tables import evaluated, scored
+from scipy.special import expit, logit
+
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, panel_priors
+from skewanova.decision.leads import (
+    ENOUGH_FOR_INFLUENCE,
+    SHORTEST,
+    crossings_frame,
+    find_crossings,
+    lead_stretches,
+    leaders_frame,
+    rarest_decided,
+    undecided,
+)
+
+LOW, HIGH = 0.02, 0.5  # log-odds -3.89 to 0
+
+
+def panel_of(slopes, means, *, errors=0.01, df=np.inf, low=LOW, high=HIGH):
+    """Models mean + slope (x + 2), each with an error of its own that is the same at all priors."""
+    edges, priors = panel_priors(low, high)
+    x = logit(priors)
+    estimate = np.array([m + s * (x + 2) for s, m in zip(slopes, means, strict=True)])
+    n = len(estimate)
+    deviations = np.zeros((n, n, len(x)))
+    deviations[range(n), range(n)] = errors
+    return PanelCurves(low, high, edges, JointCurves(priors, estimate, deviations, df))
+
+
+# --- crossings ----------------------------------------------------------------------------------------------
+
+
+def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
+    # The difference is 0.04 (x + 2), its standard error 0.01 sqrt(2).
+    panel = panel_of([0.04, 0.0], [0.5, 0.5])
+    (found,) = find_crossings(panel, 2.0)
+    assert (found.below, found.above) == (1, 0)
+    assert logit(found.prior) == pytest.approx(-2)
+    reach = 2 * 0.01 * np.sqrt(2) / 0.04
+    assert logit([found.conf_low, found.conf_high]) == pytest.approx([-2 - reach, -2 + reach])
+    assert (found.open_low, found.open_high) == (False, False)
+    at = expit(-2.0)
+    assert found.std_error == pytest.approx(0.01 * np.sqrt(2) / 0.04 * at * (1 - at))
+    (turned,) = find_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
+    assert (turned.below, turned.above) == (0, 1)
+    assert turned[2:] == pytest.approx(found[2:])
+
+
+@pytest.mark.parametrize(
+    ("critical", "open_low", "open_high"), [(5.0, False, False), (5.5, True, False), (6.0, True, True)]
+)
+def test_an_interval_may_reach_the_limits_of_the_range(critical, open_low, open_high):
+    # Half-widths 1.77, 1.94, 2.12 against 1.89 to the low end and 2 to the high end.
+    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), critical)
+    assert (found.open_low, found.open_high) == (open_low, open_high)
+    assert (found.conf_low == pytest.approx(LOW)) == open_low
+    assert (found.conf_high == pytest.approx(HIGH)) == open_high
+
+
+def test_without_a_critical_value_a_crossing_has_no_limits():
+    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    assert logit(found.prior) == pytest.approx(-2)
+    assert np.isnan([found.conf_low, found.conf_high]).all()
+    assert (found.open_low, found.open_high) == (False, False)
+    assert found.std_error > 0
+
+
+def test_models_known_exactly_cross_at_a_point():
+    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
+    assert logit([found.conf_low, found.prior, found.conf_high]) == pytest.approx([-2] * 3, abs=1e-4)
+    assert found.std_error == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nothing_crosses_at_one_prior_or_side_by_side():
+    assert find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
+    assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
+    assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
+
+
+def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
+    # A leads below -3, B between -3 and -1, C above; A and C cross at -2, out of the lead.
+    panel = panel_of([-0.02, 0.0, 0.02], [0.5, 0.52, 0.5], df=7)
+    found = crossings_frame(panel, ("A", "B", "C"), 0.1)
+    assert logit(found["prior"]).to_numpy() == pytest.approx([-3, -2, -1])
+    assert found[["model_below", "model_above"]].to_numpy().tolist() == [["A", "B"], ["A", "C"], ["B", "C"]]
+    assert found["lead"].tolist() == [True, False, True]
+    assert found["df"].tolist() == [7, 7, 7]
+    empty = crossings_frame(panel_of([0, 0], [0.5, 0.6]), ("A", "B"), 0.1)
+    assert len(empty) == 0
+    assert empty["lead"].dtype == bool
+
+
+def test_undecided_stretches_of_a_known_difference():
+    edges, priors = panel_priors(LOW, HIGH)
+    x = logit(priors)
+    found = undecided(edges, x + 2, np.full(x.shape, 0.01), 3.0)
+    assert found == [pytest.approx((-2.3, -1.7))]
+    assert undecided(edges, 0 * x, 0 * x, 3.0) == [(edges[0], edges[-1])]
+    assert undecided(edges, 0 * x + 1, np.full(x.shape, 0.01), 3.0) == []
+    assert undecided(edges, 0 * x + 1, np.full(x.shape, 1.0), 3.0) == [(edges[0], edges[-1])]
+
+
+# --- leaders ------------------------------------------------------------------------------------------------
+
+
+def test_contenders_are_all_that_no_band_puts_behind():
+    # A - B = 0.04 (x + 2); decided beyond 2 * 0.01 sqrt(2) / 0.04 = 0.707 from the crossing.
+    panel = panel_of([0.04, 0.0], [0.5, 0.5])
+    found = lead_stretches(panel, 2.0)
+    reach = 2 * 0.01 * np.sqrt(2) / 0.04
+    assert [(leader, inside) for leader, inside, _, _ in found] == [
+        (1, (1,)),
+        (1, (0, 1)),
+        (0, (0, 1)),
+        (0, (0,)),
+    ]
+    ends = [logit(LOW), -2 - reach, -2, -2 + reach, logit(HIGH)]
+    assert [low for _, _, low, _ in found] == pytest.approx(ends[:-1], abs=1e-8)
+    assert [high for _, _, _, high in found] == pytest.approx(ends[1:], abs=1e-8)
+
+
+def test_nobody_is_left_out_below_the_rarest_decided_prior():
+    panel = panel_of([0.04, 0.0], [0.5, 0.5])
+    rarest = float(expit(-3.0))
+    found = lead_stretches(panel, 2.0, rarest=rarest)
+    assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
+    assert found[0][3] == pytest.approx(-3.0)
+    late = lead_stretches(panel, 2.0, rarest=0.45)
+    assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
+    never = lead_stretches(panel, 2.0, rarest=0.9)
+    assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
+
+
+def test_without_a_critical_value_all_contend():
+    found = lead_stretches(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    assert [(leader, inside) for leader, inside, _, _ in found] == [(1, (0, 1)), (0, (0, 1))]
+
+
+def test_at_one_prior_there_is_one_stretch():
+    (found,) = lead_stretches(panel_of([0, 0, 0], [0.5, 0.6, 0.599], low=0.1, high=0.1), 2.0)
+    assert found[:2] == (1, (1, 2))
+    assert found[2:] == pytest.approx((logit(0.1), logit(0.1)))
+    frame = leaders_frame(panel_of([0, 0], [0.5, 0.6], low=0.1, high=0.1), ("A", "B"), np.nan)
+    assert frame[["prior_low", "prior_high"]].to_numpy().tolist() == [[0.1, 0.1]] * 2
+    assert frame["shortfall"].tolist() == pytest.approx([0.0, 0.1])
+
+
+def test_the_frame_has_the_leader_first_and_mean_shortfalls():
+    panel = panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2)
+    found = leaders_frame(panel, ("A", "B", "C"), 2.0)
+    assert found["contender"].tolist() == ["A", "C", "B"]
+    assert (found["leader"] == "A").all()
+    middle = (logit(LOW) + logit(HIGH)) / 2 + 2  # a straight line has its mean in the middle
+    assert found["shortfall"].to_numpy() == pytest.approx([0, 0.05 + 0.02 * middle, 0.1 - 0.02 * middle])
+    assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * 3
+
+
+def test_a_leader_stays_in_whatever_its_contenders():
+    # Known almost exactly, B is out wherever A leads; the frame then has one row a stretch.
+    found = leaders_frame(panel_of([0.04, 0.0], [0.5, 0.5], errors=1e-7), ("A", "B"), 2.0)
+    assert found["contender"].tolist()[0] == "B"
+    assert found["contender"].tolist()[-1] == "A"
+    assert (found.loc[found["contender"] == found["leader"], "shortfall"] == 0).all()
+
+
+@pytest.mark.parametrize("reach", [0.4 * SHORTEST, 3 * SHORTEST])
+def test_stretches_shorter_than_rounding_are_left_out(reach):
+    # The undecided stretch around the crossing has the half-width `reach`.
+    panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
+    found = lead_stretches(panel, 2.0)
+    assert all(high - low >= SHORTEST * 0.99 for _, _, low, high in found)
+    assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
+
+
+def test_the_rarest_decided_prior_has_100_effective_negatives():
+    one = evaluated(scored(1, n=60, n_positive=20))[0]
+    rarest = rarest_decided(one)
+    assert 40 * rarest / (1 - rarest) == pytest.approx(ENOUGH_FOR_INFLUENCE)
+    assert rarest_decided(evaluated(scored(2))[0]) == 0.0

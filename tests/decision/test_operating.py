@@ -1,0 +1,385 @@
+"""One threshold at the priors of its use: rules, numbers, intervals, frames, tables and the command."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+from strategies import priors, tie_groups
+
+import skewanova as sa
+from skewanova.cli import commands
+from skewanova.decision import operating as decision_operating
+from skewanova.decision.operating import OPERATING_COLUMNS
+from skewanova.report.tables import operating_points_table, thresholds_table
+
+LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+SCORES = np.array([9, 8, 8, 7, 6, 5, 4, 3, 2, 1.0])
+
+
+def one_fold(labels=LABELS, scores=SCORES):
+    return pd.DataFrame({"model": "A", "fold": 1, "y_true": labels, "y_score": scores})
+
+
+def values(frame, column="estimate"):
+    return dict(zip(frame["measure"], frame[column], strict=True))
+
+
+def expand(groups):
+    """Labels and scores of (positives, negatives) for each distinct score, best first."""
+    labels, scores = [], []
+    for rank, (positive, negative) in enumerate(groups):
+        labels += [1] * positive + [0] * negative
+        scores += [-float(rank)] * (positive + negative)
+    return np.array(labels), np.array(scores)
+
+
+def by_hand(labels, scores, threshold, prior):
+    """Twin: every measure counted on cases that are weighted to the prior."""
+    weight = np.where(labels == 1, prior / (labels == 1).sum(), (1 - prior) / (labels == 0).sum())
+    flag = scores >= threshold
+    hit, alarm = weight[flag & (labels == 1)].sum(), weight[flag & (labels == 0)].sum()
+    miss, quiet = prior - hit, 1 - prior - alarm
+    recall, precision = hit / prior, hit / (hit + alarm) if flag.any() else np.nan
+    f = stats.hmean([recall, precision]) if hit > 0 else 0.0
+    return {
+        "recall": recall,
+        "fpr": alarm / (1 - prior),
+        "precision": precision,
+        "npv": quiet / (quiet + miss) if not flag.all() else np.nan,
+        "flagged": hit + alarm,
+        "error_rate": miss + alarm,
+        "f_measure": f,
+        "expected_cost": 1 * alarm + 20 * miss,
+    }
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+
+@given(tie_groups(), st.integers(-9, 1), priors())
+def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
+    labels, scores = expand(groups)
+    frame = sa.operating_table(one_fold(labels, scores), threshold=threshold, costs=(1, 20), priors=[prior])
+    expected = by_hand(labels, scores, threshold, prior)
+    assert list(frame["measure"]) == list(decision_operating.MEASURES)
+    for measure, value in values(frame).items():
+        assert value == pytest.approx(expected[measure], rel=1e-9, abs=1e-12, nan_ok=True), measure
+
+
+@given(tie_groups(), priors())
+def test_intervals_hold_their_estimate(groups, prior):
+    frame = sa.operating_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), priors=[prior])
+    known = frame[frame["estimate"].notna()]
+    assert (known["conf_low"] <= known["estimate"] + 1e-9).all()
+    assert (known["conf_high"] >= known["estimate"] - 1e-9).all()
+
+
+def test_known_intervals():
+    frame = sa.operating_table(one_fold(), recall=0.75, priors=[0.2])
+    low, high = values(frame, "conf_low"), values(frame, "conf_high")
+    assert (low["recall"], high["recall"]) == pytest.approx(proportion_confint(3, 4, 0.05, "wilson"))
+    assert (low["fpr"], high["fpr"]) == pytest.approx(proportion_confint(1, 6, 0.05, "wilson"))
+
+
+def test_sum_and_ratio_limits_solve_their_equations():
+    """Twin: the limits of Zou and Donner, found by bisection instead of a formula."""
+    from scipy.optimize import brentq
+
+    over, under = decision_operating.share(0.8, 50, 0.95), decision_operating.share(0.05, 400, 0.95)
+
+    def lower(q):
+        slack = np.hypot(over.value - over.low, q * (under.high - under.value))
+        return over.value - q * under.value - slack
+
+    def upper(q):
+        slack = np.hypot(over.high - over.value, q * (under.value - under.low))
+        return over.value - q * under.value + slack
+
+    found = decision_operating.share_ratio(over, under)
+    assert found.low == pytest.approx(brentq(lower, 0, 1e4))
+    assert found.high == pytest.approx(brentq(upper, 0, 1e4))
+    total = decision_operating.weighted_sum(over, under, (0.3, 0.7))
+    assert total.value - total.low == pytest.approx(
+        np.sqrt((0.3 * (over.value - over.low)) ** 2 + (0.7 * (under.value - under.low)) ** 2)
+    )
+
+
+def test_without_false_positives_precision_is_1_with_a_lower_limit():
+    frame = sa.operating_table(one_fold(), threshold=9, priors=[0.5, 0.01])
+    precision = frame[frame["measure"] == "precision"]
+    assert precision["estimate"].tolist() == [1, 1]
+    assert precision["conf_high"].tolist() == [1, 1]
+    assert 0 < precision["conf_low"].iloc[1] < precision["conf_low"].iloc[0] < 1
+
+
+def test_precision_follows_the_prior_by_its_odds():
+    """Odds of precision are the prior's odds times one ratio, limits included."""
+    frame = sa.operating_table(one_fold(), recall=0.75, priors=[0.5, 0.01])
+    found = frame[frame["measure"] == "precision"][["estimate", "conf_low", "conf_high"]].to_numpy()
+    odds = found / (1 - found) / (np.array([[0.5], [0.01]]) / np.array([[0.5], [0.99]]))
+    np.testing.assert_allclose(odds[0], odds[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("recall_rate", "fpr_rate"), [(0.8, 0.05), (0.8, 0.005), (0.95, 0.002)])
+def test_intervals_cover(recall_rate, fpr_rate):
+    """Exact coverage over both binomials, false positive rates of 0 included."""
+    n, m, prior = 20, 200, 0.1
+    skew = 9.0
+    truth = {
+        "precision": recall_rate / (recall_rate + skew * fpr_rate),
+        "npv": (1 - fpr_rate) / (1 - fpr_rate + (1 - recall_rate) / skew),
+        "error_rate": prior * (1 - recall_rate) + (1 - prior) * fpr_rate,
+        "f_measure": 2 * recall_rate / (recall_rate + skew * fpr_rate + 1),
+    }
+    covered = dict.fromkeys(truth, 0.0)
+    alarms = range(int(stats.binom.ppf(1 - 1e-4, m, fpr_rate)) + 1)
+    for x in range(n + 1):
+        for y in alarms:
+            chance = stats.binom.pmf(x, n, recall_rate) * stats.binom.pmf(y, m, fpr_rate)
+            if chance > 1e-5:
+                shares = decision_operating.share(x / n, n, 0.95), decision_operating.share(y / m, m, 0.95)
+                found = decision_operating.measures(*shares, prior, None)
+                for name, value in truth.items():
+                    covered[name] += chance * (found[name].low <= value <= found[name].high)
+    # npv inherits what Wilson's interval covers of a recall of .95 with 20 positives: .924
+    assert all(0.92 < share < 0.985 for share in covered.values()), covered
+
+
+# --- rules --------------------------------------------------------------------------------------------------
+
+
+def threshold_of(**options):
+    return float(sa.operating_table(one_fold(), priors=[0.4], **options)["threshold"].iloc[0])
+
+
+def test_rules():
+    assert threshold_of(threshold=7.5) == 8
+    assert threshold_of(threshold=100) == np.inf
+    assert threshold_of(recall=0.5) == 8  # two of four, and the negative tied with the second
+    assert threshold_of(recall=0.51) == 7
+    assert threshold_of(recall=1) == 5
+    assert threshold_of(precision=0.75) == 7  # 3 of 4 flagged at the sample's own prior
+    assert threshold_of(flagged=0.45) == 7
+    assert threshold_of(flagged=0.05) == np.inf
+    assert threshold_of(costs=(1, 20)) == 5
+    assert threshold_of(costs=(20, 1)) == 9
+    assert threshold_of(costs=(1, 0)) == np.inf  # of equal costs, the one that flags least
+
+
+@given(tie_groups(), st.integers(1, 20), priors())
+def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
+    labels, scores = expand(groups)
+    target = min(twentieth / 20, 0.999)
+    table = [(t, by_hand(labels, scores, t, prior)) for t in [np.inf, *np.unique(scores)[::-1]]]
+    curve = sa.roc_curve(labels, scores)
+    recall = max(t for t, found in table if found["recall"] >= target - 1e-12)
+    assert curve.thresholds[decision_operating.reaching_recall(curve, target)] == recall
+    flagged = min(t for t, found in table if found["flagged"] <= target + 1e-12)
+    assert curve.thresholds[decision_operating.within_budget(curve, target, prior)] == flagged
+    precise = [t for t, found in table[1:] if found["precision"] >= target - 1e-12]
+    vertex = decision_operating.reaching_precision(curve, target, prior)
+    assert (None if vertex is None else curve.thresholds[vertex]) == (min(precise) if precise else None)
+    cost = decision_operating.cheapest(curve, (1, 20), prior)
+    least = min(found["expected_cost"] for _, found in table)
+    assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
+
+
+def test_a_precision_out_of_reach():
+    scores = one_fold(LABELS, np.zeros(10))
+    message = r"^precision 0\.9 at prior 0\.1 is out of reach for model 'A' in 1 of its folds: no threshold"
+    with pytest.warns(sa.SkewanovaWarning, match=message):
+        frame = sa.operating_table(scores, precision=0.9, priors=[0.1])
+    assert frame[["estimate", "conf_low", "conf_high", "threshold"]].isna().all(axis=None)
+
+
+def test_chosen_at_one_prior_and_used_at_another():
+    frame = sa.operating_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    assert frame["chosen_prior"].tolist() == [0.4] * 16
+    assert set(frame["threshold"]) == {7}
+    precision = frame[frame["measure"] == "precision"]["estimate"].to_numpy()
+    assert precision[0] == pytest.approx(0.75)
+    assert precision[1] == pytest.approx(0.75 / (0.75 + 99 / 6))
+    cost = sa.operating_table(one_fold(), costs=(1, 20), priors=[0.01], chosen_prior=[0.4, 0.01])
+    paid = cost[cost["measure"] == "expected_cost"].set_index("chosen_prior")["estimate"]
+    assert paid[0.4] > paid[0.01]
+
+
+# --- folds --------------------------------------------------------------------------------------------------
+
+
+def several_folds():
+    rng = np.random.default_rng(1)
+    parts = []
+    for fold in (1, 2, 3, 4):
+        labels = np.repeat([0, 1], [60, 30])
+        for model, effect in (("A", 1.5), ("B", 1.0)):
+            scores = rng.normal(size=90) + effect * labels
+            parts.append(pd.DataFrame({"model": model, "fold": fold, "y_true": labels, "y_score": scores}))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25])
+def test_mean_over_folds_against_scipy(ratio):
+    frame = sa.operating_table(several_folds(), recall=0.8, priors=[0.1], ratio=ratio)
+    chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
+    each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
+    scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
+    low, high = stats.t.interval(0.95, 3, loc=each.mean(), scale=scale)
+    assert mean["estimate"] == pytest.approx(each.mean())
+    assert (mean["conf_low"], mean["conf_high"]) == pytest.approx((low, min(high, 1)))
+    assert mean["method"] == "corrected_t"
+
+
+def test_columns_never_depend_on_options():
+    with pytest.warns(sa.SkewanovaWarning, match="nothing tells how the folds were made"):
+        frames = [
+            sa.operating_table(several_folds(), priors=[0.1], **options)
+            for options in ({"recall": 0.8}, {"threshold": {"A": 0.5, "B": 1}}, {"costs": (1, 2)})
+        ]
+    for frame in frames:
+        assert tuple(frame) == OPERATING_COLUMNS
+        assert len(frame) == 8 * 2 * 5
+    assert set(frames[1]["target"]) == {0.5, 1}
+
+
+def test_an_evaluation_will_do_but_cannot_tell_its_folds():
+    measures = sa.evaluate(several_folds(), priors=(0.5,), deployment_prior=0.5)
+    known = sa.operating_table(several_folds(), recall=0.8, ratio=0.25)
+    pd.testing.assert_frame_equal(sa.operating_table(measures, recall=0.8, ratio=0.25), known)
+    with pytest.raises(ValueError, match=r"^`ratio` \(test cases for each training case.* must be given"):
+        sa.operating_table(measures, recall=0.8)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, ValueError, r"^exactly one of `threshold`.*but got none$"),
+        ({"recall": 0.8, "flagged": 0.1}, ValueError, r"^exactly one of .*but got recall, flagged$"),
+        ({"recall": 0}, ValueError, "`recall` must lie strictly between 0 and 1, but got 0"),
+        ({"precision": 1.5}, ValueError, "`precision` must lie strictly between 0 and 1, but got 1.5"),
+        ({"costs": (1, -1)}, ValueError, "`costs` must be finite, not negative and not both 0"),
+        ({"costs": 3}, TypeError, "`costs` must be a pair"),
+        ({"threshold": "x"}, TypeError, "`threshold` must be a number, but got 'x'"),
+        ({"threshold": np.nan}, ValueError, "`threshold` must be a number, but got nan"),
+        ({"threshold": {"B": 1}}, ValueError, "`threshold` must name every model once"),
+        ({"recall": 0.8, "chosen_prior": 0.1}, ValueError, "`chosen_prior` has no meaning for .* by recall"),
+        ({"recall": 0.8, "priors": [2]}, ValueError, "`priors` must lie strictly between 0 and 1"),
+        ({"recall": 0.8, "level": 95}, ValueError, "`level` must lie strictly between 0 and 1"),
+    ],
+)
+def test_options_out_of_range(options, error, message):
+    with pytest.raises(error, match=message):
+        sa.operating_table(one_fold(), **options)
+
+
+# --- text and command ---------------------------------------------------------------------------------------
+
+
+def test_table_of_text():
+    frame = sa.operating_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    table = operating_points_table(frame)
+    assert [row[0] for row in table.rows] == ["A, 0.4", "A, 0.01 (for 0.4)"]
+    assert "Cost" not in table.header
+    assert table.rows[0][table.header.index("Precision")].startswith("0.750 (")
+    assert "looks better than it is" in table.note
+    costs = operating_points_table(sa.operating_table(one_fold(), recall=0.8, costs=(1, 2), priors=[0.4]))
+    assert "Cost" in costs.header
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_thresholds_are_shown_in_full():
+    frame = sa.operating_table(one_fold(), recall=0.8, priors=[0.4, 0.01])
+    chosen = frame.drop_duplicates("model")
+    table = thresholds_table(frame)
+    assert table.header == ("Model", "Threshold")
+    assert [(name, float(value)) for name, value in table.rows] == list(
+        zip(chosen["model"], chosen["threshold"], strict=True)
+    )
+    frame = sa.operating_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], ratio=0)
+    table = thresholds_table(frame)
+    assert table.header == ("Model", "Smallest", "Median", "Largest")
+    assert [row[0] for row in table.rows] == [
+        f"{model} (for {prior})" for model in ("A", "B") for prior in (0.4, 0.01)
+    ]
+    folds = frame[(frame["model"] == "A") & (frame["chosen_prior"] == 0.4) & (frame["fold"] != "mean")]
+    smallest, median, largest = map(float, table.rows[0][1:])
+    assert (smallest, largest) == (folds["threshold"].min(), folds["threshold"].max())
+    assert median in set(folds["threshold"])
+    assert smallest <= median <= largest
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_thresholds_that_are_none():
+    unreached = sa.operating_table(one_fold(LABELS[::-1]), precision=0.999, priors=[0.001])
+    flagless = sa.operating_table(one_fold(), flagged=1e-9, priors=[0.1])
+    assert "out of reach" in {row[1] for row in thresholds_table(unreached).rows}
+    assert {row[1] for row in thresholds_table(flagless).rows} == {"none is flagged"}
+
+
+def run(*arguments):
+    return CliRunner().invoke(
+        commands.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80
+    )
+
+
+def test_command(tmp_path):
+    several_folds().to_csv(tmp_path / "scores.csv", index=False)
+    out = tmp_path / "operate"
+    options = ["--recall", 0.8, "--priors", "0.1,0.01", "--cost-fp", 1, "--cost-fn", 20, "--out", out]
+    done = run("operate", tmp_path / "scores.csv", *options)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("Operating points\n\nModel, prior")
+    assert all(len(line) <= 80 for line in done.stdout.split("\n"))
+    with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
+        known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
+    assert thresholds_table(known).to_text() in done.stdout
+    assert thresholds_table(known).to_markdown() in (out / "operating.md").read_text()
+    written = pd.read_csv(out / "operating.csv")
+    np.testing.assert_allclose(written["estimate"], known["estimate"])
+
+
+def test_command_takes_the_design(tmp_path):
+    several_folds().to_csv(tmp_path / "scores.csv", index=False)
+    for options, ratio in (["--resampling", "independent"], 0), (["--test-fraction", 0.25], 1 / 3):
+        chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
+        done = run("operate", tmp_path / "scores.csv", *chosen, *options)
+        assert (done.exit_code, done.output) == (0, "")
+        known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
+        np.testing.assert_allclose(
+            pd.read_csv(tmp_path / "out" / "operating.csv")["conf_low"], known["conf_low"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "exactly one of"),
+        (["--recall", 0.8, "--cost-fp", 1], "--cost-fp and --cost-fn go together"),
+        (["--recall", 2], "`recall` must lie strictly"),
+    ],
+)
+def test_command_with_bad_options(tmp_path, options, message):
+    one_fold().to_csv(tmp_path / "scores.csv", index=False)
+    done = run("operate", tmp_path / "scores.csv", *options)
+    assert done.exit_code == 2
+    assert re.search(message, done.stderr)
+
+
+def test_a_fold_may_be_called_mean():
+    frame = several_folds()
+    frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
+    found = sa.operating_table(frame, recall=0.8, priors=[0.1], ratio=0)
+    rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
+    assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
+    assert rows["fold"].isna().tolist() == [False] * 4 + [True]
+    assert (rows["fold"] == "mean").sum() == 1
+    mean = rows.loc[rows["level"] == "mean", "estimate"].item()
+    assert mean == pytest.approx(rows.loc[rows["level"] == "fold", "estimate"].mean())
+    table = operating_points_table(found)
+    assert len(table.rows) == found["model"].nunique()

@@ -1,0 +1,209 @@
+"""Choice of a vertex and limits of its measures: on a curve small enough to read, at every boundary."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from skewanova._operating_kernels import SLACK
+
+from skewanova import roc_curve
+from skewanova.decision import operating
+from skewanova.decision.operating import Estimate, Share
+
+# Thresholds  .9   .8   .7   .6   .5   .4
+# Label        +    -    +    +    -    -      so tpr 1/3 1/3 2/3 1 1 1, fpr 0 1/3 1/3 1/3 2/3 1
+ROC = roc_curve([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+RECALL, FPR = Share(0.8, 0.7, 0.95), Share(0.1, 0.05, 0.3)
+
+
+def rates(vertex):
+    return (float(ROC.tpr[vertex]), float(ROC.fpr[vertex]))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [(0.95, (0, 0)), (0.9, (1 / 3, 0)), (0.7, (2 / 3, 1 / 3)), (0.65, (2 / 3, 1 / 3)), (0.1, (1, 1))],
+)
+def test_at_threshold(threshold, expected):
+    assert rates(operating.at_threshold(ROC, threshold)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("recall", "expected"),
+    [
+        (0.0, 0.0),
+        (0.3, 1 / 3),
+        (1 / 3, 1 / 3),
+        (1 / 3 + 0.5 * SLACK, 1 / 3),
+        (1 / 3 + 2 * SLACK, 2 / 3),
+        (1.0, 1.0),
+    ],
+)
+def test_reaching_recall_takes_the_highest_threshold(recall, expected):
+    vertex = operating.reaching_recall(ROC, recall)
+    assert ROC.tpr[vertex] == pytest.approx(expected)
+    assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"),
+    # At prior 1/2 precision is 1, 1/2, 2/3, 3/4, 3/5, 1/2 at the six thresholds.
+    [
+        (1.0, (1 / 3, 0)),
+        (0.76, (1 / 3, 0)),
+        (0.75, (1, 1 / 3)),
+        (0.7, (1, 1 / 3)),
+        (0.6, (1, 2 / 3)),
+        (0.5, (1, 1)),
+        (0.3, (1, 1)),
+    ],
+)
+def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
+    assert rates(operating.reaching_precision(ROC, precision, 0.5)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("more", "vertex"), [(0.5, 4), (4.0, 1)])
+def test_a_precision_counts_as_reached_if_only_rounding_is_missing(more, vertex):
+    assert operating.reaching_precision(ROC, 0.75 + more * SLACK, 0.5) == vertex
+
+
+def test_a_precision_that_no_threshold_reaches():
+    worst = roc_curve([0, 1], [2, 1])
+    assert operating.reaching_precision(worst, 0.6, 0.5) is None
+    assert operating.reaching_precision(worst, 0.5, 0.5) == 2
+    best = roc_curve([1, 0], [2, 1])
+    assert operating.reaching_precision(best, 0.6, 0.5) == 1  # the first vertex behind the origin counts
+
+
+@pytest.mark.parametrize(
+    ("flagged", "expected"),
+    # At prior 1/4 the thresholds flag 1/12, 1/3, 5/12, 1/2, 3/4, 1.
+    [
+        (0.0, (0, 0)),
+        (0.08, (0, 0)),
+        (1 / 12, (1 / 3, 0)),
+        (0.5, (1, 1 / 3)),
+        (0.5 - 0.5 * SLACK, (1, 1 / 3)),
+        (0.5 - 2 * SLACK, (2 / 3, 1 / 3)),
+        (1.0, (1, 1)),
+    ],
+)
+def test_within_budget_takes_the_lowest_threshold(flagged, expected):
+    assert rates(operating.within_budget(ROC, flagged, 0.25)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
+@pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 5.0), (20.0, 1.0)])
+def test_cheapest_is_the_smallest_expected_cost(costs, prior):
+    cost = [
+        (1 - prior) * costs[0] * f + prior * costs[1] * (1 - t) for t, f in zip(ROC.tpr, ROC.fpr, strict=True)
+    ]
+    assert cost[operating.cheapest(ROC, costs, prior)] == pytest.approx(min(cost))
+
+
+def test_of_equal_costs_the_one_that_flags_least():
+    # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
+    chance = roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
+    assert operating.cheapest(chance, (1.0, 1.0), 0.5) == 0
+    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + SLACK) == 0  # but for rounding
+    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + 100 * SLACK) == 2
+    assert operating.cheapest(chance, (1e6, 1e6), 0.5 + SLACK) == 0  # which grows with the costs
+
+
+def test_a_share_has_wilsons_limits():
+    found = operating.share(0.7, 30, 0.9)
+    expected = stats.binomtest(21, 30).proportion_ci(0.9, method="wilson")
+    assert found == pytest.approx((0.7, expected.low, expected.high))
+    assert found.complement() == pytest.approx((0.3, 1 - expected.high, 1 - expected.low))
+
+
+# --- limits of sums and ratios ------------------------------------------------------------------------------
+
+
+def test_every_measure_by_its_definition():
+    prior, costs = 0.2, (3.0, 7.0)
+    found = operating.measures(RECALL, FPR, prior, costs)
+    hits, alarms, misses, passed = 0.2 * 0.8, 0.8 * 0.1, 0.2 * 0.2, 0.8 * 0.9
+    expected = {
+        "recall": 0.8,
+        "fpr": 0.1,
+        "precision": hits / (hits + alarms),
+        "npv": passed / (passed + misses),
+        "flagged": hits + alarms,
+        "error_rate": misses + alarms,
+        "f_measure": 2 * hits / (2 * hits + alarms + misses),
+        "expected_cost": 3 * alarms + 7 * misses,
+    }
+    assert list(found) == list(operating.MEASURES)
+    assert {name: e.value for name, e in found.items()} == pytest.approx(expected)
+    assert all(e.low < e.value < e.high for e in found.values())
+    assert found["recall"] == RECALL
+    free = operating.measures(RECALL, FPR, prior, None)
+    assert np.isnan(free["expected_cost"]).all()
+    assert free["precision"] == found["precision"]
+
+
+def test_limits_of_a_sum_move_both_shares_by_their_own_error():
+    found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
+    below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
+    above = np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)
+    assert found == pytest.approx((1.9, 1.9 - below, 1.9 + above))
+
+
+def reach(over, under, quotient, *, low):
+    """Limit of over - q under: where it is 0, q is a limit of the quotient (Donner and Zou 2012, eq. 4)."""
+    value = over.value - quotient * under.value
+    if low:
+        return value - np.hypot(over.value - over.low, quotient * (under.high - under.value))
+    return value + np.hypot(over.high - over.value, quotient * (under.value - under.low))
+
+
+@pytest.mark.parametrize("under", [FPR, Share(0.5, 0.4, 0.9), Share(0.02, 0.001, 0.2)])
+def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
+    found = operating.share_ratio(RECALL, under)
+    assert found.value == pytest.approx(0.8 / under.value)
+    assert found.low < found.value < found.high
+    assert reach(RECALL, under, found.low, low=True) == pytest.approx(0, abs=1e-12)
+    assert reach(RECALL, under, found.high, low=False) == pytest.approx(0, abs=1e-9)
+
+
+def test_quotients_at_the_boundary():
+    nothing = Share(0.0, 0.0, 0.2)
+    assert operating.share_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
+    assert operating.share_ratio(RECALL, nothing).low == pytest.approx(
+        np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
+    )
+    assert operating.share_ratio(nothing, RECALL)[:2] == (0.0, 0.0)
+    high = operating.share_ratio(nothing, RECALL).high
+    assert reach(nothing, RECALL, high, low=False) == pytest.approx(0, abs=1e-12)
+    neither = operating.share_ratio(nothing, nothing)
+    assert np.isnan(neither.value)
+    assert neither[1:] == (0.0, np.inf)
+
+
+def test_a_share_known_exactly_gives_the_limits_of_the_other():
+    exact = Share(0.5, 0.5, 0.5)
+    assert operating.share_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
+    assert operating.share_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
+
+
+def test_precision_and_f_have_limits_that_follow_their_quotient():
+    found = operating.measures(RECALL, FPR, 0.2, None)
+    quotient = np.array(operating.share_ratio(RECALL, FPR))
+    assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
+    rest = Share(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
+    quotient = np.array(operating.share_ratio(RECALL, rest))
+    assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
+    right, wrong = FPR.complement(), RECALL.complement()
+    quotient = np.array(operating.share_ratio(right, wrong))
+    assert found["npv"] == pytest.approx(tuple(quotient / (quotient + 0.25)))
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25])
+def test_the_mean_over_folds_has_its_corrected_t(ratio):
+    values = np.array([0.5, 0.7, 0.65, 0.8])
+    plain = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    wide = np.sqrt(1 + 4 * ratio)
+    mean = values.mean()
+    expected = (mean, mean - wide * (mean - plain.low), mean + wide * (plain.high - mean))
+    assert operating.fold_mean(values, 0.9, ratio=ratio) == pytest.approx(expected)
+    assert isinstance(operating.fold_mean(values, 0.9, ratio=ratio), Estimate)

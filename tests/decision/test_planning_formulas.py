@@ -1,0 +1,107 @@
+"""Power and the size that reaches it: by simulation-free identities and at every limit."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skewanova.decision import planning
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25])
+@pytest.mark.parametrize(("difference", "n_folds"), [(0.01, 5), (-0.03, 10), (0.05, 2)])
+def test_power_is_the_noncentral_t_beyond_both_limits(difference, n_folds, ratio):
+    shift = abs(difference) / (0.04 * np.sqrt(1 / n_folds + ratio))
+    # The statistic by its definition: a normal over the root of an independent chi square over its df.
+    share = (np.arange(20_000) + 0.5) / 20_000
+    scale = np.sqrt(stats.chi2.ppf(share, n_folds - 1) / (n_folds - 1))
+    limit = stats.t.ppf(0.95, n_folds - 1)
+    expected = (stats.norm.sf(limit * scale - shift) + stats.norm.cdf(-limit * scale - shift)).mean()
+    found = planning.t_power(difference, 0.04, n_folds, ratio=ratio, alpha=0.1)
+    assert found == pytest.approx(expected, rel=2e-3)
+
+
+def test_power_of_no_difference_is_the_level():
+    assert planning.t_power(0.0, 0.04, 6, ratio=0.25, alpha=0.07) == pytest.approx(0.07)
+    assert planning.z_power(0.0, 0.04, 0.07) == pytest.approx(0.07)
+    assert planning.z_power(-0.05, 0.04, 0.1) == pytest.approx(
+        stats.norm.sf(stats.norm.ppf(0.95) - 1.25) + stats.norm.cdf(-stats.norm.ppf(0.95) - 1.25)
+    )
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 40])
+def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
+    limit = stats.t.isf(0.025, n_folds - 1)
+    certain = planning.CERTAIN * (1 + limit) / np.sqrt(n_folds)
+    for share in (1.001, 1.5, 50.0):
+        assert planning.t_power(share * certain, 1.0, n_folds, ratio=0.0, alpha=0.05) == 1.0
+    # Just below, the distribution itself says so.
+    below = planning.t_power(0.999 * certain, 1.0, n_folds, ratio=0.0, alpha=0.05)
+    assert below == pytest.approx(1.0, abs=1e-9)
+    # An eighth of it leaves a doubt that must be told.
+    assert planning.t_power(certain / 8, 1.0, n_folds, ratio=0.0, alpha=0.05) < 0.95
+
+
+def test_the_limit_of_infinitely_many_folds():
+    assert planning.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
+    many = planning.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)
+    assert planning.limit_power(0.02, 0.04, ratio=0.25, alpha=0.05) == pytest.approx(many, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("difference", "ratio", "power"),
+    [
+        (0.02, 0.0, 0.8),
+        (0.05, 0.0, 0.5),
+        (0.2, 0.0, 0.8),
+        (0.09, 0.25, 0.8),
+        (0.005, 0.0, 0.9),
+        (9.0, 0.0, 0.99),
+    ],
+)
+def test_folds_needed_are_the_first_number_with_the_power(difference, ratio, power):
+    found = planning.folds_needed(difference, 0.04, ratio=ratio, alpha=0.05, power=power)
+    powers = [
+        planning.t_power(difference, 0.04, k, ratio=ratio, alpha=0.05) for k in (found - 1, found) if k > 1
+    ]
+    assert powers[-1] >= power
+    assert found == 2 or powers[0] < power
+
+
+def test_some_powers_are_out_of_reach():
+    limit = planning.limit_power(0.04, 0.04, ratio=0.25, alpha=0.05)
+    needed = {"difference": 0.04, "deviation": 0.04, "ratio": 0.25, "alpha": 0.05}
+    assert np.isinf(planning.folds_needed(**needed, power=limit))
+    assert np.isinf(planning.folds_needed(**needed, power=min(limit + 0.01, 0.99)))
+    assert np.isfinite(planning.folds_needed(**needed, power=limit - 0.01))
+
+
+@pytest.mark.parametrize(("share", "finite"), [(0.2, True), (8.0, False)])
+def test_more_folds_than_the_most_are_out_of_reach(share, finite):
+    # With K folds of deviation 1 the power of 0.5 needs about (1.96 / difference)^2.
+    difference = 1.96 / np.sqrt(share * planning.MOST_FOLDS)
+    found = planning.folds_needed(difference, 1.0, ratio=0.0, alpha=0.05, power=0.5)
+    assert np.isfinite(found) == finite
+    if finite:
+        assert found == pytest.approx(share * planning.MOST_FOLDS, rel=0.01)
+
+
+def power_of(factor):
+    return factor / (1 + factor)
+
+
+def test_the_factor_is_where_the_power_is_reached():
+    assert planning.factor_needed(power_of, 0.8) == pytest.approx(4.0, rel=1e-9)
+    assert planning.factor_needed(power_of, 0.001) == pytest.approx(0.001 / 0.999, rel=1e-9)
+    assert planning.factor_needed(power_of, 0.9999) == pytest.approx(9999.0, rel=1e-9)
+
+
+def test_factors_beyond_the_limits():
+    assert np.isinf(planning.factor_needed(power_of, 1 - 0.5 / planning.LARGEST_FACTOR))
+    assert np.isfinite(planning.factor_needed(power_of, 1 - 2 / planning.LARGEST_FACTOR))
+    assert planning.factor_needed(power_of, 0.9e-6) == 1e-6
+    assert planning.factor_needed(power_of, 1.1e-6) == pytest.approx(1.1e-6, rel=1e-5)
+    assert planning.factor_needed(lambda factor: 0.5, 0.5) == 1e-6
+    assert np.isnan(planning.factor_needed(lambda factor: np.nan, 0.8))
+    assert np.isfinite(
+        planning.factor_needed(lambda factor: np.nan if factor == 2 else power_of(factor), 0.8)
+    )

@@ -1,0 +1,395 @@
+import re
+from itertools import groupby, pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+
+from skewanova import (
+    ESTIMATORS,
+    BetaPrior,
+    DiscretePrior,
+    UniformSkew,
+    auprec,
+    auprec_by_prior,
+    evaluate,
+    iauprec,
+    operating_points,
+    precision_recall_points,
+    read_scores,
+    roc_curve,
+    roc_points,
+    surface_points,
+)
+from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.evaluation.measures import prior_grid
+from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
+
+PRIORS = (0.5, 0.1, 0.9)
+quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
+
+
+def random_frame(seed, *, n_models=3, n_folds=2, size=40, levels=9):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for fold in range(1, n_folds + 1):
+        labels = rng.permutation([1] * int(rng.integers(3, size - 3)) + [0] * size)[:size]
+        labels[:2] = [0, 1]
+        for model in range(n_models):
+            score = np.round(levels * (rng.random(size) + 0.3 * model * labels))
+            parts.append(
+                pd.DataFrame({"model": f"m{model}", "fold": fold, "y_true": labels, "y_score": score})
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+# --- twins, from the definitions ----------------------------------------------------------------------------
+
+
+def curve_of(rows):
+    """(recall, false positive rate) after each distinct score, best first."""
+    ranked = sorted(zip(rows["y_score"], rows["y_true"], strict=True), reverse=True)
+    n = sum(label for _, label in ranked)
+    m = len(ranked) - n
+    true = false = 0
+    points = []
+    for _, tied in groupby(ranked, key=lambda row: row[0]):
+        labels = [label for _, label in tied]
+        true, false = true + sum(labels), false + len(labels) - sum(labels)
+        points.append((true / n, false / m))
+    return points
+
+
+def twin(points, prior):
+    """Sum of dT (p_i + p_{i-1}) / 2 with p(0) := p of the first vertex."""
+    precision = [prior * t / (prior * t + (1 - prior) * f) for t, f in points]
+    recall = [0.0] + [t for t, _ in points]
+    before = [precision[0], *precision]
+    return sum((recall[i + 1] - recall[i]) * (before[i] + precision[i]) / 2 for i in range(len(precision)))
+
+
+def mean_twin(points, low, high):
+    return quad(lambda prior: twin(points, prior), low, high, epsabs=0, epsrel=1e-13, limit=200)[0] / (
+        high - low
+    )
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(8))
+def test_measures_equal_brute_force(seed):
+    frame = random_frame(seed, levels=[2, 9, 1000][seed % 3])
+    measures = evaluate(frame, priors=PRIORS, deployment_prior=(0.05, 0.2))
+    cells = {key: curve_of(rows) for key, rows in frame.groupby(["model", "fold"])}
+    assert len(measures.auprec) == len(cells) * len(PRIORS)
+    for row in measures.auprec.itertuples():
+        assert row.auprec == pytest.approx(twin(cells[row.model, row.fold], row.prior), rel=1e-12, abs=0)
+    for row in measures.iauprec.itertuples():
+        known = mean_twin(cells[row.model, row.fold], 0.05, 0.2)
+        assert row.iauprec == pytest.approx(known, rel=1e-12, abs=0)
+        rows = frame[(frame["model"] == row.model) & (frame["fold"] == row.fold)]
+        assert (row.n_positive, row.n_negative) == (rows["y_true"].sum(), (1 - rows["y_true"]).sum())
+        positive, negative = (rows.loc[rows["y_true"] == y, "y_score"].to_numpy() for y in (1, 0))
+        wins = (positive[:, None] > negative).mean() + (positive[:, None] == negative).mean() / 2
+        assert row.auc == pytest.approx(wins, rel=1e-13)
+
+
+# --- shape ------------------------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    "weighting", [0.1, (0.1, 0.1), UniformSkew(1, 9), BetaPrior(2, 9), DiscretePrior((0.2, 0.4))]
+)
+def test_frames_hold_the_values_of_the_functions(estimator, weighting):
+    frame = random_frame(3)
+    measures = evaluate(frame, priors=PRIORS, deployment_prior=weighting, estimator=estimator)
+    assert list(measures.auprec) == ["model", "fold", "prior", "auprec"]
+    assert list(measures.iauprec) == ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]
+    assert measures.to_frame() is measures.auprec
+    assert (measures.models, measures.folds) == (("m0", "m1", "m2"), (1, 2))
+    assert (measures.priors, measures.estimator) == (PRIORS, estimator)
+    keys = [(m, f, p) for m in measures.models for f in measures.folds for p in PRIORS]
+    assert list(measures.auprec[["model", "fold", "prior"]].itertuples(index=False, name=None)) == keys
+    rows = frame[(frame["model"] == "m1") & (frame["fold"] == 2)]
+    roc = roc_curve(rows["y_true"], rows["y_score"])
+    cell = measures.auprec[(measures.auprec["model"] == "m1") & (measures.auprec["fold"] == 2)]
+    assert cell["auprec"].tolist() == auprec(roc, PRIORS, estimator=estimator).tolist()
+    cell = measures.iauprec[(measures.iauprec["model"] == "m1") & (measures.iauprec["fold"] == 2)]
+    assert cell["iauprec"].tolist() == [iauprec(roc, weighting, estimator=estimator)]
+    assert measures.iauprec[["n_positive", "n_negative"]].dtypes.tolist() == [np.int64, np.int64]
+
+
+@quiet
+def test_columns_keep_their_types_whatever_the_folds_are_called():
+    for fold in (1, "1", 1.0, "a"):
+        measures = evaluate(random_frame(0, n_folds=1).assign(fold=fold))
+        assert measures.folds == (("a",) if fold == "a" else (1,))
+        assert set(measures.auprec["fold"]) == set(measures.folds)
+        assert measures.auprec["model"].tolist() == ["m0"] * 3 + ["m1"] * 3 + ["m2"] * 3
+
+
+@quiet
+def test_a_path_a_frame_and_a_table_do(tmp_path):
+    frame = random_frame(1)
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    known = evaluate(read_scores(frame))
+    for source in (frame, tmp_path / "s.csv"):
+        assert evaluate(source).auprec.equals(known.auprec)
+        assert evaluate(source).iauprec.equals(known.iauprec)
+
+
+@quiet
+def test_order_of_rows_and_labels_of_the_classes_do_not_matter():
+    frame = random_frame(2)
+    known = evaluate(frame)
+    shuffled = frame.sample(frac=1, random_state=1).sort_values("model", kind="stable")
+    assert evaluate(shuffled).auprec.equals(known.auprec)
+    named = read_scores(frame.assign(y_true=np.where(frame["y_true"] == 1, "b", "a")), pos_label="b")
+    assert evaluate(named).iauprec.equals(known.iauprec)
+
+
+@quiet
+def test_a_table_with_a_missing_cell_is_measured():
+    frame = random_frame(4)
+    measures = evaluate(frame[(frame["model"] != "m1") | (frame["fold"] != 2)])
+    assert len(measures.iauprec) == len(measures.curves) == 5
+    mean = measures.mean_auprec(PRIORS)
+    assert mean[1].tolist() == auprec(measures.curves["m1", 1], PRIORS).tolist()
+    assert len(roc_points(measures)) == 5 * len(RATE_GRID)
+
+
+# --- arguments --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"priors": (0.5, 0.1, 0.5)}, InputError, "`priors` must be distinct, but got 0.5, 0.1, 0.5"),
+        ({"priors": (0.5, 4)}, InputError, "did you mean skew=4, that is prior=0.2?"),
+        ({"priors": ()}, InputError, "`priors` must hold at least one prior, but is empty"),
+        ({"priors": (0.0,)}, InputError, "`priors` must lie strictly between 0 and 1, but got 0"),
+        ({"priors": "0.5"}, InputTypeError, "`priors` must be a number or numbers, but got '0.5'"),
+        (
+            {"deployment_prior": (0.2, 0.05)},
+            InputError,
+            "must be given as (low, high), but got low=0.2 > high=",
+        ),
+        (
+            {"deployment_prior": "0.05:0.2"},
+            InputTypeError,
+            "`deployment_prior` must be a pair (low, high), one",
+        ),
+        ({"estimator": "auc"}, InputError, "`estimator` must be one of trapezoid, exact,"),
+    ],
+)
+def test_arguments_out_of_range(options, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        evaluate(random_frame(0), **options)
+
+
+@quiet
+def test_one_prior_may_come_alone():
+    assert evaluate(random_frame(0), priors=0.3).priors == (0.3,)
+
+
+# --- warnings ---------------------------------------------------------------------------------------------
+
+
+def sized(*sizes):
+    """One fold for each (positives, negatives)."""
+    parts = [
+        pd.DataFrame({"model": "A", "fold": i, "y_true": [1] * p + [0] * n, "y_score": range(p + n)})
+        for i, (p, n) in enumerate(sizes)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_thin_support_is_told_with_its_number():
+    frame = sized((20, 450), (20, 900))
+    notes = (
+        "at prior 0.1 the smallest fold's 450 negatives weigh as much as 50 (negatives",
+        "at prior 0.09 the smallest fold's 450 negatives weigh as much as 44.5 (negatives / skew, below 50): "
+        "AUPREC there rests on very few false positives",
+        "at prior 0.01 the smallest fold's 450 negatives weigh as much as 4.55 (negatives / skew, below 50): "
+        "AUPREC there rests on very few false positives",
+    )
+    assert evaluate(frame, priors=(0.5, 0.1), deployment_prior=(0.2, 0.3)).warnings == ()
+    with pytest.warns(SkewanovaWarning, match="weigh as much as") as caught:
+        measures = evaluate(frame, priors=(0.01, 0.5, 0.09), deployment_prior=(0.09, 0.3))
+    assert measures.warnings == notes[1:]
+    assert [str(w.message) for w in caught] == list(notes[1:])
+
+
+def test_unequal_folds_are_told():
+    assert evaluate(sized((20, 100), (40, 100)), priors=(0.5,), deployment_prior=0.5).warnings == ()
+    note = (
+        "folds hold between 20 and 41 positives, more than a factor of 2: they do not estimate AUPREC "
+        "equally well, yet count alike"
+    )
+    with pytest.warns(SkewanovaWarning, match=f"^{note}$"):
+        measures = evaluate(sized((20, 100), (41, 100)), priors=(0.5,), deployment_prior=0.5)
+    assert measures.warnings == (note,)
+
+
+# --- special classifiers ----------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("size", [(1, 1), (3, 7), (17, 311)])
+def test_constant_and_perfect_classifiers(size):
+    frame = sized(size)
+    measures = evaluate(frame.assign(y_score=0.3), priors=PRIORS)
+    assert measures.auprec["auprec"].tolist() == list(PRIORS)
+    assert measures.iauprec["auc"].tolist() == [0.5]
+    assert measures.iauprec["iauprec"].tolist() == pytest.approx([0.125], rel=1e-15)
+    measures = evaluate(frame.assign(y_score=frame["y_true"]), priors=PRIORS)
+    assert measures.auprec["auprec"].tolist() == [1.0] * 3
+    assert measures.iauprec[["iauprec", "auc"]].to_numpy().tolist() == [[1.0, 1.0]]
+
+
+# --- order and means --------------------------------------------------------------------------------------
+
+
+@quiet
+def test_reordering_keeps_the_numbers():
+    measures = evaluate(random_frame(5))
+    other = measures.ordered(["m2", "m0", "m1"])
+    assert other.models == ("m2", "m0", "m1")
+    assert (
+        list(dict.fromkeys(other.auprec["model"]))
+        == list(dict.fromkeys(other.iauprec["model"]))
+        == [*other.models]
+    )
+    for a, b in ((measures.auprec, other.auprec), (measures.iauprec, other.iauprec)):
+        assert b.index.tolist() == list(range(len(a)))
+        columns = list(a)[:-1] if "prior" in a else ["model", "fold"]
+        pd.testing.assert_frame_equal(
+            a.sort_values(columns, ignore_index=True), b.sort_values(columns, ignore_index=True)
+        )
+    assert measures.models == ("m0", "m1", "m2")
+    assert other.mean_auprec(0.3).tolist() == measures.mean_auprec(0.3)[[2, 0, 1]].tolist()
+    assert list(dict.fromkeys(roc_points(other)["model"])) == ["m2", "m0", "m1"]
+
+
+@quiet
+def test_mean_auprec_is_the_mean_over_folds():
+    measures = evaluate(random_frame(6, n_folds=3), priors=PRIORS)
+    known = measures.auprec.pivot_table(index="model", columns="prior", values="auprec")[list(PRIORS)]
+    assert measures.mean_auprec(PRIORS) == pytest.approx(known.to_numpy(), rel=1e-14)
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        measures.mean_auprec([2.0])
+
+
+# --- points of the curves ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def measures():
+    return evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+
+
+def sized_models():
+    rng = np.random.default_rng(8)
+    parts = []
+    for model, shift in (("A", 1.0), ("B", 0.3)):
+        for fold in (1, 2):
+            labels = np.repeat([0, 1], [160, 40])
+            score = np.round(2 * (rng.normal(size=200) + shift * labels)) / 2
+            parts.append(pd.DataFrame({"model": model, "fold": fold, "y_true": labels, "y_score": score}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def cell(frame, model="A", fold=2):
+    return frame[(frame["model"] == model) & (frame["fold"] == fold)]
+
+
+def vertices_of(model="A", fold=2):
+    return [(0.0, 0.0), *curve_of(cell(sized_models(), model, fold))]
+
+
+def between(points, at, x, y):
+    """Straight lines; of a step, the end that `max` of y over equal x gives for the ROC."""
+    for before, after in pairwise(points):
+        if before[x] <= at <= after[x] and after[x] > before[x]:
+            share = (at - before[x]) / (after[x] - before[x])
+            value = before[y] + share * (after[y] - before[y])
+            if at < after[x] or after is points[-1]:
+                return value
+    return points[-1][y]
+
+
+def test_prior_grid(measures):
+    grid = prior_grid(measures)
+    assert (len(grid), grid[0], grid[-1]) == (81, 0.4, 0.5)
+    assert np.diff(np.log(grid / (1 - grid))) == pytest.approx(np.log(1.5) / 80)
+    one = evaluate(sized_models(), priors=(0.5,), deployment_prior=0.5)
+    assert prior_grid(one).tolist() == [0.5]
+
+
+def test_auprec_along_the_prior(measures):
+    found = auprec_by_prior(measures)
+    assert list(found) == ["model", "fold", "prior", "auprec"]
+    assert len(found) == 4 * 81
+    points = vertices_of()[1:]
+    assert cell(found)["auprec"].tolist() == pytest.approx(
+        [twin(points, p) for p in prior_grid(measures)], rel=1e-12
+    )
+    chosen = auprec_by_prior(measures, [0.2, 0.9])
+    assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
+    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == (
+        measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
+    )
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        auprec_by_prior(measures, [0.0])
+
+
+def test_roc_on_a_grid(measures):
+    found = roc_points(measures)
+    assert list(found) == ["model", "fold", "fpr", "tpr"]
+    points = [(f, t) for t, f in vertices_of()]
+    upper = [p for i, p in enumerate(points) if i + 1 == len(points) or points[i + 1][0] > p[0]]
+    known = [between(upper, at, 0, 1) for at in RATE_GRID]
+    assert cell(found)["tpr"].tolist() == pytest.approx(known, abs=1e-13)
+    assert cell(found)["fpr"].tolist() == RATE_GRID.tolist()
+
+
+def test_precision_recall_on_a_grid(measures):
+    found = precision_recall_points(measures)
+    assert list(found) == ["model", "fold", "prior", "recall", "precision"]
+    assert len(found) == 4 * 2 * len(RECALL_GRID)
+    points = vertices_of()
+    left = [p for i, p in enumerate(points) if i == 0 or p[0] > points[i - 1][0]]
+    for prior in (0.5, 0.4):
+        known = []
+        for recall in RECALL_GRID:
+            alarms = between(left, recall, 0, 1) if recall < 1 else next(f for t, f in points if t == 1)
+            known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
+        rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
+        assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
+    one = precision_recall_points(measures, 0.3, recall=[0.5, 1.0])
+    assert one["prior"].unique().tolist() == [0.3]
+    assert one["recall"].tolist() == [0.5, 1.0] * 4
+
+
+def test_surface_is_the_mean_over_folds(measures):
+    found = surface_points(measures)
+    assert list(found) == ["model", "prior", "recall", "precision"]
+    assert len(found) == 2 * 41 * 50
+    row = found[(found["model"] == "B") & (found["recall"] == 0.5)].iloc[7]
+    known = precision_recall_points(measures, row["prior"], recall=[0.5])
+    assert row["precision"] == pytest.approx(known.loc[known["model"] == "B", "precision"].mean(), rel=1e-13)
+
+
+def test_operating_points(measures):
+    found = operating_points(measures)
+    assert list(found) == ["model", "fold", "prior", "skew", "tpr", "fpr", "accuracy", "precision"]
+    tpr, fpr = max(vertices_of()[1:], key=lambda v: v[0] - v[1])
+    rows = cell(found)
+    assert rows["skew"].iloc[[0, -1]].tolist() == pytest.approx([1, 1000])
+    for row in rows.itertuples():
+        assert (row.tpr, row.fpr) == (tpr, fpr)
+        assert row.prior == pytest.approx(1 / (1 + row.skew), rel=1e-14)
+        assert row.accuracy == pytest.approx((tpr + row.skew * (1 - fpr)) / (1 + row.skew), rel=1e-13)
+        assert row.precision == pytest.approx(tpr / (tpr + row.skew * fpr), rel=1e-13)

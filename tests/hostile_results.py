@@ -1,0 +1,34 @@
+"""Comparisons of models whose names are hostile."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from skewanova.comparison.pipeline import compare
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+HOSTILE = (
+    SCRIPT,
+    "a_b%$",
+    "../x",
+    "say \"hi\" & 'bye'",
+    "two\nlines\rand\ttab --> ]]> \\end{document} ^~#{}|",
+)
+
+
+def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):
+    rng = np.random.default_rng(7)
+    positive = np.repeat([True, False], [30, 90])
+    parts = [
+        pd.DataFrame(
+            {"model": name, "fold": f, "y_true": positive, "y_score": rng.normal(positive * 2 - 0.2 * k)}
+        )
+        for f in range(1, n_folds + 1)
+        for k, name in enumerate(names)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare(pd.concat(parts), priors=priors, **options)

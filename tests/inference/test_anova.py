@@ -1,0 +1,634 @@
+import itertools
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skewanova import InputError, InputTypeError, SkewanovaWarning
+from skewanova.inference.anova import (
+    ANOVA_COLUMNS,
+    IDENTICAL,
+    NO_RESIDUALS,
+    three_way_anova,
+    two_way_anova,
+    variation_limit,
+)
+from skewanova.inference.catalogue import LABELS
+from skewanova.inference.diagnostics import residual_checks
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+LONG = dict(list(pd.read_csv(REFERENCE / "anova_auprec.csv").groupby("input")))
+MEANS = dict(list(pd.read_csv(REFERENCE / "anova_iauprec.csv").groupby("input")))
+R_ANOVA = pd.read_csv(REFERENCE / "r_anova.csv")
+R_CHECKS = pd.read_csv(REFERENCE / "r_checks.csv")
+COMPLETE = ("balanced", "tiny_variance", "smallest", "heteroscedastic")
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def analyse(test, data, **options):
+    """One of the three analyses by its name, of one recorded input or a pair (means, long)."""
+    means, long = (MEANS[data], LONG[data]) if isinstance(data, str) else data
+    if test == "two_way":
+        return two_way_anova(means, **options)
+    return three_way_anova(long, interaction=test == "three_way_interaction", **options)
+
+
+def cells(values, *, models=None, folds=None):
+    """Long frame of an array of models x folds."""
+    table = np.asarray(values, dtype=float)
+    models = models or [f"M{i}" for i in range(table.shape[0])]
+    folds = folds or list(range(table.shape[1]))
+    rows = [(m, f, table[i, j]) for i, m in enumerate(models) for j, f in enumerate(folds)]
+    return pd.DataFrame(rows, columns=["model", "fold", "iauprec"])
+
+
+def cube(values, priors=(0.5, 0.1, 0.01)):
+    """Long frame of an array of models x folds x priors."""
+    rows = [(f"M{m}", f, priors[p], v) for (m, f, p), v in np.ndenumerate(np.asarray(values, dtype=float))]
+    return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
+
+
+def table_of(result):
+    return result.to_frame().set_index("term")
+
+
+def random_cells(seed=0, shape=(3, 5)):
+    return np.random.default_rng(seed).normal(0.8, 0.05, shape)
+
+
+# --- against R ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", list(LONG))
+@pytest.mark.parametrize("test", ["two_way", "three_way", "three_way_interaction"])
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_equals_r(data, test, kind):
+    recorded = R_ANOVA[(R_ANOVA["input"] == data) & (R_ANOVA["test"] == f"{test}.type{kind}")]
+    table = table_of(analyse(test, data, sum_of_squares=kind))
+    assert set(recorded["term"]) == set(table.index)
+    assert len(recorded) == 5 * (len(table) - 1) + 3
+    for row in recorded.itertuples():
+        assert table.loc[row.term, row.quantity] == pytest.approx(row.value, rel=1e-9, abs=0), row
+    error = table.loc["residual", "df"]
+    assert (table["df_error"].drop("residual") == error).all()
+    assert table.loc["residual", ["df_error", "statistic", "p_value", "partial_eta_sq"]].isna().all()
+
+
+def test_types_agree_where_nothing_is_missing():
+    for data, test in itertools.product(COMPLETE, ("two_way", "three_way", "three_way_interaction")):
+        first, second, third = (
+            analyse(test, data, sum_of_squares=kind)
+            .to_frame()
+            .drop(columns=["test", "role", "response", "term"])
+            for kind in (1, 2, 3)
+        )
+        np.testing.assert_allclose(first, second, rtol=1e-8)
+        np.testing.assert_allclose(first, third, rtol=1e-8)
+
+
+def test_types_differ_where_cells_are_missing():
+    sums = [
+        table_of(analyse("three_way_interaction", "unbalanced", sum_of_squares=kind)).loc["model", "sum_sq"]
+        for kind in (1, 2, 3)
+    ]
+    assert len({round(s, 8) for s in sums}) == 3
+
+
+def test_default_is_type_2():
+    for test in ("two_way", "three_way", "three_way_interaction"):
+        pd.testing.assert_frame_equal(
+            analyse(test, "unbalanced").to_frame(), analyse(test, "unbalanced", sum_of_squares=2).to_frame()
+        )
+
+
+# --- a slow twin: compare residual sums of squares of nested models -----------------------------------------
+
+
+def dummies(codes):
+    return (np.asarray(codes)[:, None] == np.unique(codes)).astype(float)
+
+
+def rss(y, blocks):
+    design = np.hstack([np.ones((len(y), 1)), *blocks])
+    fitted = design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    return float(((y - fitted) ** 2).sum()), int(np.linalg.matrix_rank(design))
+
+
+def twin(frame, response, factors):
+    """Type 2: what a factor adds to all the others; F and p from it."""
+    y = frame[response].to_numpy()
+    y = y - y.mean()
+    blocks = {f: dummies(frame[f]) for f in factors}
+    full, rank = rss(y, list(blocks.values()))
+    error = len(y) - rank
+    rows = {}
+    if error < 1 or full < 1e-9:
+        return rows, (error, full)
+    for factor in factors:
+        rest, lower = rss(y, [b for f, b in blocks.items() if f != factor])
+        df = rank - lower
+        f_value = ((rest - full) / df) / (full / error)
+        rows[factor] = (df, rest - full, f_value, stats.f.sf(f_value, df, error))
+    return rows, (error, full)
+
+
+def random_table(seed):
+    """Models x folds x priors of small whole numbers (over 100), with a few cells missing."""
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(2, (5, 6, 4), endpoint=True)
+    frame = cube(rng.integers(0, 100, shape) / 100, priors=(0.5, 0.2, 0.1, 0.01))
+    return frame.drop(index=rng.choice(len(frame), seed % 4, replace=False))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_equals_the_twin(seed):
+    long = random_table(seed)
+    for frame, factors in (
+        (long, ("model", "fold", "prior")),
+        (long[long["prior"] == 0.5], ("model", "fold")),
+    ):
+        rows, (error, full) = twin(frame, "auprec", factors)
+        if not rows or error != len(frame) - 1 - sum(frame[f].nunique() - 1 for f in factors):
+            continue
+        found = three_way_anova(frame) if "prior" in factors else two_way_anova(frame, response="auprec")
+        table = table_of(found)[["df", "sum_sq", "statistic", "p_value"]].astype(float)
+        for factor, expected in rows.items():
+            np.testing.assert_allclose(table.loc[factor], expected, rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(table.loc["residual"][:2], (error, full), rtol=1e-8)
+
+
+def test_twin_is_not_skipped():
+    kept = [twin(random_table(seed), "auprec", ("model", "fold", "prior"))[1][0] > 0 for seed in range(40)]
+    assert sum(kept) >= 35
+
+
+def test_balanced_two_way_by_the_textbook():
+    y = random_cells(1, (4, 6))
+    model, fold = y.mean(axis=1, keepdims=True), y.mean(axis=0, keepdims=True)
+    error = ((y - model - fold + y.mean()) ** 2).sum()
+    table = table_of(two_way_anova(cells(y)))
+    assert table.loc["model", "sum_sq"] == pytest.approx(6 * ((model - y.mean()) ** 2).sum(), rel=1e-10)
+    assert table.loc["fold", "sum_sq"] == pytest.approx(4 * ((fold - y.mean()) ** 2).sum(), rel=1e-10)
+    assert table.loc["residual", "sum_sq"] == pytest.approx(error, rel=1e-10)
+    assert table["df"].tolist() == [3, 5, 15]
+
+
+@given(st.integers(-5, 5), st.integers(1, 9))
+@settings(max_examples=15)
+def test_statistics_do_not_see_shift_or_scale(shift, scale):
+    y = random_cells(2)
+    plain, moved = (table_of(two_way_anova(cells(v))) for v in (y, shift + scale * y))
+    np.testing.assert_allclose(moved["statistic"], plain["statistic"], rtol=1e-9)
+    np.testing.assert_allclose(moved["sum_sq"], scale**2 * plain["sum_sq"], rtol=1e-9)
+
+
+def test_response_may_have_any_name():
+    frame = cells(random_cells())
+    renamed = frame.rename(columns={"iauprec": "C(x) + y"})
+    result = two_way_anova(renamed, response="C(x) + y")
+    assert result.response == "C(x) + y"
+    assert set(result.to_frame()["response"]) == {"C(x) + y"}
+    np.testing.assert_array_equal(table_of(result)["sum_sq"], table_of(two_way_anova(frame))["sum_sq"])
+
+
+# --- effect sizes, breakdown correlation, what else the result tells ----------------------------------------
+
+
+def test_effect_sizes_by_hand():
+    for test in ("two_way", "three_way", "three_way_interaction"):
+        result = analyse(test, "balanced")
+        table, sizes = table_of(result), result.effect_sizes().set_index("term")
+        assert list(result.effect_sizes()) == ["term", "eta_sq", "partial_eta_sq", "omega_sq", "cohen_f"]
+        assert sizes.index.tolist() == table.index[:-1].tolist()
+        error = table.loc["residual"]
+        total = ((result._frame[result.response] - result._frame[result.response].mean()) ** 2).sum()
+        for term in sizes.index:
+            ss, df = table.loc[term, "sum_sq"], table.loc[term, "df"]
+            eta = ss / (ss + error["sum_sq"])
+            assert table.loc[term, "partial_eta_sq"] == pytest.approx(eta, rel=1e-12)
+            assert sizes.loc[term, "partial_eta_sq"] == pytest.approx(eta, rel=1e-12)
+            assert sizes.loc[term, "eta_sq"] == pytest.approx(ss / total, rel=1e-9)
+            assert sizes.loc[term, "omega_sq"] == pytest.approx(
+                (ss - df * error["mean_sq"]) / (total + error["mean_sq"]), rel=1e-9
+            )
+            assert sizes.loc[term, "cohen_f"] == pytest.approx(np.sqrt(eta / (1 - eta)), rel=1e-9)
+
+
+@given(st.integers(2, 6), st.integers(2, 12), st.integers(1, 400), st.sampled_from([0.05, 0.005]))
+@settings(max_examples=15)
+def test_breakdown_correlation_solves_its_equation(models, folds, effect, alpha):
+    y = random_cells(effect, (models, folds)) + 0.001 * effect * np.arange(models)[:, None]
+    row = two_way_anova(cells(y), alpha=alpha).row("model")
+    critical = stats.f.isf(alpha, row["df"], row["df_error"])
+    rho = row["breakdown_correlation"]
+    if row["statistic"] <= critical:
+        assert np.isnan(rho)
+    else:
+        assert 0 < rho < 1
+        assert row["statistic"] / (1 + folds * rho / (1 - rho)) == pytest.approx(critical, rel=1e-9)
+
+
+def test_breakdown_correlation_of_the_paper():
+    # Landgrebe et al. 2006, section 6: F = 21.04 with 3 models and 20 folds, level .005
+    y = random_cells(3, (3, 20))
+    y -= y.mean(axis=1, keepdims=True)
+    effect = np.array([-1.0, 0.0, 1.0])[:, None]
+    now = two_way_anova(cells(y + effect)).row("model")["statistic"]
+    row = two_way_anova(cells(y + effect * np.sqrt(21.04 / now)), alpha=0.005).row("model")
+    assert row["statistic"] == pytest.approx(21.04, rel=1e-10)
+    assert round(row["breakdown_correlation"], 2) == 0.11
+
+
+def test_breakdown_correlation_only_for_models_in_the_two_way():
+    assert table_of(analyse("two_way", "balanced"))["breakdown_correlation"].notna().tolist() == [
+        True,
+        False,
+        False,
+    ]
+    assert table_of(analyse("three_way", "balanced"))["breakdown_correlation"].isna().all()
+
+
+def test_columns_and_names_never_change():
+    for test, data, kind in itertools.product(LABELS, LONG, (1, 2, 3)):
+        result = analyse(test, data, sum_of_squares=kind)
+        frame = result.to_frame()
+        assert tuple(frame) == ANOVA_COLUMNS
+        assert (set(frame["test"]), set(frame["role"])) == ({test}, {"as_published"})
+        assert (result.test, result.role, result.label) == (test, "as_published", LABELS[test])
+        assert set(frame["response"]) == {result.response} == {"iauprec" if test == "two_way" else "auprec"}
+        extra = {"two_way": [], "three_way": ["prior"], "three_way_interaction": ["prior", "model:prior"]}
+        assert frame["term"].tolist() == ["model", "fold", *extra[test], "residual"]
+        assert frame.index.tolist() == list(range(len(frame)))
+        assert result.warnings == ()
+
+
+def test_row_finds_a_term_or_names_the_choice():
+    result = analyse("two_way", "balanced")
+    assert result.row("fold")["df"] == 19
+    message = "`term` must be one of model, fold, residual; but got 'prior'"
+    with pytest.raises(InputError, match=exact(message)):
+        result.row("prior")
+
+
+def test_frames_handed_out_are_copies():
+    result = analyse("two_way", "balanced")
+    frame = result.to_frame()
+    frame["p_value"] = 0.5
+    assert result.row("model")["p_value"] < 1e-4
+
+
+def test_residuals_and_fitted_add_up():
+    for test in ("two_way", "three_way"):
+        result = analyse(test, "unbalanced")
+        frame = result.residuals()
+        factors = ["model", "fold", "prior"][: len(frame.columns) - 2]
+        assert list(frame) == [*factors, "fitted", "residual"]
+        assert frame.index.tolist() == list(range(len(frame)))
+        total = frame["fitted"] + frame["residual"]
+        np.testing.assert_allclose(total, result._frame[result.response], rtol=1e-14)
+        assert (frame["residual"] ** 2).sum() == pytest.approx(result.row("residual")["sum_sq"], rel=1e-9)
+        for factor in factors:
+            np.testing.assert_allclose(frame.groupby(factor)["residual"].sum(), 0, atol=1e-12)
+
+
+def test_effects_against_the_first_level():
+    result = analyse("two_way", "balanced")
+    levels, effect, cov = result.effects("model")
+    means = MEANS["balanced"].groupby("model")["iauprec"].mean()
+    assert levels == ["M1", "M2", "M3"]
+    np.testing.assert_allclose(effect, means - means["M1"], atol=1e-13)
+    variance = result.row("residual")["mean_sq"] / 20
+    np.testing.assert_allclose(cov, variance * np.array([[0, 0, 0], [0, 2, 1], [0, 1, 2]]), rtol=1e-9)
+
+
+def test_no_effects_beside_an_interaction():
+    message = "effects of single factors are not defined in a model with an interaction"
+    with pytest.raises(InputError, match=exact(message)):
+        analyse("three_way_interaction", "balanced").effects("model")
+
+
+# --- names, types and order of the levels -------------------------------------------------------------------
+
+HOSTILE = [
+    ["<script>", "a_b%$", "../x"],
+    ["C(x)", "fold", "m"],
+    ["p", "model", "f"],
+    ["a \"quoted\" 'name'", "back\\slash", "ünïcødé 模型"],
+    ["Intercept", "C(m)[T.1]", "Residual"],
+    ["", " ", "\n"],
+    ["1", "1.0", "01"],
+]
+
+
+@pytest.mark.parametrize("names", HOSTILE)
+def test_hostile_names_change_nothing(names):
+    plain, hostile = (LONG["balanced"].copy() for _ in range(2))
+    hostile["model"] = hostile["model"].map(dict(zip(["M1", "M2", "M3"], names, strict=True)))
+    hostile["fold"] = hostile["fold"] + names[0]
+    for options in ({}, {"interaction": True, "sum_of_squares": 3}):
+        expected, found = (three_way_anova(frame, **options) for frame in (plain, hostile))
+        pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    assert list(dict.fromkeys(found.residuals()["model"])) == names
+
+
+def test_name_of_the_index_and_further_columns_change_nothing():
+    plain = MEANS["balanced"].drop(columns="input")
+    other = plain.assign(m=1, f="x", p=2.0, y=np.nan, C=3).set_axis(np.repeat(7, len(plain)), axis=0)
+    other.index.name = "model"
+    pd.testing.assert_frame_equal(two_way_anova(other).to_frame(), two_way_anova(plain).to_frame())
+
+
+@pytest.mark.parametrize(
+    "folds",
+    [[0, 1, 2, 3, 4], [0.5, 1.5, 2.5, 3.5, 4.5], list("abcde"), [1, "1", 2.0, "x", (0, 1)], [9, 7, 5, 3, 1]],
+)
+def test_folds_of_any_type(folds):
+    y = random_cells()
+    expected = two_way_anova(cells(y)).to_frame()
+    for frame in (cells(y, folds=folds), cells(y, folds=folds).astype({"model": "category"})):
+        pd.testing.assert_frame_equal(two_way_anova(frame).to_frame(), expected)
+
+
+def test_categories_of_any_kind():
+    frame = cells(random_cells())
+    levels = pd.CategoricalDtype(["unused", "M2", "M1", "M0"], ordered=True)
+    found = two_way_anova(frame.astype({"model": levels, "fold": "category"})).to_frame()
+    pd.testing.assert_frame_equal(found, two_way_anova(frame).to_frame())
+
+
+def test_order_of_the_rows_is_irrelevant():
+    shuffled = np.random.default_rng(4).permutation(len(LONG["unbalanced"]))
+    for kind in (1, 2, 3):
+        expected = three_way_anova(LONG["unbalanced"], sum_of_squares=kind).to_frame()
+        found = three_way_anova(LONG["unbalanced"].iloc[shuffled], sum_of_squares=kind).to_frame()
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+
+
+def test_integers_and_nullable_numbers_are_numbers():
+    y = np.random.default_rng(5).integers(0, 9, (3, 4))
+    expected = two_way_anova(cells(y)).to_frame()
+    for dtype in ("int64", "float32", "Float64", "object"):
+        frame = cells(y).astype({"iauprec": dtype})
+        pd.testing.assert_frame_equal(two_way_anova(frame).to_frame(), expected)
+
+
+def test_input_is_never_modified():
+    for test, data in itertools.product(LABELS, ("balanced", "unbalanced")):
+        before = (MEANS[data].copy(deep=True), LONG[data].copy(deep=True))
+        result = analyse(test, data, sum_of_squares=3)
+        residuals = result.residuals()
+        residuals["fold"] = 0
+        pd.testing.assert_frame_equal(MEANS[data], before[0])
+        pd.testing.assert_frame_equal(LONG[data], before[1])
+
+
+# --- no variation -------------------------------------------------------------------------------------------
+
+
+def quiet(function, *args, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*args, **options)
+    return result, [str(w.message) for w in caught]
+
+
+ADDITIVE = np.array([0.1, 0.3, 0.35])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_no_residual_variation(kind):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+        result = two_way_anova(cells(ADDITIVE), sum_of_squares=kind)
+    table = table_of(result)
+    assert result.warnings == (NO_RESIDUALS,)
+    assert table["statistic"].tolist()[:2] == [np.inf, np.inf]
+    assert table["p_value"].tolist()[:2] == [0.0, 0.0]
+    assert table.loc["residual", ["statistic", "p_value"]].isna().all()
+    assert table.loc["model", "breakdown_correlation"] == 1.0
+    assert table.loc["model", "partial_eta_sq"] == pytest.approx(1)
+    assert residual_checks(result)[["statistic", "p_value"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("missing", [[], [0], [3, 5]])
+@pytest.mark.parametrize("kind", [2, 3])
+def test_identical_models(missing, kind):
+    frame = cells(np.tile([0.1, 0.5, 0.9, 0.3], (3, 1))).drop(index=missing)
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+        result = two_way_anova(frame, sum_of_squares=kind)
+    table = table_of(result)
+    assert table.loc["model", ["statistic", "p_value", "breakdown_correlation"]].isna().all()
+    assert table.loc["fold", "statistic"] == np.inf
+    assert result.warnings == (IDENTICAL,)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 0.3, 1 / 3, 0.97, 1.0, 1e6, 1e-300])
+def test_constant_response(value):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+        result = two_way_anova(cells(np.full((3, 7), value)))
+    assert table_of(result)[["statistic", "p_value"]].isna().all(axis=None)
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+        three_way_anova(cube(np.full((2, 3, 2), value)), interaction=True)
+
+
+def test_differences_in_the_last_digit_are_rounding():
+    y = np.full((3, 6), 0.7)
+    y[1, 2], y[2, 4] = np.nextafter(0.7, 1), np.nextafter(0.7, 0)
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+        two_way_anova(cells(y))
+
+
+def test_small_variation_is_variation():
+    y = 0.97 + 1e-11 * random_cells(6)
+    result, told = quiet(two_way_anova, cells(y))
+    assert told == []
+    assert 0 < result.row("model")["p_value"] < 1
+
+
+def test_limit_of_variation():
+    y = np.array([0.0, 1.0, 2.0])
+    assert variation_limit(y) == pytest.approx(2e-12)
+    assert variation_limit(np.full(4, 0.5)) == pytest.approx(4 * (8 * 0.5 * 2.0**-52) ** 2)
+
+
+def test_three_way_without_residual_variation():
+    y = ADDITIVE[:, :, None] + np.array([0.0, -0.1, -0.3])
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+        table = table_of(three_way_anova(cube(y), interaction=True))
+    assert table["statistic"].tolist()[:3] == [np.inf] * 3
+    assert np.isnan(table.loc["model:prior", "statistic"])  # an interaction that is not there
+
+
+# --- one prior ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interaction", [False, True])
+def test_one_prior_leaves_the_two_way(interaction):
+    frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
+    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+    with pytest.warns(SkewanovaWarning, match=exact(note)):
+        result = three_way_anova(frame, interaction=interaction, sum_of_squares=3)
+    two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()
+    names = ["test", "breakdown_correlation"]
+    pd.testing.assert_frame_equal(result.to_frame().drop(columns=names), two.drop(columns=names))
+    assert (result.test, result.warnings) == ("three_way", (note,))
+
+
+def test_one_prior_and_identical_models_tell_both():
+    result, told = quiet(three_way_anova, cube(np.tile([[0.1], [0.2], [0.4]], (2, 1, 1)), priors=(0.5,)))
+    assert len(told) == len(result.warnings) == 2
+    assert result.warnings[1] == IDENTICAL
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+GOOD = cells(random_cells())
+TWO_FOLDS = (
+    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
+    "compare_on_one_set(), which uses the influence covariance, or the bootstrap over cases"
+)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
+        (GOOD[:0], "a comparison needs at least 2 models, but there is 0"),
+        (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
+        (
+            pd.concat([GOOD, GOOD[6:8]]),
+            "every cell must stand once, but 2 rows repeat one, such as model='M1', fold=1",
+        ),
+        (
+            GOOD.drop(columns="iauprec"),
+            "the frame must have the columns model, fold, iauprec, but lacks iauprec",
+        ),
+        (
+            GOOD.drop(columns=["model", "fold"]),
+            "the frame must have the columns model, fold, iauprec, but lacks model, fold",
+        ),
+        (
+            GOOD.assign(iauprec=GOOD["iauprec"].where(GOOD.index != 3)),
+            "`iauprec` must be finite in every row",
+        ),
+        (
+            GOOD.assign(iauprec=GOOD["iauprec"].where(GOOD.index != 3, np.inf)),
+            "`iauprec` must be finite in every row",
+        ),
+        (
+            GOOD.assign(fold=GOOD["fold"].where(GOOD.index > 1)),
+            "`fold` must be there in every row, but is missing in 2",
+        ),
+        (
+            GOOD.assign(model=GOOD["model"].where(GOOD.index != 4)),
+            "`model` must be there in every row, but is missing in 1",
+        ),
+        (
+            cells(random_cells(0, (2, 2)))[:3],
+            "the 3 cells there are cannot tell 3 effects apart and leave an error to test them against: "
+            "leave out folds or models with missing cells",
+        ),
+        (
+            # two models have the first two folds only, the other two the last two
+            cells(random_cells(0, (4, 4))).iloc[[0, 1, 4, 5, 10, 11, 14, 15]],
+            "the 8 cells there are cannot tell 7 effects apart and leave an error to test them against: "
+            "leave out folds or models with missing cells",
+        ),
+    ],
+)
+def test_bad_frame(frame, message):
+    with pytest.raises(InputError, match=exact(message)):
+        two_way_anova(frame)
+
+
+def test_many_cells_of_unconnected_models():
+    frame = cells(random_cells(0, (6, 6)))
+    apart = frame[(frame["model"] < "M3") == (frame["fold"] < 3)]
+    with pytest.raises(InputError, match=r"^the 18 cells there are cannot tell 11 effects apart"):
+        two_way_anova(apart)
+
+
+def test_interaction_without_all_its_cells():
+    frame = cube(random_cells(0, (3, 4, 2)))
+    gone = frame[(frame["model"] != "M1") | (frame["prior"] != 0.1)]
+    assert three_way_anova(gone).row("model")["df"] == 2
+    with pytest.raises(InputError, match=r"^the 20 cells there are cannot tell 9 effects apart"):
+        three_way_anova(gone, interaction=True)
+
+
+def test_three_way_needs_its_columns():
+    message = "the frame must have the columns model, fold, prior, auprec, but lacks prior, auprec"
+    with pytest.raises(InputError, match=exact(message)):
+        three_way_anova(GOOD)
+    doubled = pd.concat([LONG["balanced"], LONG["balanced"][:1]])
+    message = "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"
+    with pytest.raises(InputError, match=exact(message)):
+        three_way_anova(doubled)
+
+
+@pytest.mark.parametrize(
+    "values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15]
+)
+def test_response_must_be_numbers(values):
+    frame = GOOD.assign(iauprec=pd.Series(values))
+    with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
+        two_way_anova(frame)
+
+
+@pytest.mark.parametrize("kind", [0, 4, -1, "2", None, 2.5])
+def test_bad_sum_of_squares(kind):
+    message = f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}"
+    with pytest.raises(InputError, match=exact(message)):
+        two_way_anova(GOOD, sum_of_squares=kind)
+    with pytest.raises(InputError, match=exact(message)):
+        three_way_anova(LONG["balanced"], sum_of_squares=kind)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, np.nan])
+def test_bad_alpha(alpha):
+    message = f"`alpha` must lie strictly between 0 and 1, but got {alpha:g}"
+    with pytest.raises(InputError, match=exact(message)):
+        two_way_anova(GOOD, alpha=alpha)
+    with pytest.raises(InputError, match=exact(message)):
+        three_way_anova(LONG["balanced"], alpha=alpha)
+
+
+def test_alpha_must_be_one_number():
+    with pytest.raises(InputTypeError, match=exact("`alpha` must be a number or numbers, but got '0.05'")):
+        two_way_anova(GOOD, alpha="0.05")
+
+
+# --- checks of the residuals --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", ["two_way", "three_way"])
+@pytest.mark.parametrize("data", list(LONG))
+def test_residual_checks_equal_r_and_scipy(test, data):
+    if (test, data) == ("two_way", "smallest"):
+        return  # one residual degree of freedom: R was not asked
+    result = analyse(test, data)
+    found = residual_checks(result).set_index("check")
+    assert found.index.tolist() == ["shapiro_wilk", "brown_forsythe"]
+    assert list(found) == ["statistic", "p_value"]
+    recorded = R_CHECKS[(R_CHECKS["input"] == data) & (R_CHECKS["test"] == test)]
+    for row in recorded[recorded["term"].isin(found.index)].itertuples():
+        # one in 1e6: R and scipy approximate the null distribution of Shapiro-Wilk in their own ways
+        assert found.loc[row.term, row.quantity] == pytest.approx(row.value, rel=1e-6)
+    frame = result.residuals()
+    groups = [g["residual"] for _, g in frame.groupby("model")]
+    assert tuple(found.loc["shapiro_wilk"]) == tuple(stats.shapiro(frame["residual"]))
+    assert tuple(found.loc["brown_forsythe"]) == tuple(stats.levene(*groups, center="median"))
+
+
+def test_residual_checks_need_more_than_three_values():
+    frame = cells(random_cells(0, (2, 3)))
+    result = two_way_anova(frame)
+    assert residual_checks(result).notna().all(axis=None)

@@ -1,0 +1,194 @@
+import numpy as np
+import pytest
+from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
+from scipy import stats
+
+from skewanova import assumption_checks
+from skewanova.inference import fold_statistics
+from skewanova.inference.diagnostics import CHECK_COLUMNS, additivity_test
+
+CHECKS = [
+    "normality", "spread", "sphericity", "additivity", "fold_imbalance", "ceiling", "smallest_p_sign_flip",
+    "smallest_p_permutation", "smallest_p_wilcoxon_holm",
+]  # fmt: skip
+
+
+def checked(values, **options):
+    frame = (
+        values if hasattr(values, "columns") else frame_of(values, n_positive=options.pop("n_positive", 50))
+    )
+    found = assumption_checks(frame, **options)
+    assert tuple(found.columns) == CHECK_COLUMNS
+    assert found["check"].tolist() == CHECKS
+    return found.set_index("check")
+
+
+def advised(values, **options):
+    found = checked(values, **options)
+    return set(found.index[found["advice"] != ""])
+
+
+def residuals(values):
+    return values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize(("check", "term"), [
+    ("normality", "shapiro_wilk"), ("spread", "brown_forsythe"), ("additivity", "tukey_additivity")
+])  # fmt: skip
+def test_values_equal_r(name, check, term):
+    row = checked(means_of(name).assign(n_positive=10)).loc[check]
+    for column in ("statistic", "p_value"):
+        expected = r_number("r_checks.csv", name, "two_way", column, term=term)
+        # R's and scipy's Shapiro-Wilk are one algorithm in two precisions
+        assert row[column] == pytest.approx(expected, rel=1e-7 if check == "normality" else 1e-9)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_values_equal_scipy(name):
+    values = table_of(name)
+    found = checked(means_of(name).assign(n_positive=10))
+    levene = stats.levene(*residuals(values).T, center="median")
+    assert found.loc["spread", "p_value"] == pytest.approx(levene.pvalue, rel=1e-9)
+    contrasts = values @ fold_statistics.helmert(values.shape[1]).T
+    expected = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), len(values))
+    assert tuple(found.loc["sphericity", ["statistic", "p_value"]]) == pytest.approx(
+        tuple(map(float, expected))
+    )
+
+
+def test_imbalance_ceiling_and_smallest_p():
+    values = random_table(7, 3)
+    found = checked(frame_of(values).assign(n_positive=[10, *[14] * 20]))
+    assert found.loc["fold_imbalance", "statistic"] == pytest.approx(1.4)
+    best = values.mean(axis=0).argmax()
+    expected = (1 - values[:, best].mean()) / values[:, best].std(ddof=1)
+    assert found.loc["ceiling", "statistic"] == pytest.approx(expected)
+    assert found.loc["smallest_p_sign_flip", "p_value"] == 2.0**-6
+    assert found.loc["smallest_p_permutation", "p_value"] == pytest.approx(6.0**-6)
+    assert found.loc["smallest_p_wilcoxon_holm", "p_value"] == pytest.approx(3 * 2.0**-6)
+    assert found.filter(like="smallest", axis=0)["statistic"].isna().all()
+
+
+# --- each advice when it should, and only then --------------------------------------------------------------
+
+
+def test_no_advice_for_a_table_as_assumed():
+    assert (
+        sum(bool(advised(random_table(20, 4, seed=seed))) for seed in range(20)) <= 8
+    )  # 4 tests at .05 each
+    assert advised(random_table(20, 4, seed=3)) == set()
+
+
+def test_advice_on_normality():
+    values = random_table(20, 4, seed=3)
+    values[4, 2] -= 0.3
+    assert "normality" in advised(values)
+
+
+def test_advice_on_spread_and_sphericity():
+    noise = np.random.default_rng(0).normal(size=(20, 4)) * (0.002, 0.01, 0.02, 0.06)
+    assert {"spread", "sphericity"} <= advised(0.7 + noise)
+
+
+def test_advice_on_additivity():
+    level = np.linspace(0.2, 0.9, 15)[:, None]
+    noise = 0.005 * np.random.default_rng(0).normal(size=(15, 3))
+    assert "additivity" in advised(level * (1 + 0.2 * np.arange(3)) / 1.5 + noise)
+    assert "additivity" not in advised(level + 0.05 * np.arange(3) + noise)
+
+
+@pytest.mark.parametrize(("fewest", "told"), [(10, True), (25, False), (24, True)])
+def test_advice_on_imbalance(fewest, told):
+    frame = frame_of(random_table(4, 2)).assign(n_positive=[fewest, 50, 50, 50] * 2)
+    advice = checked(frame).loc["fold_imbalance", "advice"]
+    assert bool(advice) == told
+    if told:
+        assert f"a factor of {50 / fewest:.2g} in positives" in advice
+
+
+def test_advice_on_the_ceiling():
+    noise = np.random.default_rng(0).uniform(0, 0.02, size=(12, 3))
+    assert "ceiling" in advised(1 - noise)
+    assert "ceiling" not in advised(0.9 - noise)
+    perfect = np.hstack([np.ones((12, 1)), 0.9 - noise])
+    row = checked(perfect).loc["ceiling"]
+    assert row["statistic"] == 0
+    assert row["advice"]
+    assert checked(np.hstack([0.95 + 0 * noise[:, :1], 0.9 - noise])).loc["ceiling", "statistic"] == np.inf
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.005])
+def test_advice_on_too_few_folds(alpha):
+    for n_folds in range(2, 13):
+        found = advised(random_table(n_folds, 3, seed=n_folds), alpha=alpha)
+        smallest = {
+            "smallest_p_sign_flip": 2.0 ** (1 - n_folds),
+            "smallest_p_permutation": 6.0 ** (1 - n_folds),
+            "smallest_p_wilcoxon_holm": min(1, 3 * 2.0 ** (1 - n_folds)),
+        }
+        for check, p in smallest.items():
+            assert (check in found) == (p >= alpha)
+    text = checked(random_table(3, 3)).loc["smallest_p_sign_flip", "advice"]
+    assert text == "with 3 folds this test cannot reach 0.05: more folds are needed"
+
+
+# --- small and degenerate tables ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 4])
+@pytest.mark.parametrize("n_models", [2, 3, 6])
+def test_small_tables(n_folds, n_models):
+    found = checked(random_table(n_folds, n_models, seed=1))
+    assert np.isnan(found.loc["spread", "p_value"]) == (n_folds == 2 or n_models == 2)
+    assert np.isnan(found.loc["sphericity", "p_value"]) == (n_models == 2 or n_folds < n_models)
+    assert np.isnan(found.loc["additivity", "p_value"]) == ((n_folds - 1) * (n_models - 1) < 2)
+    assert 0 <= found.loc["normality", "p_value"] <= 1
+    undefined = found.loc[["spread", "sphericity", "additivity"]]
+    assert (undefined.loc[undefined["p_value"].isna(), "advice"] == "").all()
+
+
+FOLD = np.linspace(0.5, 0.9, 8)[:, None]
+
+
+@pytest.mark.parametrize("values", [
+    np.tile(FOLD, 3), np.full((8, 3), 0.7), FOLD + 1e-16 * np.arange(3), FOLD + 0.02 * np.arange(3)
+])  # fmt: skip
+def test_tables_without_residual_variation(values):
+    found = checked(values)
+    assert found.loc[["normality", "spread", "sphericity", "additivity"], "p_value"].isna().all()
+    assert (found.loc[["normality", "spread", "sphericity", "additivity"], "advice"] == "").all()
+
+
+def test_two_identical_models_among_three():
+    found = checked(random_table(8, 2)[:, [0, 0, 1]])
+    assert np.isnan(found.loc["sphericity", "p_value"])
+    assert found.loc["normality"].notna().all()
+
+
+def test_many_models_and_folds():
+    found = checked(random_table(2, 30))
+    assert 0 <= found.loc["smallest_p_permutation", "p_value"] < 1e-30
+    found = checked(random_table(1200, 5))  # more residuals than Shapiro and Wilk's test is made for
+    assert np.isnan(found.loc["normality", "p_value"])
+    assert found.loc["smallest_p_sign_flip", "p_value"] == 0
+
+
+def test_additivity_where_nothing_varies():
+    noise = 0.01 * np.random.default_rng(0).normal(size=(6, 3))
+    assert np.isnan(additivity_test(np.full((6, 3), 0.7))).all()
+    by_fold = noise - noise.mean(axis=0)
+    assert np.isnan(additivity_test(0.7 + by_fold)).all()  # models alike on average
+    assert not np.isnan(additivity_test(0.7 + noise)).any()
+    assert np.isnan(additivity_test(random_table(2, 2))).all()
+
+
+def test_errors():
+    frame = frame_of(random_table(4, 3))
+    with pytest.raises(ValueError, match="there and finite"):
+        assumption_checks(frame.iloc[1:])
+    with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1, but got 2$"):
+        assumption_checks(frame, alpha=2)

@@ -1,0 +1,150 @@
+"""Normal quantiles of residuals: statsmodels for the pieces, fresh simulation for what the envelopes hold."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.graphics.gofplots import plotting_pos
+
+from skewanova import evaluate, load_satellite_scores, residual_quantiles, three_way_anova, two_way_anova
+from skewanova.base.checks import InputError
+from skewanova.inference import diagnostics
+from skewanova.inference.diagnostics import QUANTILE_COLUMNS
+
+N_FOLDS, N_MODELS = 6, 4
+
+
+def long(values, name="iauprec"):
+    return pd.DataFrame(
+        [
+            {"model": f"m{j}", "fold": i, name: value}
+            for i, row in enumerate(values)
+            for j, value in enumerate(row)
+        ]
+    )
+
+
+def slow_standardized(values):
+    """Residuals of a complete table by its means, over the root of the residual mean square."""
+    rows, columns = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
+    residual = values - rows - columns + values.mean()
+    df = (values.shape[0] - 1) * (values.shape[1] - 1)
+    return np.sort((residual / np.sqrt((residual**2).sum() / df)).ravel())
+
+
+@pytest.fixture(scope="module")
+def values():
+    return np.random.default_rng(3).normal(size=(N_FOLDS, N_MODELS)) + np.arange(N_MODELS)
+
+
+@pytest.fixture(scope="module")
+def found(values):
+    return residual_quantiles(two_way_anova(long(values)))
+
+
+def test_residuals_are_ordered_and_standardized(found, values):
+    assert tuple(found) == ("model", "fold", *QUANTILE_COLUMNS)
+    np.testing.assert_allclose(found["standardized"], slow_standardized(values), atol=1e-10)
+    assert found["residual"].is_monotonic_increasing
+    result = two_way_anova(long(values))
+    scale = float(np.sqrt(result.row("residual")["mean_sq"]))
+    np.testing.assert_allclose(found["residual"] / scale, found["standardized"], atol=1e-10)
+
+
+def test_theoretical_quantiles_are_bloms(found):
+    from scipy import stats
+
+    expected = stats.norm.ppf(plotting_pos(N_FOLDS * N_MODELS, a=0.375))
+    np.testing.assert_allclose(found["theoretical"], expected, rtol=1e-12)
+
+
+def test_envelopes_hold_what_they_say(found):
+    rng = np.random.default_rng(11)
+    fresh = np.array([slow_standardized(rng.normal(size=(N_FOLDS, N_MODELS))) for _ in range(3000)])
+    inside = {
+        name: (fresh >= found[f"{name}_low"].to_numpy()) & (fresh <= found[f"{name}_high"].to_numpy())
+        for name in ("pointwise", "simultaneous")
+    }
+    assert np.abs(inside["pointwise"].mean(axis=0) - 0.95).max() < 0.025
+    assert inside["simultaneous"].all(axis=1).mean() == pytest.approx(0.95, abs=0.02)
+    assert inside["pointwise"].all(axis=1).mean() < 0.85
+    assert (found["simultaneous_low"] < found["pointwise_low"]).all()
+    assert (found["simultaneous_high"] > found["pointwise_high"]).all()
+
+
+def test_effects_do_not_move_the_standardized_residuals(found, values):
+    shifted = values + 5 * np.arange(N_FOLDS)[:, None] - 3 * np.arange(N_MODELS)
+    other = residual_quantiles(two_way_anova(long(shifted)))
+    columns = [column for column in QUANTILE_COLUMNS if column != "residual"]
+    np.testing.assert_allclose(other[columns], found[columns], atol=1e-10)
+
+
+def test_the_frame_of_residuals_does_as_well(found, values):
+    pd.testing.assert_frame_equal(residual_quantiles(two_way_anova(long(values)).residuals()), found)
+
+
+def test_a_wider_level_is_wider_and_draws_repeat(values):
+    result = two_way_anova(long(values))
+    narrow, wide = (residual_quantiles(result, level=level, n_draws=999) for level in (0.8, 0.99))
+    for name in ("pointwise", "simultaneous"):
+        assert (wide[f"{name}_high"] > narrow[f"{name}_high"]).all()
+    pd.testing.assert_frame_equal(narrow, residual_quantiles(result, level=0.8, n_draws=999))
+    other = residual_quantiles(result, level=0.8, n_draws=999, rng=1)
+    assert not np.allclose(narrow["pointwise_low"], other["pointwise_low"])
+
+
+@pytest.mark.parametrize("interaction", [False, True])
+def test_the_interaction_of_models_and_priors_is_swept_too(interaction):
+    rng = np.random.default_rng(5)
+    frame = pd.concat([long(rng.normal(size=(5, 3)), "auprec").assign(prior=p) for p in (0.5, 0.1)])
+    result = three_way_anova(frame, interaction=interaction)
+    found = residual_quantiles(result, n_draws=99)
+    row = result.row("residual")
+    df = 29 - 2 - 4 - 1 - 2 * interaction
+    assert row["df"] == df
+    np.testing.assert_allclose(
+        (found["standardized"] ** 2).sum(), df, rtol=1e-9
+    )  # so the draws have the same scale as the residuals
+    assert list(found)[:3] == ["model", "fold", "prior"]
+
+
+def test_what_does_not_vary_is_refused():
+    flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
+    with pytest.raises(InputError, match="the residuals must vary, but the analysis leaves nothing to vary"):
+        residual_quantiles(flat)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"level": 1.0}, "`level` must"), ({"n_draws": 9}, "`n_draws` must")],
+)
+def test_options_are_checked(values, options, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        residual_quantiles(two_way_anova(long(values)), **options)
+    with pytest.raises(InputError, match="it lacks fitted"):
+        residual_quantiles(long(values, "residual"))
+
+
+@pytest.mark.parametrize("factors", [("model", "fold"), ("model", "fold", "prior")])
+def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
+    levels = [["a", "b", "c"], [3, 1, 2, 5], [0.5, 0.1]][: len(factors)]
+    frame = pd.MultiIndex.from_product(levels, names=factors).to_frame(index=False)
+    frame = frame.sample(frac=1, random_state=0).reset_index(drop=True)
+    columns = np.hstack([pd.get_dummies(frame[factor]).to_numpy(dtype=float) for factor in factors])
+    rows = np.random.default_rng(0).normal(size=(5, len(frame)))
+    effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
+    sweep, spare = diagnostics._sweep(frame, crossed=False)
+    assert spare == len(frame) - np.linalg.matrix_rank(columns)
+    np.testing.assert_allclose(
+        np.sort(sweep(rows), axis=1), np.sort(rows - (columns @ effects).T, axis=1), atol=1e-12
+    )
+
+
+def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
+    result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    whole = residual_quantiles(result, n_draws=199)
+    monkeypatch.setattr(diagnostics, "BLOCK_SIZE", 450)
+    pd.testing.assert_frame_equal(
+        residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
+    )

@@ -1,0 +1,354 @@
+import itertools
+
+import numpy as np
+import pytest
+from fold_tables import INPUTS, correlated_folds, r_number, random_table, recorded, table_of
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg, stats
+from statsmodels.stats.multitest import multipletests
+
+from skewanova.inference import fold_statistics
+
+RATIO = 0.25
+MEASURES = "r_repeated_measures.csv"
+
+
+def close(found, expected, rel=1e-9):
+    assert float(found) == pytest.approx(expected, rel=rel, abs=0)
+
+
+# --- against R ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_blocked_f_equals_afex(name):
+    found = fold_statistics.blocked_f(table_of(name))
+    for value, quantity in (
+        (found.statistic, "statistic"),
+        (found.model_sum_sq, "sum_sq"),
+        (found.error_sum_sq, "error_sum_sq"),
+        (found.df, "df"),
+        (found.df_error, "df_error"),
+        (fold_statistics.blocked_test(table_of(name)).p_value, "p_value"),
+    ):
+        close(value, r_number(MEASURES, name, "afex_model", quantity))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_greenhouse_geisser_and_huynh_feldt_equal_afex(name):
+    values = table_of(name)
+    n_folds, n_models = values.shape
+    found = fold_statistics.gg_test(values)
+    cov = fold_statistics.fold_covariance(values @ fold_statistics.helmert(n_models).T)
+    gg = fold_statistics.epsilon_gg(cov)
+    hf = fold_statistics.epsilon_hf(gg, n_models - 1, n_folds)
+    raw = r_number(MEASURES, name, "afex_model", "hf_epsilon")
+    df = np.array([n_models - 1, (n_models - 1) * (n_folds - 1)])
+    close(gg, r_number(MEASURES, name, "afex_model", "gg_epsilon"))
+    close(found.df, r_number(MEASURES, name, "afex_model", "gg_df"))
+    close(found.df_error, r_number(MEASURES, name, "afex_model", "gg_df_error"))
+    close(found.p_value, r_number(MEASURES, name, "afex_model", "gg_p_value"))
+    close(hf, min(raw, 1.0))
+    close(stats.f.sf(found.statistic, *(hf * df)), r_number(MEASURES, name, "afex_model", "hf_p_value"))
+
+
+def mauchly_p_of_r(w, n_folds, n_models):
+    """Literal copy of what mauchly.test computes: 3 p where the textbook has 3 pp (p = pp + 1)."""
+    n, p, pp = n_folds - 1, n_models, n_models - 1
+    rho = 1 - (2 * pp**2 + pp + 2) / (6 * pp * n)
+    w2 = (pp + 2) * (pp - 1) * (pp - 2) * (2 * pp**3 + 6 * pp**2 + 3 * p + 2)
+    w2 /= 288 * (n * pp * rho) ** 2
+    z, f = -n * rho * np.log(w), pp * (pp + 1) / 2 - 1
+    first, second = stats.chi2.sf(z, f), stats.chi2.sf(z, f + 4)
+    return first + w2 * (second - first)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_mauchly_equals_mauchly_test_but_for_its_slip(name):
+    values = table_of(name)
+    cov = fold_statistics.fold_covariance(values @ fold_statistics.helmert(values.shape[1]).T)
+    w, p = fold_statistics.mauchly(cov, len(values))
+    close(w, r_number(MEASURES, name, "mauchly_base", "statistic"))
+    close(w, r_number(MEASURES, name, "afex_model", "mauchly_w"))
+    expected = r_number(MEASURES, name, "mauchly_base", "p_value")
+    close(mauchly_p_of_r(w, *values.shape), expected)
+    close(p, expected, rel=1e-9 if values.shape[1] == 3 else 0.005)
+
+
+def test_mauchly_rejects_sphericity_at_its_level():
+    contrasts = np.random.default_rng(5).normal(size=(40_000, 9, 4))
+    p = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), 9)[1]
+    for level in (0.05, 0.5, 0.95):
+        assert (p < level).mean() == pytest.approx(
+            level, abs=3 * np.sqrt(level * (1 - level) / len(p)) + 0.003
+        )
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_hotelling_equals_r(name):
+    values = table_of(name)
+    close(fold_statistics.hotelling_t2(values), r_number(MEASURES, name, "hotelling", "t_squared"))
+    for test, inflation in (("hotelling", 1.0), ("corrected_hotelling", 1 + len(values) * RATIO)):
+        found = fold_statistics.hotelling_test(values, inflation=inflation)
+        for field in ("statistic", "df", "df_error", "p_value"):
+            close(getattr(found, field), r_number(MEASURES, name, test, field))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize(("test", "kernel"), [("corrected_f", "blocked_test"), ("corrected_gg", "gg_test")])
+def test_corrected_f_equals_r(name, test, kernel):
+    values = table_of(name)
+    found = getattr(fold_statistics, kernel)(values, inflation=1 + len(values) * RATIO)
+    for field in ("statistic", "df", "df_error", "p_value"):
+        close(getattr(found, field), r_number(MEASURES, name, test, field))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_friedman_equals_r(name):
+    found = fold_statistics.friedman_test(table_of(name))
+    for field in ("statistic", "df", "df_error", "p_value"):
+        close(getattr(found, field), r_number("r_pairs.csv", name, "iman_davenport", field))
+
+
+def test_friedman_with_ties_equals_scipys_chi_square():
+    values = np.round(random_table(9, 4, seed=3), 2)
+    assert any(len(set(row)) < 4 for row in values)
+    chi2 = stats.friedmanchisquare(*values.T).statistic
+    close(fold_statistics.friedman_f(values), 8 * chi2 / (9 * 3 - chi2))
+
+
+@pytest.mark.parametrize("n_folds", [2, 3])
+def test_friedman_with_full_agreement_has_the_chance_of_it_as_p(n_folds):
+    values = np.tile([0.7, 0.8, 0.9], (n_folds, 1)) + np.linspace(0, 0.05, n_folds)[:, None]
+    found = fold_statistics.friedman_test(values)
+    assert np.isinf(found.statistic)
+    orders = list(itertools.product(itertools.permutations(range(3)), repeat=n_folds))
+    agreeing = sum(len(set(folds)) == 1 for folds in orders)
+    close(found.p_value, agreeing / len(orders))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize(("test", "ratio"), [("paired_t_holm", 0.0), ("corrected_t_holm", RATIO)])
+def test_paired_t_and_holm_equal_r(name, test, ratio):
+    values = table_of(name)
+    p_value = fold_statistics.paired_t_p(values, inflation=1 + len(values) * ratio)
+    adjusted = fold_statistics.holm(p_value)
+    for k, (i, j) in enumerate(itertools.combinations(range(values.shape[1]), 2)):
+        term = f"M{j + 1}-M{i + 1}"
+        close(p_value[k], r_number("r_pairs.csv", name, test, "p_value", term=term))
+        close(adjusted[k], r_number("r_pairs.csv", name, test, "p_adjusted", term=term))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_corrected_t_equals_r_in_estimate_and_standard_error(name):
+    values = table_of(name)
+    found = fold_statistics.paired_t(values, inflation=1 + len(values) * RATIO)
+    for k, (i, j) in enumerate(itertools.combinations(range(values.shape[1]), 2)):
+        expected = {q: v for (n, t, term, q), v in recorded("r_pairs.csv").items()
+                    if (n, t, term) == (name, "corrected_t_holm", f"M{j + 1}-M{i + 1}")}  # fmt: skip
+        close(-found.estimate[k], expected["estimate"])
+        close(found.std_error[k], expected["std_error"])
+        close(-found.statistic[k], expected["statistic"])
+
+
+# --- one call for many tables -------------------------------------------------------------------------------
+
+KERNELS = {
+    "blocked_f": lambda v: np.stack(fold_statistics.blocked_f(v)[:3]),
+    "blocked_test": lambda v: np.stack(fold_statistics.blocked_test(v, inflation=3.0)),
+    "gg_test": lambda v: np.stack(fold_statistics.gg_test(v)),
+    "hotelling_test": lambda v: np.stack(fold_statistics.hotelling_test(v, inflation=2.0)),
+    "friedman_test": lambda v: np.stack(fold_statistics.friedman_test(v)),
+    "contrast_f": lambda v: np.stack(fold_statistics.contrast_f(v @ fold_statistics.helmert(4).T)),
+    "paired_t": lambda v: np.stack(fold_statistics.paired_t(v, inflation=1.5)),
+    "paired_t_p": fold_statistics.paired_t_p,
+    "pair_differences": fold_statistics.pair_differences,
+    "fold_covariance": fold_statistics.fold_covariance,
+    "epsilon_gg": lambda v: fold_statistics.epsilon_gg(fold_statistics.fold_covariance(v)),
+    "epsilon_hf": lambda v: fold_statistics.epsilon_hf(
+        fold_statistics.epsilon_gg(fold_statistics.fold_covariance(v)), 4, 7
+    ),
+    "mauchly": lambda v: np.stack(
+        fold_statistics.mauchly(fold_statistics.fold_covariance(v @ fold_statistics.helmert(4).T), 7)
+    ),
+    "holm": lambda v: fold_statistics.holm(np.abs(v) % 1),
+}
+# results stacked before the leading axes
+IN_FRONT = {*KERNELS} - {
+    "paired_t_p",
+    "pair_differences",
+    "fold_covariance",
+    "epsilon_gg",
+    "epsilon_hf",
+    "holm",
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_equal_a_loop_over_tables(name):
+    tables = np.random.default_rng(1).normal(size=(3, 2, 7, 4))
+    found = KERNELS[name](tables)
+    if name in IN_FRONT:
+        found = np.moveaxis(found, 0, 2)
+    for i, j in itertools.product(range(3), range(2)):
+        np.testing.assert_allclose(found[i, j], KERNELS[name](tables[i, j]), rtol=1e-12, atol=1e-15)
+
+
+def test_kernels_leave_their_input_alone():
+    tables = np.random.default_rng(1).normal(size=(7, 4))
+    before = tables.copy()
+    for kernel in KERNELS.values():
+        kernel(tables)
+    np.testing.assert_array_equal(tables, before)
+
+
+# --- what must hold -----------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 40))
+def test_helmert_is_orthonormal_and_orthogonal_to_the_mean(n_levels):
+    rows = fold_statistics.helmert(n_levels)
+    assert rows.shape == (n_levels - 1, n_levels)
+    np.testing.assert_allclose(rows @ rows.T, np.eye(n_levels - 1), atol=1e-14)
+    np.testing.assert_allclose(rows.sum(axis=1), 0, atol=1e-14)
+    np.testing.assert_allclose(np.abs(rows), np.abs(linalg.helmert(n_levels)), atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_holm_equals_statsmodels_on_what_is_tested(seed):
+    rng = np.random.default_rng(seed)
+    p_values = rng.integers(0, 30, size=rng.integers(1, 10)) / (30 if seed % 2 else 300)  # with ties
+    p_values[rng.random(len(p_values)) < 0.2] = np.nan
+    tested = ~np.isnan(p_values)
+    found = fold_statistics.holm(p_values)
+    np.testing.assert_array_equal(np.isnan(found), ~tested)
+    if tested.any():
+        expected = multipletests(p_values[tested], method="holm")[1]
+        np.testing.assert_allclose(found[tested], expected, rtol=1e-14)
+
+
+def test_inflation_of_one_is_the_plain_test():
+    values = random_table(8, 3)
+    for kernel in (
+        fold_statistics.blocked_test,
+        fold_statistics.gg_test,
+        fold_statistics.hotelling_test,
+        fold_statistics.paired_t,
+    ):
+        np.testing.assert_array_equal(np.stack(kernel(values)), np.stack(kernel(values, inflation=1.0)))
+
+
+def test_two_models_make_every_parametric_test_the_paired_t():
+    values = random_table(8, 2)
+    expected = stats.ttest_rel(*values.T)
+    for found in (
+        fold_statistics.blocked_test(values),
+        fold_statistics.gg_test(values),
+        fold_statistics.hotelling_test(values),
+    ):
+        close(found.statistic, expected.statistic**2)
+        close(found.p_value, expected.pvalue)
+
+
+def test_the_order_of_models_and_folds_and_the_contrasts_do_not_matter():
+    values = random_table(9, 4, seed=5, effect=0.01)
+    shuffled = values[::-1][:, [2, 0, 3, 1]]
+    for kernel in (
+        fold_statistics.blocked_test,
+        fold_statistics.gg_test,
+        fold_statistics.hotelling_test,
+        fold_statistics.friedman_test,
+    ):
+        np.testing.assert_allclose(np.stack(kernel(shuffled)), np.stack(kernel(values)), rtol=1e-9)
+        np.testing.assert_allclose(np.stack(kernel(2 * values - 1)), np.stack(kernel(values)), rtol=1e-9)
+
+
+@given(st.integers(2, 12), st.integers(2, 6), st.integers(0, 999))
+def test_epsilons_lie_within_their_bounds(n_folds, n_models, seed):
+    values = np.random.default_rng(seed).normal(size=(n_folds, n_models))
+    size = n_models - 1
+    gg = fold_statistics.epsilon_gg(
+        fold_statistics.fold_covariance(values @ fold_statistics.helmert(n_models).T)
+    )
+    hf = fold_statistics.epsilon_hf(gg, size, n_folds)
+    assert 1 / size - 1e-12 <= gg <= 1 + 1e-12
+    if n_folds > 2 or size == 1:
+        assert gg - 1e-9 <= hf <= 1
+    else:
+        assert np.isnan(hf)  # two folds: 0 / 0
+
+
+def test_mauchly_of_nothing_is_nan():
+    w, p = fold_statistics.mauchly(np.zeros((3, 3)), 6)
+    assert np.isnan([w, p]).all()
+
+
+def test_blocked_f_of_nothing_is_nan_and_of_constant_differences_infinite():
+    fold = np.linspace(0.5, 1.0, 5)[:, None]
+    assert np.isnan(fold_statistics.blocked_f(np.tile(fold, 3)).statistic)
+    assert fold_statistics.blocked_f(np.array([[0.0, 1.0]] * 4)).statistic == np.inf
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-16, 5e-16])
+def test_models_alike_up_to_rounding_have_no_t(offset):
+    one = random_table(6, 1)[:, 0]
+    found = fold_statistics.paired_t(np.column_stack([one, one + offset, one + 0.1]))
+    assert np.isnan(found.statistic[0])
+    assert np.isnan(fold_statistics.paired_t_p(np.column_stack([one, one + offset]))[0])
+    assert (found.std_error == 0).all()
+    np.testing.assert_array_equal(found.statistic[1:], -np.inf)
+
+
+def test_constant_differences_have_p_0():
+    one = random_table(6, 1)[:, 0]
+    np.testing.assert_array_equal(fold_statistics.paired_t_p(np.column_stack([one, one + 0.01])), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("n_folds", "columns", "expected"),
+    [
+        (8, [0, 1, 2], True),
+        (8, [0, 1, 1], False),
+        (8, [0, 0], False),
+        (3, [0, 1, 2], True),
+        (2, [0, 1, 2], False),
+    ],
+)
+def test_full_rank(n_folds, columns, expected):
+    assert fold_statistics.full_rank(random_table(n_folds, 3)[:, columns]) is expected
+
+
+# --- levels, by simulation ----------------------------------------------------------------------------------
+
+
+def rate(p_values):
+    return (p_values < 0.05).mean()
+
+
+def test_corrected_tests_hold_their_level_when_folds_correlate_as_assumed():
+    # K = 4, J = 20, rho = .2 = r / (1 + r), r = .25: the corrected F is exact
+    tables = correlated_folds(20_000, 20, 4, rho=0.2, rng=np.random.default_rng(12))
+    inflation = 1 + 20 * RATIO
+    three_errors = 3 * np.sqrt(0.05 * 0.95 / len(tables))
+    assert rate(fold_statistics.blocked_test(tables).p_value) == pytest.approx(
+        0.711, abs=0.012
+    )  # the plain test
+    for kernel in (fold_statistics.blocked_test, fold_statistics.hotelling_test):
+        assert rate(kernel(tables, inflation=inflation).p_value) == pytest.approx(0.05, abs=three_errors)
+    # a little conservative
+    assert 0.036 < rate(fold_statistics.gg_test(tables, inflation=inflation).p_value) < 0.05
+    family = fold_statistics.holm(fold_statistics.paired_t_p(tables, inflation=inflation)).min(axis=-1)
+    assert 0.03 < rate(family) < 0.05 + three_errors
+
+
+def test_plain_tests_hold_their_level_when_folds_are_independent():
+    tables = correlated_folds(20_000, 20, 4, rho=0.0, rng=np.random.default_rng(13))
+    three_errors = 3 * np.sqrt(0.05 * 0.95 / len(tables))
+    for kernel in (
+        fold_statistics.blocked_test,
+        fold_statistics.hotelling_test,
+        fold_statistics.friedman_test,
+    ):
+        assert rate(kernel(tables).p_value) == pytest.approx(0.05, abs=three_errors + 0.002)
+    assert 0.038 < rate(fold_statistics.gg_test(tables).p_value) < 0.05

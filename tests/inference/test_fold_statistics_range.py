@@ -1,0 +1,40 @@
+"""The studentized range beside scipy's, the t distribution and its own limits."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skewanova.inference.fold_statistics import range_isf, range_sf
+
+VALUES = np.array([0.0, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.5, 5.0, 10.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "df"), [(2, 1), (3, 2), (3, 38), (6, 9), (12, 209), (5, np.inf), (30, 100), (12, 3)]
+)
+def test_tail_is_that_of_scipy(n_levels, df):
+    known = stats.studentized_range.sf(VALUES, n_levels, df)
+    np.testing.assert_allclose(range_sf(VALUES, n_levels, df), known, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("df", [1, 2, 5, 10, 57])
+def test_two_levels_are_a_t_test(df):
+    """The range of two values is sqrt(2) |t|."""
+    value = np.array([0.01, 0.5, 3.0, 9.0, 14.0])
+    tail = range_sf(np.sqrt(2) * value, 2, df)
+    np.testing.assert_allclose(tail, 2 * stats.t.sf(value, df), rtol=0, atol=1e-13)
+
+
+def test_tail_at_the_edges():
+    tail = range_sf(np.array([np.nan, np.inf, 0.0]), 4, 10)
+    np.testing.assert_allclose(tail, [np.nan, 0.0, 1.0], rtol=0, atol=1e-13)
+    assert range_sf(np.array([]), 4, 10).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "n_levels", "df"), [(0.05, 3, 38), (0.005, 12, 209), (0.5, 2, 1), (0.9, 4, 5)]
+)
+def test_critical_value_is_that_of_scipy(alpha, n_levels, df):
+    found = range_isf(alpha, n_levels, df)
+    assert found == pytest.approx(stats.studentized_range.isf(alpha, n_levels, df), rel=1e-9)
+    assert range_sf(np.array([found]), n_levels, df)[0] == pytest.approx(alpha, abs=1e-14)

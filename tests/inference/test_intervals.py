@@ -1,0 +1,515 @@
+import re
+import warnings
+from dataclasses import FrozenInstanceError
+
+import mpmath
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+from strategies import tie_groups
+
+from skewanova import (
+    ESTIMATORS,
+    BetaPrior,
+    SkewanovaWarning,
+    UniformSkew,
+    auprec_score,
+    iauprec_score,
+)
+from skewanova.curves.distributions import true_auprec
+from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
+from skewanova.inference.influence import (
+    auprec_variance,
+    influence_kernel,
+    jackknife_kernel,
+    spread_of,
+    target_prior,
+)
+from skewanova.inference.intervals import (
+    METHODS,
+    acceleration_of,
+    bca_limits,
+    binomial_limits,
+    boundary_limits,
+    clopper_pearson_limits,
+    confidence_interval,
+    delta_logit_limits,
+    logit_limits,
+    percentile_limits,
+    t_limits,
+    two_sided,
+    wilson_limits,
+)
+
+SETTINGS = {
+    "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
+    "bibeta": (stats.beta(2, 5), stats.beta(5, 2)),
+    "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),
+}
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def sample(setting, n, m, seed=0):
+    rng = np.random.default_rng(seed)
+    negative, positive = SETTINGS[setting]
+    scores = [positive.rvs(n, random_state=rng), negative.rvs(m, random_state=rng)]
+    return np.repeat([1, 0], [n, m]), np.concatenate(scores)
+
+
+def quiet(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        return confidence_interval(*args, **options)
+
+
+def limits(interval):
+    return interval.low, interval.high
+
+
+# --- formulas -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("case", "theta", "n"), [("theta=.5,n=25", 0.5, 25), ("theta=.8,n=10", 0.8, 10)])
+def test_recorded_limits(golden, case, theta, n):
+    expected = golden["intervals_95"][case]
+    assert binomial_limits(theta, n, 0.95) == pytest.approx(expected["binomial"], abs=1e-10)
+    assert logit_limits(theta, n, 0.95) == pytest.approx(expected["logit"], abs=1e-10)
+    assert wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 7), (3, 12), (9, 10), (10, 10), (2, 500)])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+def test_wilson_and_boundary_are_those_of_scipy(wins, n, level):
+    test = stats.binomtest(wins, n)
+    wilson = test.proportion_ci(level, method="wilson")
+    assert wilson_limits(wins / n, n, level) == pytest.approx([wilson.low, wilson.high], abs=1e-12)
+    if wins in {0, n}:
+        clopper = test.proportion_ci(level, method="exact")
+        found = boundary_limits(wins / n, n, level)
+        assert found == pytest.approx([clopper.low, clopper.high], abs=1e-12)
+
+
+def test_two_sided_deviates():
+    assert two_sided(0.9) == pytest.approx(stats.norm.ppf(0.95))
+    assert two_sided(0.9, 7) == pytest.approx(stats.t.ppf(0.95, 7))
+
+
+def test_delta_logit_limits_are_symmetric_in_the_logit():
+    low, high = delta_logit_limits(0.7, 0.05, 0.95, df=12)
+    odds = [np.log(p / (1 - p)) for p in (low, 0.7, high)]
+    assert odds[1] - odds[0] == pytest.approx(odds[2] - odds[1])
+    assert odds[1] - odds[0] == pytest.approx(stats.t.ppf(0.975, 12) * 0.05 / 0.21)
+
+
+def test_t_limits_are_those_of_scipy():
+    values = np.array([0.2, 0.5, 0.4, 0.9])
+    expected = stats.t.interval(0.9, 3, loc=values.mean(), scale=stats.sem(values))
+    assert t_limits(values, 0.9) == pytest.approx(expected)
+
+
+def test_degrees_of_freedom_fall_with_heavy_tails():
+    rng = np.random.default_rng(0)
+    positive = np.repeat([True, False], [4000, 4000])
+    normal, heavy = rng.normal(size=8000), rng.standard_t(5, size=8000)
+    # two equal normal samples of n: 2 (n - 1) degrees of freedom
+    assert spread_of(normal, positive)[1] == pytest.approx(8000, rel=0.1)
+    assert spread_of(heavy, positive)[1] < 5000
+    outlier = np.where(np.arange(8000) == 0, 1e6, normal)
+    assert spread_of(outlier, positive)[1] == 4
+    assert spread_of(np.zeros(4), np.array([True, False, True, False])) == (0, np.inf)
+
+
+def test_bca_is_that_of_scipy():
+    rng = np.random.default_rng(1)
+    values = rng.exponential(size=40)
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=4000, method="BCa", rng=rng)
+    # one sample stands for both classes: the jackknife acceleration of a mean is its influence values'
+    influence, positive = np.append(values - values.mean(), 0.0), np.append(np.full(40, True), False)
+    acceleration = acceleration_of(influence, positive)
+    assert acceleration == pytest.approx(stats.skew(values) / 6 / 40**0.5)
+    found = bca_limits(values.mean(), theirs.bootstrap_distribution, acceleration, 0.95)
+    assert found == pytest.approx(list(theirs.confidence_interval), rel=5e-3)
+    assert acceleration_of(np.zeros(4), np.array([True, False, True, False])) == 0
+
+
+def test_bca_without_bias_or_acceleration_is_the_percentile():
+    values = np.linspace(0.2, 0.6, 1001)
+    found = bca_limits(0.4, values, 0.0, 0.9)
+    assert found == pytest.approx(percentile_limits(values, 0.9), abs=1e-12)
+    low, high = bca_limits(0.7, values, 0.0, 0.9)  # below every resample: still finite, moved up
+    assert found[1] < high <= 0.6
+    assert low > found[0]
+
+
+# --- bootstrap ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@given(groups=tie_groups())
+def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
+    labels, scores = twins.labels_and_scores(groups)
+    positive = np.array(labels) == 1
+    weighting = target_prior(None, (0.1, 0.3), positive)
+    options = {"estimator": estimator, "n_resamples": 3, "rng": 7}
+    found = bootstrap_estimates(positive, np.array(scores), weighting, **options)
+    # the same draws, as rows: of each class, the cases from the best score down
+    rng, expected = np.random.default_rng(block_seeds(7, 1)[0]), []
+    by_class = [
+        sorted((s for s, y in zip(scores, positive, strict=True) if y == c), reverse=True) for c in (1, 0)
+    ]
+    drawn = [np.array(kept)[rng.integers(0, len(kept), size=(3, len(kept)))] for kept in by_class]
+    labels = np.repeat([1, 0], [len(kept) for kept in by_class])
+    for rows in np.hstack(drawn):
+        expected.append(iauprec_score(labels, rows, deployment_prior=(0.1, 0.3), estimator=estimator))
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
+    labels, scores = sample("binormal", 20, 30)
+    monkeypatch.setattr("skewanova.inference.case_bootstrap.BLOCK_SIZE", 200)  # four resamples a block
+    weighting = target_prior(0.3, None, labels == 1)
+    options = {"estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
+    found = bootstrap_estimates(labels == 1, scores, weighting, **options)
+    assert len(found) == len(set(found.tolist())) == 1001
+    assert found.var() == pytest.approx(auprec_variance(labels, scores, prior=0.3), rel=0.25)
+
+
+def test_bootstrap_blocks_do_not_depend_on_how_many_follow():
+    """Every block has a seed of its own, so that blocks may be computed in any order or process."""
+    labels, scores = sample("binormal", 300, 700)
+    options = {"estimator": "trapezoid", "rng": 4}
+    weighting = target_prior(0.3, None, labels == 1)
+    few, many = (
+        bootstrap_estimates(labels == 1, scores, weighting, n_resamples=n, **options) for n in (130, 400)
+    )
+    assert few.tolist() == many[:130].tolist()
+
+
+def test_bootstrap_repeats_by_seed():
+    cases = sample("binormal", 40, 160)
+    first, again, other = (
+        limits(confidence_interval(*cases, prior=0.5, method="bootstrap", rng=seed)) for seed in (3, 3, 4)
+    )
+    assert first == again != other
+
+
+# --- dispatch -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("estimator", ["average_precision", "trapezoid", "interpolated_median"])
+def test_every_method_answers(method, estimator):
+    labels, scores = sample("binormal", 120, 380)
+    folds = np.arange(500) % 5 if method == "cross_validation" else None
+    found = confidence_interval(
+        labels, scores, prior=0.4, method=method, estimator=estimator, folds=folds, n_resamples=300
+    )
+    assert found.low < found.estimate < found.high
+    assert found.high - found.low < 0.3
+    assert (found.estimator, found.weighting, found.warning) == (estimator, "prior 0.4", None)
+    assert found.method == ("influence" if method == "auto" else method)
+    if method != "cross_validation":
+        assert found.estimate == pytest.approx(auprec_score(labels, scores, prior=0.4, estimator=estimator))
+
+
+@pytest.mark.parametrize("method", ["influence", "bootstrap", "bca", "logit", "wilson", "binomial"])
+def test_limits_nest_in_the_level_and_see_ranks_only(method):
+    labels, scores = sample("binormal", 120, 380)
+    wide, narrow, cubed = (
+        confidence_interval(labels, s, prior=0.4, method=method, level=level, n_resamples=300)
+        for s, level in ((scores, 0.99), (scores, 0.9), (scores**3, 0.99))
+    )
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert limits(cubed) == limits(wide)
+
+
+def test_named_methods_are_their_formulas():
+    labels, scores = sample("bibeta", 60, 240)
+    theta = auprec_score(labels, scores, prior=0.3, estimator="average_precision")
+    for method, formula in (
+        ("binomial", binomial_limits),
+        ("logit", logit_limits),
+        ("wilson", wilson_limits),
+    ):
+        found = confidence_interval(labels, scores, prior=0.3, method=method, level=0.9)
+        assert limits(found) == formula(theta, 60, 0.9)
+    values = influence_kernel(labels == 1, scores, target_prior(0.3, None, labels == 1))[1]
+    weighting = target_prior(0.3, None, labels == 1)
+    spreads = [
+        spread_of(kernel(labels == 1, scores, weighting)[1], labels == 1)
+        for kernel in (influence_kernel, jackknife_kernel)
+    ]
+    found = confidence_interval(labels, scores, prior=0.3, method="influence")
+    both = np.array([delta_logit_limits(theta, error, 0.95, df=df) for error, df in spreads])
+    assert limits(found) == (both[:, 0].min(), both[:, 1].max())
+    error = spread_of(values, labels == 1)[0]
+    assert error == pytest.approx(auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.01)
+
+
+def test_cross_validation_is_the_t_interval_over_folds():
+    labels, scores = sample("binormal", 100, 400)
+    folds = np.array(list("abcd"))[np.arange(500) % 4]
+    areas = [
+        auprec_score(labels[folds == f], scores[folds == f], prior=0.3, estimator="exact") for f in "abcd"
+    ]
+    found = confidence_interval(
+        labels, scores, prior=0.3, method="cross_validation", folds=folds, estimator="exact"
+    )
+    assert found.estimate == pytest.approx(np.mean(areas))
+    assert limits(found) == pytest.approx(t_limits(np.array(areas), 0.95))
+
+
+def test_deployment_prior_in_place_of_a_prior():
+    labels, scores = sample("binormal", 150, 3000)
+    for weighting in ((0.1, 0.3), UniformSkew(2, 9), BetaPrior(20, 80)):
+        found = confidence_interval(labels, scores, deployment_prior=weighting)
+        estimate = iauprec_score(labels, scores, deployment_prior=weighting, estimator="average_precision")
+        assert found.estimate == pytest.approx(estimate, rel=1e-14)
+        assert found.low < estimate < found.high
+        assert (found.method, found.warning) == ("influence", None)
+    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 90.4 \(negatives over skew, at uniform over priors"):
+        rare = confidence_interval(labels, scores, deployment_prior=(0.0125, 0.05))
+    mean_log_skew = quad(lambda prior: np.log((1 - prior) / prior), 0.0125, 0.05)[0] / 0.0375
+    trials = 3000 / np.exp(mean_log_skew)
+    assert limits(rare) == pytest.approx(wilson_limits(rare.estimate, trials, 0.95), rel=1e-8)
+    narrow = confidence_interval(labels, scores, deployment_prior=(0.2, 0.2))
+    assert limits(narrow) == limits(confidence_interval(labels, scores, prior=0.2))
+
+
+def test_own_prior_is_the_default():
+    labels, scores = sample("binormal", 150, 350)
+    assert limits(confidence_interval(labels, scores)) == limits(
+        confidence_interval(labels, scores, prior=0.3)
+    )
+
+
+def test_interval_is_frozen():
+    found = confidence_interval(*sample("binormal", 150, 350))
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'low'"):
+        found.low = 0.0
+
+
+# --- warnings -----------------------------------------------------------------------------------------------
+
+
+def test_auto_turns_to_wilson_at_a_rare_prior():
+    labels, scores = sample("bibeta", 266, 1021)
+    message = (
+        "m/lam = 20.8 (negatives over skew, at prior 0.02) is below 100: the interval is Wilson's with "
+        "min(n, m/lam) = 20.84 trials, wide on purpose"
+    )
+    with pytest.warns(SkewanovaWarning, match=exact(message)):
+        found = confidence_interval(labels, scores, prior=0.02)
+    assert (found.method, found.warning) == ("wilson", message)
+    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
+
+
+def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
+    labels, scores = sample("bibeta", 266, 1021)
+    message = "the interval is Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose"
+    with pytest.warns(SkewanovaWarning, match=f"{re.escape(message)}$"):
+        found = confidence_interval(labels, scores, prior=0.01)
+    assert found.method == "clopper_pearson"
+    size, wins = 1021 / 99, found.estimate * 1021 / 99
+    with mpmath.workdps(30):  # the tails at the limits, by the regularised incomplete beta function
+        low = mpmath.betainc(wins, size - wins + 1, 0, found.low, regularized=True)
+        high = mpmath.betainc(wins + 1, size - wins, 0, found.high, regularized=True)
+    assert (float(low), float(high)) == pytest.approx((0.025, 0.975), rel=1e-9)
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 7), (1, 7), (4, 19), (19, 19)])
+def test_clopper_and_pearson_are_those_of_scipy(wins, n):
+    exact_limits = stats.binomtest(wins, n).proportion_ci(0.9, method="exact")
+    assert clopper_pearson_limits(wins / n, n, 0.9) == pytest.approx([exact_limits.low, exact_limits.high])
+
+
+def test_auto_turns_at_a_hundred():
+    labels, scores = sample("binormal", 50, 900)
+    assert confidence_interval(labels, scores, prior=0.1).method == "influence"  # m/lam = 100
+    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 99.9 "):
+        found = confidence_interval(labels[:-1], scores[:-1], prior=0.1)
+    assert limits(found) == wilson_limits(found.estimate, 50, 0.95)
+
+
+def test_auto_turns_to_wilson_with_few_positives():
+    message = "29 positives are fewer than 30: the interval is Wilson's with min(n, m/lam) = 29 trials"
+    with pytest.warns(SkewanovaWarning, match=f"^{re.escape(message)}"):
+        found = confidence_interval(*sample("binormal", 29, 400), prior=0.5)
+    assert limits(found) == wilson_limits(found.estimate, 29, 0.95)
+
+
+@pytest.mark.parametrize("method", ["auto", "influence", "binomial", "logit", "bootstrap", "bca"])
+def test_perfect_scores(method):
+    labels, scores = np.repeat([0, 1], [40, 12]), np.arange(52)
+    message = (
+        "the estimate is at its limit, where no method has a standard error: the limits are exact ones for "
+        "min(n, m/lam) = 12 trials, with m/lam = 40 (negatives over skew, at prior 0.5)"
+    )
+    with pytest.warns(SkewanovaWarning, match=exact(message)):
+        found = confidence_interval(labels, scores, prior=0.5, method=method)
+    assert (found.estimate, found.high, found.method) == (1, 1, "boundary")
+    assert found.low == pytest.approx(0.025 ** (1 / 12))
+
+
+def test_perfect_scores_at_a_rare_prior_count_the_negatives():
+    with pytest.warns(SkewanovaWarning, match="for min\\(n, m/lam\\) = 4.444 trials"):
+        found = confidence_interval(np.repeat([0, 1], [40, 12]), np.arange(52), prior=0.1, level=0.9)
+    assert found.low == pytest.approx(0.05 ** (9 / 40))
+
+
+def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
+    labels, scores = np.repeat([0, 1], [40, 12]), np.arange(52)
+    found = confidence_interval(labels, scores, prior=0.5, method="wilson")
+    assert limits(found) == wilson_limits(1.0, 12, 0.95)
+    with pytest.warns(SkewanovaWarning, match="the estimate is at its limit"):
+        folds = confidence_interval(
+            labels, scores, prior=0.5, method="cross_validation", folds=np.arange(52) % 3
+        )
+    assert folds.low == pytest.approx(0.025 ** (1 / 12))
+
+
+def test_boundary_is_mirrored_at_zero():
+    assert boundary_limits(0.0, 12, 0.95) == pytest.approx((0, 1 - 0.025 ** (1 / 12)))
+
+
+@pytest.mark.parametrize("method", ["binomial", "logit", "wilson"])
+def test_trials_at_a_rare_prior(method):
+    message = (
+        "m/lam = 25.2 (negatives over skew, at prior 0.05) is below the 120 positives: the prior is rarer "
+        f"than the sample's, and {method} with the positives as trials is too short; use auto"
+    )
+    with pytest.warns(SkewanovaWarning, match=exact(message)):
+        confidence_interval(*sample("binormal", 120, 478), prior=0.05, method=method)
+
+
+@pytest.mark.parametrize("method", ["influence", "bootstrap", "bca", "cross_validation"])
+def test_spread_at_a_rare_prior(method):
+    folds = np.arange(598) % 4 if method == "cross_validation" else None
+    message = (
+        f"m/lam = 25.2 (negatives over skew, at prior 0.05) is below 100, where {method} tends to be too "
+        "short; use auto"
+    )
+    with pytest.warns(SkewanovaWarning, match=exact(message)):
+        confidence_interval(
+            *sample("binormal", 120, 478), prior=0.05, method=method, folds=folds, n_resamples=20
+        )
+
+
+def test_constant_scores_have_an_interval_of_no_width():
+    found = confidence_interval(np.repeat([0, 1], [200, 100]), np.ones(300), prior=0.4, method="influence")
+    assert limits(found) == pytest.approx((0.4, 0.4))
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"method": "exact"},
+            ValueError,
+            "`method` must be one of auto, influence, wilson, binomial, logit, bootstrap, bca, "
+            "cross_validation; but got 'exact'",
+        ),
+        ({"level": 95}, ValueError, "`level` must lie strictly between 0 and 1, but got 95"),
+        ({"n_resamples": 9}, ValueError, "`n_resamples` must be at least 10, but got 9"),
+        ({"n_resamples": 99.5}, TypeError, "`n_resamples` must be a whole number, but got 99.5"),
+        (
+            {"prior": 0.1, "deployment_prior": (0.1, 0.2)},
+            ValueError,
+            "give either `prior` or `deployment_prior`, but got both",
+        ),
+        ({"prior": 0.0}, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
+        (
+            {"prior": [0.1, 0.2]},
+            TypeError,
+            "`prior` must be one number, but got 2 in shape (2,)",
+        ),
+        ({"method": "cross_validation"}, ValueError, "method cross_validation needs `folds`"),
+        (
+            {"method": "logit", "folds": [0, 0, 1, 1]},
+            ValueError,
+            "method logit has no use for `folds`, which are for cross_validation",
+        ),
+        (
+            {"method": "cross_validation", "folds": [0, 0, 1]},
+            ValueError,
+            "arguments must be equally long, but `y_true` has 4, `folds` has 3",
+        ),
+        (
+            {"method": "cross_validation", "folds": [7, 7, 7, 7]},
+            ValueError,
+            "`folds` must name at least 2 folds with both classes, but there is one fold",
+        ),
+        (
+            {"method": "cross_validation", "folds": [0, 1, 1, 0]},
+            ValueError,
+            "`folds` must name at least 2 folds with both classes, but 0, 1 lacks one",
+        ),
+    ],
+)
+def test_refused(options, error, message):
+    with pytest.raises(error, match=exact(message)):
+        confidence_interval(Y, S, **options)
+
+
+def test_scores_of_several_models_and_one_class_are_refused():
+    with pytest.raises(ValueError, match=exact("`y_score` must be one-dimensional, but has shape (4, 1)")):
+        confidence_interval(Y, np.ones((4, 1)))
+    with pytest.raises(ValueError, match=exact("`y_true` must hold both classes, but has no negative case")):
+        confidence_interval([1, 1], [0.1, 0.2])
+    with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, exact"):
+        confidence_interval(Y, S, estimator="mean")
+
+
+# --- coverage -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])
+def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
+    truth = true_auprec(*SETTINGS[setting], prior)
+    cases = [sample(setting, n, m, seed) for seed in range(400)]
+    found = np.array([limits(confidence_interval(*c, prior=prior)) for c in cases])
+    # 400 replicates: three standard errors are 0.033
+    assert 0.915 <= np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) <= 0.985
+    boyd = np.array([limits(quiet(*c, prior=prior, method="logit")) for c in cases])
+    share = np.diff(found).mean() / np.diff(boyd).mean()
+    assert share < (0.75 if prior == 0.5 else 0.95)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_auto_covers_where_trials_by_positives_fail(setting):
+    truth = true_auprec(*SETTINGS[setting], 0.01)
+    cases = [sample(setting, 266, 1021, seed) for seed in range(200)]
+    auto, logit = (
+        np.array([limits(quiet(*c, prior=0.01, method=method)) for c in cases])
+        for method in ("auto", "logit")
+    )
+    covered = [np.mean((low <= truth) & (truth <= high)) for low, high in (auto.T, logit.T)]
+    assert covered[0] >= 0.96
+    if setting != "offset_uniform":
+        assert covered[1] < 0.85
+
+
+@given(
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from([1e-300, 1e-12, 0.001, 0.1, 0.5, 0.99]),
+    st.integers(0, 99),
+)
+def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
+    labels, scores = sample("bibeta", n, m, seed)
+    found = quiet(labels, np.round(scores, 1), prior=prior)
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+    assert found.low < found.high

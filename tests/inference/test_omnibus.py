@@ -1,0 +1,255 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
+from statsmodels.stats.anova import AnovaRM
+
+from skewanova import (
+    SkewanovaWarning,
+    corrected_anova,
+    friedman_anova,
+    hotelling_anova,
+    repeated_measures_anova,
+    resampling_anova,
+    two_way_anova,
+)
+from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
+from skewanova.inference.catalogue import OMNIBUS_LABELS
+from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
+from skewanova.inference.omnibus import fold_table
+
+RATIO = 0.25
+TESTS = {
+    "repeated_measures": repeated_measures_anova,
+    "hotelling": hotelling_anova,
+    "friedman": friedman_anova,
+    "sign_flip": resampling_anova,
+    "permutation": lambda f, **o: resampling_anova(f, method="permutation", **o),
+    "corrected_f": lambda f, **o: corrected_anova(f, ratio=RATIO, method="corrected_f", **o),
+    "corrected_gg": lambda f, **o: corrected_anova(f, ratio=RATIO, **o),
+    "corrected_hotelling": lambda f, **o: corrected_anova(f, ratio=RATIO, method="corrected_hotelling", **o),
+}
+VARIED = [name for name in TESTS if name != "friedman"]
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def row_of(result):
+    frame = result.to_frame()
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+R_ROWS = {
+    "repeated_measures": ("r_repeated_measures.csv", "afex_model",
+                          {"statistic": "statistic", "df": "gg_df", "df_error": "gg_df_error",
+                           "p_value": "gg_p_value", "sum_sq": "sum_sq"}),
+    "friedman": ("r_pairs.csv", "iman_davenport",
+                 {name: name for name in ("statistic", "df", "df_error", "p_value")}),
+    **{test: ("r_repeated_measures.csv", test, {n: n for n in ("statistic", "df", "df_error", "p_value")})
+       for test in ("hotelling", "corrected_f", "corrected_gg", "corrected_hotelling")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("test", R_ROWS)
+def test_rows_equal_r(test, name):
+    file, recorded, quantities = R_ROWS[test]
+    row = row_of(TESTS[test](means_of(name)))
+    for column, quantity in quantities.items():
+        expected = r_number(file, name, recorded, quantity)
+        assert float(row[column]) == pytest.approx(expected, rel=1e-9, abs=0), column
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_uncorrected_f_equals_statsmodels(name):
+    renamed = means_of(name).set_axis(
+        ["treatment", "subject", "value"], axis=1
+    )  # AnovaRM reads names as text
+    expected = AnovaRM(renamed, "value", "subject", within=["treatment"]).fit().anova_table
+    row = row_of(corrected_anova(means_of(name), ratio=0, method="corrected_f"))
+    assert row["statistic"] == pytest.approx(float(expected["F Value"].iloc[0]), rel=1e-9)
+    assert row["p_value"] == pytest.approx(float(expected["Pr > F"].iloc[0]), rel=1e-7)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_test_fills_the_same_columns(test):
+    result = TESTS[test](means_of("balanced"), role="headline")
+    row = row_of(result)
+    assert tuple(row.index) == ANOVA_COLUMNS
+    assert (row["test"], row["role"], row["response"], row["term"]) == (test, "headline", "iauprec", "model")
+    assert (result.test, result.role, result.response) == (test, "headline", "iauprec")
+    assert result.label == OMNIBUS_LABELS[test]
+    assert result.warnings == ()
+    assert np.isnan(row["breakdown_correlation"])
+    frame = result.to_frame()
+    frame["test"] = "changed"
+    assert row_of(result)["test"] == test  # a copy
+
+
+@pytest.mark.parametrize("test", VARIED)
+def test_sums_of_squares_are_the_two_way_ones(test):
+    expected = two_way_anova(means_of("balanced")).row("model")
+    row = row_of(TESTS[test](means_of("balanced")))
+    for column in ("sum_sq", "mean_sq", "partial_eta_sq"):
+        assert row[column] == pytest.approx(expected[column], rel=1e-9)
+
+
+def test_friedman_has_no_sums_of_squares():
+    assert row_of(friedman_anova(means_of("balanced")))[["sum_sq", "mean_sq", "partial_eta_sq"]].isna().all()
+
+
+def test_a_ratio_of_0_is_the_plain_test():
+    frame = means_of("heteroscedastic")
+    columns = ["df", "df_error", "statistic", "p_value"]
+    for method, plain in (
+        ("corrected_gg", repeated_measures_anova),
+        ("corrected_hotelling", hotelling_anova),
+    ):
+        corrected = corrected_anova(frame, ratio=0.0, method=method)
+        np.testing.assert_array_equal(row_of(corrected)[columns], row_of(plain(frame))[columns])
+
+
+def test_p_grows_with_the_ratio():
+    p = [row_of(corrected_anova(means_of("balanced"), ratio=r))["p_value"] for r in (0, 0.05, 0.25, 1, 5)]
+    assert (np.diff(p) > 0).all()
+
+
+def test_resampling_rows_hold_the_f_and_the_resampled_p():
+    frame = means_of("heteroscedastic")
+    for method, kernel in (("sign_flip", sign_flip_test), ("permutation", permutation_test)):
+        row = row_of(resampling_anova(frame, method=method, n_resamples=299, rng=4))
+        assert row["statistic"] == pytest.approx(two_way_anova(frame).row("model")["statistic"], rel=1e-9)
+        expected = kernel(table_of("heteroscedastic"), n_resamples=299, rng=4).p_value
+        assert row["p_value"] == pytest.approx(float(expected), abs=1e-15)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_order_of_rows_and_hostile_names_do_not_matter(test):
+    frame = means_of("tiny_variance")
+    names = {"M1": "fold", "M2": "C(m)", "M3": "model", "M4": "1", "M5": "a'b\"c\\ [T.1]"}
+    renamed = frame.assign(model=frame["model"].map(names)).sample(frac=1, random_state=1)
+    columns = ["df", "df_error", "statistic", "p_value"]
+    found = row_of(TESTS[test](renamed))[columns].astype(float)
+    expected = row_of(TESTS[test](frame))[columns].astype(float)
+    tolerance = 0.05 if test in {"sign_flip", "permutation"} else 1e-9  # other folds get other flips
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=0.01 if tolerance > 0.01 else 0)
+
+
+def test_categorical_columns_with_unused_levels():
+    frame = means_of("balanced").astype({"model": "category", "fold": "category"})
+    kept = frame[frame["model"] != "M3"]
+    assert row_of(repeated_measures_anova(kept))["df"] == pytest.approx(1.0)
+
+
+# --- degenerate tables --------------------------------------------------------------------------------------
+
+FOLD = np.linspace(0.6, 0.9, 8)[:, None]
+NOT_HOTELLING = [name for name in VARIED if "hotelling" not in name]
+
+
+@pytest.mark.parametrize("test", VARIED)
+@pytest.mark.parametrize("offset", [0.0, 2e-16])
+@pytest.mark.parametrize("level", [FOLD, np.full((8, 1), 0.7)])
+def test_identical_models_are_undefined(test, level, offset):
+    frame = frame_of(level + offset * np.arange(3))
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+        result = TESTS[test](frame)
+    assert result.warnings == (IDENTICAL,)
+    assert row_of(result)[["statistic", "p_value"]].isna().all()
+    assert row_of(result)["df"] == 2
+
+
+@pytest.mark.parametrize("test", VARIED)
+def test_constant_differences_have_p_0_and_a_warning(test):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+        row = row_of(TESTS[test](frame_of(FOLD + 0.03 * np.arange(3))))
+    assert row["statistic"] == np.inf
+    assert row["p_value"] == 0
+
+
+def test_friedman_of_degenerate_tables():
+    assert np.isnan(row_of(friedman_anova(frame_of(np.tile(FOLD, 3))))["p_value"])
+    row = row_of(friedman_anova(frame_of(FOLD + 0.03 * np.arange(3))))
+    assert row["statistic"] == np.inf
+    assert row["p_value"] == pytest.approx(6.0**-7)
+
+
+@pytest.mark.parametrize(
+    "test", ["repeated_measures", "corrected_f", "corrected_gg", "sign_flip", "permutation"]
+)
+def test_two_folds_and_more_models_than_folds(test):
+    row = row_of(TESTS[test](frame_of(random_table(2, 5))))
+    assert 0 < row["p_value"] <= 1
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_two_models_and_two_folds(test):
+    assert 0 < row_of(TESTS[test](frame_of(random_table(2, 2))))["p_value"] <= 1
+
+
+def test_two_identical_models_among_three():
+    values = random_table(8, 2)[:, [0, 0, 1]]
+    for test in NOT_HOTELLING:
+        assert 0 < row_of(TESTS[test](frame_of(values)))["p_value"] < 1
+    message = "Hotelling's test needs differences that vary on their own, but some models move alike"
+    with pytest.raises(ValueError, match=exact(message)):
+        hotelling_anova(frame_of(values))
+
+
+def test_hotelling_needs_as_many_folds_as_models():
+    with pytest.raises(
+        ValueError, match=r"^Hotelling's test needs as many folds as models, but has 3 for 4$"
+    ):
+        hotelling_anova(frame_of(random_table(3, 4)))
+    with pytest.raises(ValueError, match="has 3 for 4"):
+        corrected_anova(frame_of(random_table(3, 4)), ratio=0.2, method="corrected_hotelling")
+    assert row_of(hotelling_anova(frame_of(random_table(4, 4))))["df_error"] == 1
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+def test_fold_table_puts_folds_and_models_in_order_of_appearance():
+    values = random_table(4, 3)
+    frame = frame_of(values, ["z", "a", "m"])
+    found, models = fold_table(frame)
+    np.testing.assert_array_equal(found, values)
+    assert models == ["z", "a", "m"]
+    found, models = fold_table(frame[::-1])
+    np.testing.assert_array_equal(found, values[::-1, ::-1])
+    assert models == ["m", "a", "z"]
+
+
+def test_incomplete_frames():
+    frame = frame_of(random_table(4, 3))
+    cases = {
+        "a test of several models needs at least 2 models, but there is 1": frame[frame["model"] == "M0"],
+        "a test of several models needs at least 2 folds, but there is 1": frame[frame["fold"] == 0],
+        "every (model, fold) must stand once in the frame": pd.concat([frame, frame.iloc[:1]]),
+        "`iauprec` must be there and finite for every model in every fold": frame.iloc[1:],
+    }
+    for message, broken in cases.items():
+        for test in TESTS.values():
+            with pytest.raises(ValueError, match=exact(message)):
+                test(broken)
+    with pytest.raises(ValueError, match="there and finite"):
+        repeated_measures_anova(frame.assign(iauprec=np.inf))
+
+
+def test_unknown_options():
+    frame = frame_of(random_table(4, 3))
+    message = "`method` must be corrected_f, corrected_gg or corrected_hotelling; but got 'gg'"
+    with pytest.raises(ValueError, match=exact(message)):
+        corrected_anova(frame, ratio=0.1, method="gg")
+    message = "`method` must be sign_flip or permutation; but got 'bootstrap'"
+    with pytest.raises(ValueError, match=exact(message)):
+        resampling_anova(frame, method="bootstrap")
+    for ratio in (-0.1, np.nan, np.inf):
+        message = f"`ratio` must be a number of test cases for each training case, but got {ratio:g}"
+        with pytest.raises(ValueError, match=exact(message)):
+            corrected_anova(frame, ratio=ratio)

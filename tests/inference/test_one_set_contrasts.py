@@ -1,0 +1,304 @@
+"""Contrasts between areas on the same cases: guards at their exact places, numbers by other routes."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skewanova.inference.one_set import (
+    LOG_DRAWS,
+    RANK_TOLERANCE,
+    SAME_ANGLE,
+    Angles,
+    bonferroni_value,
+    contrast_errors,
+    max_z_value,
+    omnibus_test,
+    pair_tests,
+    t_test,
+)
+
+POSITIVE = np.arange(30) < 12
+
+
+def drawn(n_models, seed=0):
+    """Values of 30 cases, with means that differ between the classes."""
+    rng = np.random.default_rng(seed)
+    mixed = rng.normal(size=(30, n_models)) @ rng.normal(size=(n_models, n_models))
+    return mixed + 3 * POSITIVE[:, None]
+
+
+def centred(values):
+    return values - np.where(POSITIVE[:, None], values[POSITIVE].mean(axis=0), values[~POSITIVE].mean(axis=0))
+
+
+def covariance_of(values):
+    """Sum of squares within each class over the square of its size."""
+    parts = [(values[rows], rows.sum()) for rows in (POSITIVE, ~POSITIVE)]
+    return sum(np.cov(part, rowvar=False, bias=True) / size for part, size in parts)
+
+
+# --- angles -------------------------------------------------------------------------------------------------
+
+
+def test_angles_have_the_slope_of_the_arcsine():
+    area, values = np.array([0.3, 0.8]), drawn(2)
+    found = Angles.of(area, values, POSITIVE)
+    step = 1e-6
+    slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
+    assert found.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
+    assert found.values == pytest.approx(centred(values) * slope, rel=1e-6)
+    assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
+
+
+@pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0]])
+def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
+    found = Angles.of(np.array(area), drawn(2), POSITIVE)
+    assert found.angle is found.area
+    assert found.values == pytest.approx(centred(drawn(2)))
+    assert found.chord(0, 1) == pytest.approx(1.0)
+    assert found.chord(0, 0) == 1.0
+
+
+@pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999]])
+def test_an_area_near_a_limit_has_an_angle(area):
+    found = Angles.of(np.array(area), drawn(2), POSITIVE)
+    assert found.chord(0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))
+    assert found.chord(0, 1) == pytest.approx(found.chord(1, 0))
+    assert found.chord(0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
+
+
+@pytest.mark.parametrize("rise", [-2.0, 2.0])
+def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
+    area, values = np.array([0.2, 0.9]), drawn(2)
+    far = Angles(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, POSITIVE)
+    near = Angles(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, POSITIVE)
+    assert far.chord(0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
+    assert near.chord(0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
+
+
+# --- pairs --------------------------------------------------------------------------------------------------
+
+
+def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
+    area = np.array([0.5, 0.65, 0.9])
+    angles = Angles.of(area, drawn(3), POSITIVE)
+    found = pair_tests(angles, level=0.9, simultaneous="none")
+    for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+        d = angles.values[:, i] - angles.values[:, j]
+        # Spread of each class with n (n - 1), as for a mean.
+        error = np.sqrt(sum(d[rows].var(ddof=1) / rows.sum() for rows in (POSITIVE, ~POSITIVE)))
+        t = (angles.angle[i] - angles.angle[j]) / error
+        df = found.df_error[row]
+        assert found.difference[row] == pytest.approx(area[i] - area[j])
+        assert found.statistic[row] == pytest.approx(t)
+        assert found.p_value[row] == pytest.approx(2 * stats.t.sf(abs(t), df))
+        assert found.critical_value[row] == pytest.approx(stats.t.ppf(0.95, df))
+        assert found.std_error[row] == pytest.approx(found.difference[row] / t)
+        reach = found.critical_value[row] * found.std_error[row]
+        assert found.conf_low[row] == pytest.approx(found.difference[row] - reach)
+        assert found.conf_high[row] == pytest.approx(found.difference[row] + reach)
+    assert found.p_adjusted == pytest.approx(holm_by_hand(found.p_value))
+
+
+def holm_by_hand(p):
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(stepped, 1)[np.argsort(order)]
+
+
+@pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
+def test_critical_values_share_their_level_among_pairs(name, share):
+    found = pair_tests(Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), POSITIVE), level=0.9, simultaneous=name)
+    assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
+
+
+def test_a_difference_without_spread_has_neither_test_nor_limits():
+    values = drawn(1)
+    for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], [np.nan, np.nan])):
+        angles = Angles.of(np.array(area), np.hstack([values, values]), POSITIVE)
+        found = pair_tests(angles, level=0.95, simultaneous="none")
+        assert found.std_error.tolist() == [0.0]
+        assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
+        assert [*found.conf_low, *found.conf_high] == pytest.approx(limits, nan_ok=True)
+
+
+@pytest.mark.parametrize("class_of_one", ["positive", "negative"])
+@pytest.mark.parametrize(("alone", "known"), [(1, False), (2, True)])
+def test_a_class_of_one_case_shows_no_spread(class_of_one, alone, known):
+    few = np.arange(30) < alone
+    positive = few if class_of_one == "positive" else ~few
+    angles = Angles.of(np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), positive)
+    found = pair_tests(angles, level=0.95, simultaneous="none")
+    assert np.isfinite(found.std_error[0]) == known
+    assert np.isfinite(omnibus_test(angles)[0]) == known
+
+
+@pytest.mark.parametrize(("share", "left"), [(0.5, False), (2.0, True)])
+def test_errors_of_contrasts_are_zero_where_only_rounding_is_left(share, left):
+    # Variance of the difference: 2 - 2 correlation; its scale: the sum of both variances, 2.
+    covariance = np.array([[1.0, 1 - share * RANK_TOLERANCE], [1 - share * RANK_TOLERANCE, 1.0]])
+    contrasts = np.array([[1.0, -1.0], [1.0, 0.0]])
+    found = contrast_errors(contrasts, covariance)
+    assert (found[0] > 0) == left
+    assert found[1] == 1.0
+
+
+def test_a_variance_at_the_tolerance_is_rounding():
+    assert contrast_errors(np.array([[RANK_TOLERANCE]]), np.ones((1, 1))).tolist() == [0.0]
+
+
+def test_errors_of_contrasts_are_roots_of_their_variances():
+    values = drawn(3)
+    contrasts = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
+    variances = [covariance_of(values @ np.array([c, c]).T)[0, 0] for c in contrasts]
+    assert contrast_errors(contrasts, covariance_of(values)) == pytest.approx(np.sqrt(variances))
+
+
+def test_t_is_two_sided_and_nan_without_an_error():
+    statistic, p_value = t_test(
+        np.array([-0.3, 0.3, 0.3]), np.array([0.1, 0.1, 0.0]), np.array([5.0, 5.0, 5.0])
+    )
+    assert statistic[:2] == pytest.approx([-3, 3])
+    assert p_value[:2] == pytest.approx([2 * stats.t.sf(3, 5)] * 2)
+    assert np.isnan([statistic[2], p_value[2]]).all()
+
+
+# --- all models at once -------------------------------------------------------------------------------------
+
+
+def test_the_omnibus_of_two_models_is_the_square_of_their_t():
+    angles = Angles.of(np.array([0.5, 0.6]), drawn(2), POSITIVE)
+    pair = pair_tests(angles, level=0.95, simultaneous="none")
+    statistic, df, shared, p_value = omnibus_test(angles)
+    assert (statistic, df) == (pytest.approx(pair.statistic[0] ** 2), 1)
+    assert shared == pytest.approx(pair.df_error[0])
+    assert p_value == pytest.approx(pair.p_value[0])
+
+
+def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
+    angles = Angles.of(np.array([0.5, 0.6, 0.85]), drawn(3), POSITIVE)
+    centre = np.eye(3) - 1 / 3
+    values, vectors = np.linalg.eigh(centre @ covariance_of(angles.values) @ centre)
+    squares, dfs = [], []
+    for k in np.argsort(values)[1:]:
+        along = angles.values @ vectors[:, k]
+        parts = [along[rows] for rows in (POSITIVE, ~POSITIVE)]
+        variance = sum(part.var(ddof=1) / len(part) for part in parts)
+        doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
+        squares.append((vectors[:, k] @ angles.angle) ** 2 / variance)
+        dfs.append(max(2 * variance**2 / doubt, 4))
+    statistic, df, shared, p_value = omnibus_test(angles)
+    assert (statistic, df) == (pytest.approx(np.mean(squares)), 2)
+    assert shared == pytest.approx(stats.hmean(dfs))
+    assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared))
+
+
+def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
+    one = drawn(1)
+    same = Angles.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), POSITIVE)
+    statistic, df, shared, p_value = omnibus_test(same)
+    assert df == 0
+    assert np.isnan([statistic, shared, p_value]).all()
+    two = Angles.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), POSITIVE)
+    assert omnibus_test(two)[1] == 1
+
+
+@pytest.mark.parametrize(("share", "df"), [(0.01, 1), (100.0, 2)])
+def test_a_contrast_counts_from_the_tolerance_on(share, df):
+    """The third model differs from the first by a value whose variance is a share of the tolerance."""
+    pair, own = drawn(2, seed=4), drawn(1, seed=5)
+    # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
+    values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
+    found = omnibus_test(
+        Angles(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), POSITIVE)
+    )
+    assert found[1] == df
+
+
+def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
+    # Values of +1 and -1 alone: their squares do not vary.
+    flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+    angles = Angles(
+        np.array([0.5, 0.6]), np.array([0.5, 0.6]), np.stack([flip, 0 * flip], axis=1), np.arange(40) < 20
+    )
+    statistic, df, shared, p_value = omnibus_test(angles)
+    variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
+    assert statistic == pytest.approx(0.01 / variance)
+    assert (df, shared > 1e12) == (1, True)
+    assert p_value == pytest.approx(stats.chi2.sf(statistic, 1), rel=1e-6)
+
+
+# --- simultaneous critical values ---------------------------------------------------------------------------
+
+
+def test_bonferroni_shares_both_tails():
+    assert bonferroni_value(3, 0.95) == pytest.approx(stats.norm.isf(0.05 / 6))
+
+
+def test_the_largest_of_independent_deviates_has_the_power_of_their_levels():
+    found = max_z_value(np.diag([1.0, 5.0, 0.1]), np.diag([4.0, 1.0, 9.0]), 0.9)
+    assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / 3)) / 2), rel=2e-3)
+
+
+def test_deviates_that_are_one_count_as_one():
+    contrasts = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]])
+    single = stats.norm.isf(0.05)
+    assert max_z_value(contrasts, np.eye(2), 0.9) == pytest.approx(single, rel=1e-3)
+    assert max_z_value(contrasts[:1], np.eye(2), 0.9) == pytest.approx(single, rel=1e-12)
+    still = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert max_z_value(still, np.diag([1.0, 0.0]), 0.9) == pytest.approx(single, rel=1e-12)
+    assert max_z_value(still, np.zeros((2, 2)), 0.9) == pytest.approx(single, rel=1e-12)
+
+
+def test_a_contrast_without_spread_does_not_widen_the_others():
+    contrasts = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with_it = max_z_value(contrasts, np.diag([1.0, 2.0, 0.0]), 0.9)
+    assert with_it == pytest.approx(max_z_value(np.eye(2), np.diag([1.0, 2.0]), 0.9), rel=1e-12)
+
+
+@pytest.mark.parametrize(("share", "counted"), [(0.01, 2), (100.0, 3)])
+def test_a_direction_counts_from_the_tolerance_on(share, counted):
+    found = max_z_value(np.eye(3), np.diag([1.0, 2.0, 2 * share * RANK_TOLERANCE]), 0.9)
+    assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / counted)) / 2), rel=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_value_does_not_depend_on_the_order_of_models(seed):
+    a, b = np.triu_indices(4, 1)
+    contrasts, covariance = np.eye(4)[a] - np.eye(4)[b], covariance_of(drawn(4, seed))
+    order = np.random.default_rng(seed).permutation(4)
+    first = max_z_value(contrasts, covariance, 0.95)
+    assert max_z_value(contrasts, covariance[np.ix_(order, order)], 0.95) == pytest.approx(first, rel=1e-9)
+
+
+def test_pairs_share_the_value_of_their_own_contrasts():
+    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), POSITIVE)
+    contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
+    normal = max_z_value(contrasts, covariance_of(angles.values), 0.9)
+    found = pair_tests(angles, level=0.9, simultaneous="max_z")
+    assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
+
+
+def test_the_draws_are_the_midpoints_of_a_grid():
+    """Of two deviates with correlation 0 at 16 bits: the quantile of the largest over all Sobol points."""
+    points = stats.qmc.Sobol(2, scramble=False).random_base2(LOG_DRAWS)
+    normal = stats.norm.ppf(points + 2.0 ** -(LOG_DRAWS + 1))
+    expected = np.quantile(np.abs(normal).max(axis=1), 0.95)
+    assert max_z_value(np.eye(2), np.diag([1.0, 2.0]), 0.95) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_largest_deviate_is_found_block_by_block(monkeypatch):
+    contrasts, covariance = np.eye(3), covariance_of(drawn(3))
+    whole = max_z_value(contrasts, covariance, 0.95)
+    for size in (1, 30_000, 199_999):
+        monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", size)
+        if size > 1:
+            assert max_z_value(contrasts, covariance, 0.95) == whole
+
+
+def test_correlated_deviates_against_plain_simulation():
+    covariance = covariance_of(drawn(3, seed=7))
+    contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
+    draws = np.random.default_rng(0).multivariate_normal(np.zeros(3), covariance, 200_000) @ contrasts.T
+    expected = np.quantile(np.abs(draws / draws.std(axis=0)).max(axis=1), 0.95)
+    assert max_z_value(contrasts, covariance, 0.95) == pytest.approx(expected, rel=5e-3)

@@ -1,0 +1,466 @@
+import re
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, recorded, table_of
+from scipy import integrate, special, stats
+from statsmodels.stats.multitest import multipletests
+
+from skewanova import bayesian_comparisons, pairwise_comparisons, tukey_hsd, two_way_anova
+from skewanova.inference.catalogue import PAIRWISE_TESTS
+from skewanova.inference.fold_resampling import max_t_test
+from skewanova.inference.fold_statistics import pair_indices
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, dunnett_sf
+
+FAMILIES = [test for test in PAIRWISE_TESTS if test != "dunnett"]
+T_FAMILIES = ["paired_t_holm", "corrected_t_holm", "games_howell"]
+RATIO = 0.25
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def compared(frame, method, **options):
+    if method == "dunnett":
+        options.setdefault("control", frame["model"].iloc[0])
+    return pairwise_comparisons(frame, method=method, **options)
+
+
+def in_order(name):
+    """Models of a recorded input in the order of their names, as R has them."""
+    return sorted(means_of(name)["model"].unique())
+
+
+# --- against R ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("test", ["paired_t_holm", "corrected_t_holm", "wilcoxon_holm"])
+def test_holms_families_equal_r(test, name):
+    found = compared(means_of(name), test, ratio=RATIO, order=in_order(name)[::-1])
+    numbers = recorded("r_pairs.csv")
+    columns = {"p_value", "p_adjusted", "estimate", "std_error", "statistic", "df"}
+    checked = 0
+    for row in found.to_dict("records"):
+        term = f"{row['model_a']}-{row['model_b']}"
+        for column in columns:
+            if (name, test, term, column) in numbers:
+                expected = numbers[name, test, term, column]
+                assert row[column] == pytest.approx(expected, rel=1e-9, abs=0), (term, column)
+                checked += 1
+    assert checked >= 2 * len(found)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_corrected_t_interval_of_one_pair_equals_r(name):
+    first, last = in_order(name)[0], in_order(name)[-1]
+    frame = means_of(name)
+    frame = frame[frame["model"].isin([first, last])]
+    row = compared(frame, "corrected_t_holm", ratio=RATIO, order=[last, first]).iloc[0]
+    for column, quantity in (("conf_low", "conf_low_95"), ("conf_high", "conf_high_95")):
+        expected = r_number("r_pairs.csv", name, "corrected_t_holm", quantity, term=f"{last}-{first}")
+        assert row[column] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_dunnett_equals_multcomp(name):
+    models = in_order(name)
+    found = compared(means_of(name), "dunnett", control=models[0], order=models)
+    assert found["model_a"].tolist() == models[1:]
+    assert set(found["model_b"]) == {models[0]}
+    for row in found.to_dict("records"):
+        term = f"{row['model_a']}-{models[0]}"
+        for column in ("estimate", "std_error", "statistic", "df"):
+            expected = r_number("r_pairs.csv", name, "dunnett", column, term=term)
+            assert row[column] == pytest.approx(expected, rel=1e-9), column
+        expected = r_number("r_pairs.csv", name, "dunnett", "p_adjusted", term=term)
+        assert row["p_adjusted"] == pytest.approx(expected, abs=1e-5)
+        expected = r_number("r_pairs.csv", name, "dunnett_integrated", "p_adjusted", term=term)
+        assert row["p_adjusted"] == pytest.approx(expected, abs=1e-9)
+        critical = r_number("r_pairs.csv", name, "dunnett_integrated", "critical_95", term="all")
+        margin = (row["conf_high"] - row["conf_low"]) / 2
+        assert margin == pytest.approx(critical * row["std_error"], rel=1e-8)
+        expected = r_number("r_pairs.csv", name, "dunnett", "conf_low_95", term=term)
+        assert row["conf_low"] == pytest.approx(expected, abs=1e-4 * margin)
+
+
+# --- Dunnett's distribution ---------------------------------------------------------------------------------
+
+
+@cache
+def dunnett_by_quadrature(value, count, df):
+    """Two adaptive integrals: over the control's mean, and over the chi of the pooled deviation."""
+
+    def given_deviation(s):
+        def beyond(z):
+            inside = special.ndtr(z + np.sqrt(2) * value * s) - special.ndtr(z - np.sqrt(2) * value * s)
+            return np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * (1 - inside**count)
+
+        return integrate.quad(beyond, -9, 9, epsabs=1e-11, epsrel=1e-10, points=[-3, 0, 3], limit=200)[0]
+
+    density = stats.chi(df, scale=df**-0.5)
+    log_norm = np.log(2) + df / 2 * np.log(df / 2) - special.gammaln(df / 2)
+    ends = density.ppf(1e-13), density.isf(1e-13)
+    cuts = [density.ppf(q) for q in (0.01, 0.3, 0.7)]
+    whole = lambda s: np.exp(log_norm + (df - 1) * np.log(s) - df * s * s / 2) * given_deviation(s)  # noqa: E731
+    return integrate.quad(whole, *ends, epsabs=1e-10, epsrel=1e-9, points=cuts, limit=200)[0]
+
+
+@pytest.mark.parametrize(("value", "count", "df"), [
+    (0.5, 2, 1), (12.7, 1, 1), (30.0, 3, 2), (2.5, 3, 12), (3.5, 9, 40), (1.0, 5, 200), (6.0, 4, 8),
+])  # fmt: skip
+def test_dunnett_sf_equals_quadrature(value, count, df):
+    assert dunnett_sf(value, count, df) == pytest.approx(dunnett_by_quadrature(value, count, df), abs=1e-8)
+
+
+@pytest.mark.parametrize("df", [1, 3, 30, 500])
+@pytest.mark.parametrize("value", [0.0, 0.3, 2.0, 8.0, 60.0])
+def test_dunnett_sf_of_one_comparison_is_students(value, df):
+    assert dunnett_sf(value, 1, df) == pytest.approx(2 * stats.t.sf(value, df), abs=1e-8)
+
+
+def test_dunnett_sf_at_the_ends():
+    assert dunnett_sf(np.inf, 3, 5) == 0
+    assert np.isnan(dunnett_sf(np.nan, 3, 5))
+    assert dunnett_sf(0.0, 3, 5) == pytest.approx(1)
+
+
+# --- each family computed another way -----------------------------------------------------------------------
+
+
+def pairs(values):
+    return list(zip(*pair_indices(values.shape[1]), strict=True))
+
+
+def studentized_range(q, k, df):
+    return pytest.approx(stats.studentized_range.sf(q, k, df), abs=1e-12)
+
+
+def check_paired_t_holm(row, d, t, k):
+    assert row["p_value"] == pytest.approx(t.pvalue, rel=1e-9)
+    limits = t.confidence_interval(1 - 0.05 / (k * (k - 1) / 2))
+    assert (row["conf_low"], row["conf_high"]) == pytest.approx(tuple(limits), rel=1e-9)
+
+
+def check_corrected_t_holm(row, d, t, k):
+    statistic = d.mean() / np.sqrt(d.var(ddof=1) * (1 / len(d) + RATIO))
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(statistic), len(d) - 1), rel=1e-9)
+
+
+def check_games_howell(row, d, t, k):
+    assert row["p_value"] == pytest.approx(t.pvalue, rel=1e-9)
+    assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(t.statistic), k, len(d) - 1)
+    margin = stats.studentized_range.isf(0.05, k, len(d) - 1) * stats.sem(d) / np.sqrt(2)
+    assert row["conf_high"] - row["estimate"] == pytest.approx(margin, rel=1e-6)
+
+
+def check_wilcoxon_holm(row, d, t, k):
+    assert row["p_value"] == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-12)
+
+
+BY_HAND = [check_paired_t_holm, check_corrected_t_holm, check_games_howell, check_wilcoxon_holm]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("check", BY_HAND)
+def test_families_by_hand(check, name):
+    test = check.__name__.removeprefix("check_")
+    values, models = table_of(name), in_order(name)
+    found = compared(means_of(name), test, ratio=RATIO, order=models)
+    for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
+        d = values[:, a] - values[:, b]
+        assert (row["model_a"], row["model_b"]) == (models[a], models[b])
+        assert row["estimate"] == pytest.approx(d.mean(), rel=1e-9)
+        check(row, d, stats.ttest_1samp(d, 0), values.shape[1])
+    if test.endswith("holm"):
+        np.testing.assert_allclose(found["p_adjusted"], multipletests(found["p_value"], method="holm")[1])
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_nemenyi_by_hand(name):
+    values = table_of(name)
+    j, k = values.shape
+    ranks = stats.rankdata(values, axis=1).mean(axis=0)
+    found = compared(means_of(name), "nemenyi", order=in_order(name))
+    for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
+        z = (ranks[a] - ranks[b]) / np.sqrt(k * (k + 1) / (6 * j))
+        assert row["statistic"] == pytest.approx(z, rel=1e-12, abs=1e-14)
+        assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(z), k, np.inf)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_max_t_is_the_kernel(name):
+    found = compared(means_of(name), "max_t", order=in_order(name), rng=3)
+    np.testing.assert_array_equal(found["p_adjusted"], max_t_test(table_of(name), rng=3).p_value)
+
+
+def test_nemenyi_statistic_agrees_with_the_estimate_in_sign():
+    found = compared(frame_of(random_table(12, 3, effect=0.03)), "nemenyi")
+    assert (np.sign(found["statistic"]) == np.sign(found["estimate"])).all()
+
+
+def test_a_ratio_of_0_is_the_plain_paired_t():
+    plain, corrected = (
+        compared(means_of("balanced"), test).drop(columns="test")
+        for test in ("paired_t_holm", "corrected_t_holm")
+    )
+    pd.testing.assert_frame_equal(plain, corrected)
+    given = compared(means_of("balanced"), "paired_t_holm", ratio=0.5).drop(columns="test")
+    pd.testing.assert_frame_equal(plain, given)  # it is for the corrected family alone
+
+
+def test_max_t_interval_is_near_the_tukey_like_one_with_equal_spreads():
+    frame = frame_of(random_table(20, 4, seed=3))
+    found = compared(frame, "max_t")
+    expected = compared(frame, "games_howell")
+    width, expected = (f["conf_high"] - f["estimate"] for f in (found, expected))
+    np.testing.assert_allclose(width, expected, rtol=0.12)
+    few = compared(frame_of(random_table(5, 3)), "max_t")  # 16 arrangements cannot reach .05
+    assert few[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert (few["p_adjusted"] >= 1 / 16).all()
+    assert not few["reject"].any()
+
+
+# --- what holds for every family ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_columns_names_and_types(test):
+    found = compared(means_of("balanced"), test, role="headline")
+    assert tuple(found.columns) == POSTHOC_COLUMNS
+    assert set(found["test"]) == {test}
+    assert set(found["role"]) == {"headline"}
+    assert set(found["response"]) == {"iauprec"}
+    assert found["prior"].isna().all()
+    assert found["reject"].dtype == bool
+    assert (found["reject"] == (found["p_adjusted"] < 0.05)).all()
+    assert found["p_adjusted"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("test", FAMILIES)
+def test_default_order_is_by_falling_means(test):
+    values = random_table(9, 4, seed=1, effect=0.02)[:, [2, 0, 3, 1]]
+    found = compared(frame_of(values, ["c", "a", "d", "b"]), test)
+    assert found[["model_a", "model_b"]].to_numpy().tolist() == [
+        ["d", "c"], ["d", "b"], ["d", "a"], ["c", "b"], ["c", "a"], ["b", "a"],
+    ]  # fmt: skip
+    assert (found["estimate"] > 0).all()
+
+
+@pytest.mark.parametrize("test", FAMILIES)
+def test_order_turns_signs_and_nothing_else(test):
+    frame = means_of("heteroscedastic")
+    models = in_order("heteroscedastic")
+    one, other = (compared(frame, test, order=order) for order in (models, models[::-1]))
+    one = one.set_index(["model_a", "model_b"])
+    other = other.set_index(["model_b", "model_a"]).loc[one.index]
+    np.testing.assert_allclose(one["estimate"], -other["estimate"], rtol=1e-12)
+    np.testing.assert_allclose(one["p_adjusted"], other["p_adjusted"], rtol=1e-9)
+    np.testing.assert_allclose(one["conf_low"], -other["conf_high"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("test", [*T_FAMILIES, "dunnett"])
+@pytest.mark.parametrize("seed", range(5))
+def test_an_interval_without_0_means_rejection(test, seed):
+    frame = frame_of(random_table(8, 4, seed=seed, effect=0.012))
+    found = compared(frame, test)
+    outside = (found["conf_low"] > 0) | (found["conf_high"] < 0)
+    if test in {"games_howell", "dunnett"}:
+        assert (outside == found["reject"]).all()
+    else:  # Bonferroni's intervals beside Holm's decisions
+        assert (found["reject"] | ~outside).all()
+
+
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_a_stricter_level_rejects_less_and_widens(test):
+    frame = frame_of(random_table(20, 3, effect=0.015))
+    loose, strict = (compared(frame, test, alpha=alpha) for alpha in (0.05, 0.005))
+    assert (loose["reject"] | ~strict["reject"]).all()
+    np.testing.assert_array_equal(loose["p_adjusted"], strict["p_adjusted"])
+    if loose["conf_low"].notna().all():
+        assert (strict["conf_low"] < loose["conf_low"]).all()
+
+
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_hostile_names_give_the_same_numbers(test):
+    frame = means_of("balanced")
+    names = {"M1": "a", "M2": "model_b", "M3": "C(m) 'x'"}
+    found = compared(frame.assign(model=frame["model"].map(names)), test)
+    expected = compared(frame, test)
+    assert found["model_a"].tolist() == expected["model_a"].map(names).tolist()
+    pd.testing.assert_frame_equal(
+        found.drop(columns=["model_a", "model_b"]), expected.drop(columns=["model_a", "model_b"])
+    )
+
+
+@pytest.mark.parametrize("test", FAMILIES)
+def test_two_models_are_one_comparison(test):
+    values = random_table(8, 2, effect=0.02)
+    found = compared(frame_of(values), test).iloc[0]
+    if test in T_FAMILIES:
+        assert found["p_adjusted"] == pytest.approx(stats.ttest_rel(*values.T).pvalue, rel=1e-6)
+    if test == "nemenyi":
+        wins = (values[:, 0] > values[:, 1]).sum()
+        z = abs(2 * wins - 8) / np.sqrt(8)
+        assert found["p_adjusted"] == pytest.approx(2 * stats.norm.sf(z), rel=1e-6)
+
+
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+@pytest.mark.parametrize("n_models", [2, 4])
+def test_two_folds(test, n_models):
+    found = compared(frame_of(random_table(2, n_models)), test, alpha=0.005)
+    assert found["p_adjusted"].between(0, 1).all()
+
+
+# --- pairs without variation --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-16])
+@pytest.mark.parametrize("test", FAMILIES)
+def test_identical_models_are_never_told_apart(test, offset):
+    one = random_table(10, 1)
+    values = np.hstack([one, one + offset, random_table(10, 1, seed=5)])
+    found = compared(frame_of(values), test).set_index(["model_a", "model_b"])
+    pair = found.loc[("M0", "M1") if ("M0", "M1") in found.index else ("M1", "M0")]
+    assert not pair["reject"]
+    assert abs(pair["estimate"]) < 1e-15
+    if test in [*T_FAMILIES, "max_t"] or (test == "wilcoxon_holm" and offset == 0):
+        assert np.isnan(pair["p_adjusted"])
+    others = found.drop(index=pair.name)
+    assert others["p_adjusted"].notna().all()
+
+
+@pytest.mark.parametrize("test", T_FAMILIES)
+def test_constant_differences_have_p_0(test):
+    one = random_table(10, 1)
+    found = compared(frame_of(np.hstack([one + 0.02, one])), test, ratio=RATIO).iloc[0]
+    assert (found["statistic"], found["p_adjusted"], found["reject"]) == (np.inf, 0.0, True)
+    assert found["conf_low"] == pytest.approx(0.02)
+
+
+def test_constant_differences_in_rank_families_have_their_smallest_p():
+    one = random_table(10, 1)
+    frame = frame_of(np.hstack([one + 0.02, one]))
+    for test in ("max_t", "wilcoxon_holm"):
+        assert compared(frame, test)["p_adjusted"].iloc[0] == pytest.approx(2.0**-9)
+
+
+def test_dunnett_without_residual_variation():
+    fold = np.linspace(0.6, 0.9, 6)[:, None]
+    found = compared(
+        frame_of(fold + np.array([0.0, 0.0, 0.1])), "dunnett", control="M0", order=["M0", "M1", "M2"]
+    )
+    assert np.isnan(found["p_adjusted"].iloc[0])
+    assert found["p_adjusted"].iloc[1] == 0
+    assert found["reject"].tolist() == [False, True]
+
+
+# --- Dunnett's control, Tukey beside ------------------------------------------------------------------------
+
+
+def test_dunnett_compares_with_the_control_alone():
+    frame = means_of("tiny_variance")
+    found = compared(frame, "dunnett", control="M3", order=["M5", "M1", "M3", "M2", "M4"])
+    assert found["model_a"].tolist() == ["M5", "M1", "M2", "M4"]
+    assert set(found["model_b"]) == {"M3"}
+    tukey = tukey_hsd(two_way_anova(frame)).to_frame()
+    assert found["std_error"].iloc[0] == pytest.approx(tukey["std_error"].iloc[0], rel=1e-9)
+    margin = (found["conf_high"] - found["estimate"]).iloc[0]
+    assert margin < (tukey["conf_high"] - tukey["estimate"]).iloc[0]  # fewer comparisons
+
+
+def test_dunnett_reaches_far_critical_values():
+    found = compared(frame_of(random_table(2, 2)), "dunnett", alpha=0.001)  # t of 1 degree of freedom: 637
+    margin = found["conf_high"] - found["estimate"]
+    assert float(margin.iloc[0] / found["std_error"].iloc[0]) == pytest.approx(
+        stats.t.isf(0.0005, 1), rel=1e-3
+    )
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+def test_errors():
+    frame = frame_of(random_table(5, 3))
+    with pytest.raises(ValueError, match=r"^`method` must be one of paired_t_holm, .*; but got 'tukey'$"):
+        pairwise_comparisons(frame, method="tukey")
+    message = "`control` names the model that method='dunnett' compares with, and goes with it alone"
+    for options in ({"method": "dunnett"}, {"method": "max_t", "control": "M0"}):
+        with pytest.raises(ValueError, match=exact(message)):
+            pairwise_comparisons(frame, **options)
+    with pytest.raises(ValueError, match=exact("`control` must be one of M0, M1, M2; but got 'M9'")):
+        pairwise_comparisons(frame, method="dunnett", control="M9", order=["M0", "M1", "M2"])
+    for order in (["M0", "M1"], ["M0", "M1", "M1"], ["M0", "M1", "M2", "M3"]):
+        message = f"`order` must name every model once, but got {order!r}"
+        with pytest.raises(ValueError, match=exact(message)):
+            pairwise_comparisons(frame, order=order)
+    for alpha in (0, 1, 5):
+        with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1"):
+            pairwise_comparisons(frame, alpha=alpha)
+    for ratio in (-0.25, np.nan):
+        for call in (pairwise_comparisons, bayesian_comparisons):
+            with pytest.raises(
+                ValueError, match=r"^`ratio` must be a number of test cases for each training case"
+            ):
+                call(frame, ratio=ratio)
+    with pytest.raises(ValueError, match="there and finite"):
+        pairwise_comparisons(frame.iloc[1:])
+
+
+# --- the Bayesian correlated t test -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize("ratio", [0.0, 0.25])
+def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
+    frame, values = means_of("heteroscedastic"), table_of("heteroscedastic")
+    found = bayesian_comparisons(frame, rope=rope, ratio=ratio, order=in_order("heteroscedastic"))
+    n = len(values)
+    rho = ratio / (1 + ratio)
+    for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
+        d = values[:, a] - values[:, b]
+        # Corani and Benavoli 2015, eq. 8: St(mu; n - 1, mean, (1 / n + rho / (1 - rho)) s^2)
+        scale = np.sqrt((1 / n + rho / (1 - rho)) * d.var(ddof=1))
+        posterior = lambda mu, d=d, s=scale: stats.t.pdf((mu - d.mean()) / s, n - 1) / s  # noqa: E731
+        options = {"epsabs": 1e-11, "limit": 200}
+        far = {"points": [rope + scale, d.mean() + 5 * scale], **options}
+        expected = integrate.quad(posterior, rope, rope + 4000 * scale, **far)[0]
+        assert row["p_a_ahead"] == pytest.approx(expected, abs=1e-8)
+        assert row["p_equal"] == pytest.approx(integrate.quad(posterior, -rope, rope, **options)[0], abs=1e-8)
+        assert row["rope"] == rope
+    total = found[["p_a_ahead", "p_equal", "p_b_ahead"]].sum(axis=1)
+    np.testing.assert_allclose(total, 1, atol=1e-12)
+
+
+def test_bayesian_posterior_matches_the_one_sided_corrected_t():
+    frame = means_of("balanced")
+    found = bayesian_comparisons(frame, rope=0, ratio=RATIO)
+    corrected = compared(frame, "corrected_t_holm", ratio=RATIO)
+    np.testing.assert_allclose(found["p_b_ahead"], corrected["p_value"] / 2, rtol=1e-9)
+    np.testing.assert_allclose(found["p_equal"], 0, atol=1e-12)
+    assert found[["model_a", "model_b"]].equals(corrected[["model_a", "model_b"]])
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.01, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e-16])
+def test_bayesian_identical_models_are_equal_for_sure(rope, offset):
+    one = random_table(6, 1)
+    found = bayesian_comparisons(frame_of(np.hstack([one, one + offset])), rope=rope).iloc[0]
+    assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == (0, 1, 0)
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.05, (1, 0, 0)), (0.005, (0, 1, 0))])
+def test_bayesian_constant_differences_are_certain(gap, expected):
+    one = random_table(6, 1)
+    found = bayesian_comparisons(frame_of(np.hstack([one, one + gap])), rope=0.01, order=["M1", "M0"]).iloc[0]
+    assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == expected
+
+
+def test_bayesian_rope_must_be_a_difference():
+    for rope in (-0.1, np.nan, np.inf):
+        message = f"`rope` must be a difference that would not matter, 0 or more, but got {rope:g}"
+        with pytest.raises(ValueError, match=exact(message)):
+            bayesian_comparisons(frame_of(random_table(5, 3)), rope=rope)

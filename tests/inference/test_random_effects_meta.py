@@ -1,0 +1,72 @@
+"""Random-effects meta-analysis: what its estimates solve, effects that agree, errors of zero."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skewanova.inference.random_effects import random_effects
+
+EFFECTS, VARIANCES = np.array([0.1, 0.5, -0.2, 0.3]), np.array([0.01, 0.02, 0.04, 0.01])
+
+
+def test_the_variance_between_studies_makes_the_sum_of_squares_what_it_should_be():
+    found = random_effects(EFFECTS, VARIANCES)
+    weight = 1 / (VARIANCES + found.tau**2)
+    mean = np.average(EFFECTS, weights=weight)
+    assert found.tau > 0
+    assert (weight * (EFFECTS - mean) ** 2).sum() == pytest.approx(3)  # Paule and Mandel 1982
+    assert found.estimate == pytest.approx(mean)
+    # Hartung and Knapp's error, whose factor Q / (k - 1) is 1 here.
+    assert found.std_error == pytest.approx(np.sqrt(1 / weight.sum()))
+    assert found.statistic == pytest.approx(found.estimate / found.std_error)
+    assert found.df == 3
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.statistic), 3))
+
+
+def test_heterogeneity_by_its_definitions():
+    found = random_effects(EFFECTS, VARIANCES)
+    weight = 1 / VARIANCES
+    q = (weight * (EFFECTS - np.average(EFFECTS, weights=weight)) ** 2).sum()
+    assert found.q == pytest.approx(q)
+    assert found.q_p_value == pytest.approx(stats.chi2.sf(q, 3))
+    typical = 3 * weight.sum() / (weight.sum() ** 2 - (weight**2).sum())  # Higgins and Thompson 2002
+    assert found.i_sq == pytest.approx(found.tau**2 / (found.tau**2 + typical))
+
+
+def test_studies_that_agree_have_no_variance_between_them():
+    found = random_effects(np.array([0.2, 0.21, 0.19]), VARIANCES[:3])
+    weight = 1 / VARIANCES[:3]
+    assert (found.tau, found.i_sq) == (0.0, 0.0)
+    assert found.estimate == pytest.approx(np.average([0.2, 0.21, 0.19], weights=weight))
+    assert found.std_error == pytest.approx(weight.sum() ** -0.5)
+    alike = random_effects(np.array([0.2, 0.2]), VARIANCES[:2])
+    assert (alike.tau, alike.q, alike.q_p_value) == (0.0, pytest.approx(0.0, abs=1e-20), pytest.approx(1.0))
+
+
+def test_two_studies_by_hand():
+    # Equal errors: Q = (difference)^2 / (2 v), so that v + tau^2 = difference^2 / 2.
+    found = random_effects(np.array([0.0, 0.4]), np.array([0.01, 0.01]))
+    assert found.tau**2 == pytest.approx(0.08 - 0.01)
+    assert found.estimate == pytest.approx(0.2)
+    assert found.std_error == pytest.approx(0.2)
+    assert found.q == pytest.approx(8.0)
+
+
+def test_the_sign_of_the_effects_turns_the_estimate_alone():
+    found, turned = random_effects(EFFECTS, VARIANCES), random_effects(-EFFECTS, VARIANCES)
+    assert turned.estimate == pytest.approx(-found.estimate)
+    assert turned[1:3] + turned[4:] == pytest.approx(found[1:3] + found[4:])
+
+
+@pytest.mark.parametrize("variance", [0.0, np.nan, -0.1])
+def test_a_study_without_an_error_leaves_the_mean_alone(variance):
+    found = random_effects(EFFECTS, np.array([variance, 0.02, 0.04, 0.01]))
+    assert found.estimate == pytest.approx(EFFECTS.mean())
+    assert found.df == 3
+    assert np.isnan([found.std_error, *found[3:]]).all()
+
+
+def test_very_small_errors_leave_the_spread_of_the_effects():
+    found = random_effects(EFFECTS, np.full(4, 1e-12))
+    assert found.tau == pytest.approx(EFFECTS.std(ddof=1))
+    assert found.estimate == pytest.approx(EFFECTS.mean())

@@ -1,0 +1,163 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import INPUTS, REFERENCE, frame_of, means_of, r_number, random_table
+from scipy import optimize, stats
+
+from skewanova import SkewanovaWarning, mixed_model_anova, two_way_anova
+from skewanova.inference.anova import IDENTICAL, NO_RESIDUALS
+
+NO_FOLDS = "the mixed model finds no variation between folds"
+MORE = dict(iter(pd.read_csv(REFERENCE / "r_mixed_inputs.csv").groupby("input")))
+
+
+def row_of(frame):
+    return mixed_model_anova(frame).to_frame().iloc[0]
+
+
+def reml_twin(frame):
+    """Wald F from dense matrices and a search by golden section over the share of variance between folds."""
+    y = frame["iauprec"].to_numpy()
+    y = (y - y.mean()) / y.std()
+    x = pd.get_dummies(frame["model"], drop_first=True, dtype=float)
+    x.insert(0, "mean", 1.0)
+    x = x.to_numpy()
+    z = pd.get_dummies(frame["fold"], dtype=float).to_numpy()
+    n, p = x.shape
+
+    def fit(share):
+        v = share * z @ z.T + (1 - share) * np.eye(n)
+        inverse = np.linalg.inv(v)
+        cov = np.linalg.inv(x.T @ inverse @ x)
+        beta = cov @ x.T @ inverse @ y
+        rest = (y - x @ beta) @ inverse @ (y - x @ beta)
+        deviance = (n - p) * np.log(rest) + np.linalg.slogdet(v)[1] - np.linalg.slogdet(cov)[1]
+        wald = beta[1:] @ np.linalg.solve(cov[1:, 1:], beta[1:]) / (rest / (n - p)) / (p - 1)
+        return deviance, wald
+
+    grid = np.linspace(0, 0.999, 400)
+    at = int(np.argmin([fit(share)[0] for share in grid]))
+    if at == 0:
+        return fit(0.0)[1]
+    ends = grid[at - 1], min(grid[min(at + 1, 399)], 0.9999)
+    best = optimize.minimize_scalar(
+        lambda s: fit(s)[0], bounds=ends, method="bounded", options={"xatol": 1e-12}
+    )
+    return fit(best.x)[1]
+
+
+def with_gaps(values, cells):
+    values = values.copy()
+    for fold, model in cells:
+        values[fold, model] = np.nan
+    return frame_of(values)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_complete_tables_give_the_blocked_f(name):
+    expected, row = two_way_anova(means_of(name)).row("model"), row_of(means_of(name))
+    assert (row["df"], row["df_error"]) == (expected["df"], expected["df_error"])
+    for column in ("statistic", "p_value"):
+        assert row[column] == pytest.approx(expected[column], rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("name", [*INPUTS, "unbalanced", "unbalanced_folds", "smallest", "halves"])
+def test_equals_lme4_to_its_tolerance(name):
+    frame = MORE[name] if name in MORE else means_of(name)
+    assert row_of(frame)["statistic"] == pytest.approx(
+        r_number("r_mixed.csv", name, "mixed", "statistic"), rel=1e-7
+    )
+
+
+def test_no_variation_between_folds_equals_lme4_and_is_remarked_on():
+    assert r_number("r_mixed.csv", "boundary", "mixed", "variance_ratio") == 0
+    with pytest.warns(SkewanovaWarning, match=f"^{NO_FOLDS}$"):
+        result = mixed_model_anova(MORE["boundary"])
+    assert result.warnings == (NO_FOLDS,)
+    expected = r_number("r_mixed.csv", "boundary", "mixed", "statistic")
+    assert result.to_frame()["statistic"].iloc[0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_missing_cells_equal_dense_likelihood(seed):
+    rng = np.random.default_rng(seed)
+    cells = [(int(rng.integers(9)), int(rng.integers(4))) for _ in range(6)]
+    frame = with_gaps(random_table(9, 4, seed=seed, effect=0.01), cells)
+    row = row_of(frame)
+    assert row["statistic"] == pytest.approx(reml_twin(frame), rel=1e-6)
+    assert row["df_error"] == len(frame) - 9 - 4 + 1
+    assert row["p_value"] == pytest.approx(stats.f.sf(row["statistic"], 3, row["df_error"]), rel=1e-12)
+
+
+def test_a_fold_with_one_cell_adds_little():
+    values = random_table(10, 3, seed=2, effect=0.01)
+    almost = with_gaps(values, [(9, 0), (9, 1)])
+    without = frame_of(values[:9])
+    assert row_of(almost)["statistic"] == pytest.approx(row_of(without)["statistic"], rel=0.3)
+
+
+def test_order_names_and_units_do_not_matter():
+    frame = with_gaps(random_table(8, 3, seed=4, effect=0.01), [(0, 0), (3, 2)])
+    expected = row_of(frame)["statistic"]
+    names = {"M0": "C(f)", "M1": "y", "M2": "m]"}
+    shuffled = frame.assign(model=frame["model"].map(names)).sample(frac=1, random_state=0)
+    assert row_of(shuffled)["statistic"] == pytest.approx(expected, rel=1e-9)
+    assert row_of(frame.assign(iauprec=1e-6 * frame["iauprec"]))["statistic"] == pytest.approx(
+        expected, rel=1e-6
+    )
+    labelled = frame.assign(fold=frame["fold"].map(str).astype("category"))
+    assert row_of(labelled)["statistic"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_row():
+    result = mixed_model_anova(means_of("unbalanced"), role="check")
+    row = result.to_frame().iloc[0]
+    assert (row["test"], row["role"], row["term"], row["response"]) == ("mixed", "check", "model", "iauprec")
+    assert np.isnan(row["sum_sq"])
+    assert result.warnings == ()
+
+
+# --- degenerate tables --------------------------------------------------------------------------------------
+
+FOLD = np.linspace(0.6, 0.9, 8)[:, None]
+
+
+@pytest.mark.parametrize("level", [FOLD, np.full((8, 1), 0.7)])
+def test_identical_models_are_undefined(level):
+    with pytest.warns(SkewanovaWarning, match="identical in every fold"):
+        result = mixed_model_anova(with_gaps(np.tile(level, 3), [(0, 0), (5, 2)]))
+    assert result.warnings == (IDENTICAL,)
+    assert result.to_frame()[["statistic", "p_value"]].isna().all(axis=None)
+
+
+def test_constant_differences_have_p_0():
+    with pytest.warns(SkewanovaWarning, match="no residual variation"):
+        result = mixed_model_anova(with_gaps(FOLD + 0.02 * np.arange(3), [(0, 0)]))
+    assert result.warnings == (NO_RESIDUALS,)
+    assert result.to_frame()["statistic"].iloc[0] == np.inf
+    assert result.to_frame()["p_value"].iloc[0] == 0
+
+
+def test_nearly_constant_differences():
+    noise = 1e-5 * np.random.default_rng(0).normal(size=(8, 3))
+    frame = frame_of(FOLD + 0.02 * np.arange(3) + noise)
+    assert row_of(frame)["statistic"] == pytest.approx(
+        two_way_anova(frame).row("model")["statistic"], rel=1e-6
+    )
+
+
+def test_errors():
+    values = random_table(3, 2)
+    too_few = "^a mixed model needs 2 models, 2 folds and cells to spare, but has "
+    for cells, told in (
+        (frame_of(values[:, :1]), "1 models, 3 folds and 3 cells"),
+        (frame_of(values[:1]), "2 models, 1 folds and 2 cells"),
+        (with_gaps(values, [(0, 0), (1, 1)]), "2 models, 3 folds and 4 cells"),
+    ):
+        with pytest.raises(ValueError, match=too_few + told):
+            mixed_model_anova(cells)
+    message = r"^every \(model, fold\) must stand once in the frame, with a finite `iauprec`$"
+    frame = frame_of(values)
+    for broken in (pd.concat([frame, frame.iloc[:1]]), frame.assign(iauprec=[np.nan, *frame["iauprec"][1:]])):
+        with pytest.raises(ValueError, match=message):
+            mixed_model_anova(broken)

@@ -1,0 +1,130 @@
+"""Mean ranks and groups: ranks by counting, cliques by every subset, Demsar's printed critical values."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import pairwise_comparisons, rank_comparison
+from skewanova.base.checks import InputError
+from skewanova.inference.ranks import RANK_COLUMNS
+
+# Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
+DEMSAR = {
+    0.05: (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164),
+    0.10: (1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920),
+}
+
+
+def long(values):
+    """Frame of a table of folds and models named A, B, ..."""
+    return pd.DataFrame(
+        [
+            {"model": chr(65 + j), "fold": i + 1, "iauprec": value}
+            for i, row in enumerate(values)
+            for j, value in enumerate(row)
+        ]
+    )
+
+
+def table(n_folds, n_models, seed, *, step=0.5, decimals=1):
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(size=(n_folds, n_models)) + step * np.arange(n_models), decimals)
+
+
+def slow_ranks(values):
+    """Rank by counting: one, and one for each better model, and a half for each tied one."""
+    better = (values[:, None, :] > values[:, :, None]).sum(axis=2)
+    tied = (values[:, None, :] == values[:, :, None]).sum(axis=2) - 1
+    return (1 + better + tied / 2).mean(axis=0)
+
+
+def slow_cliques(models, different):
+    """Every subset of two or more without a differing pair, unless a larger one holds it."""
+    alike = [
+        set(subset)
+        for size in range(2, len(models) + 1)
+        for subset in combinations(models, size)
+        if not any(frozenset(pair) in different for pair in combinations(subset, 2))
+    ]
+    return {frozenset(s) for s in alike if not any(s < other for other in alike)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_are_counted_with_ties_shared(seed):
+    values = table(8, 5, seed, decimals=0)
+    found = rank_comparison(long(values))
+    assert tuple(found.to_frame()) == RANK_COLUMNS
+    expected = dict(zip("ABCDE", slow_ranks(values), strict=True))
+    assert found.to_frame().set_index("model")["mean_rank"].to_dict() == pytest.approx(expected)
+    assert found.ranks["mean_rank"].is_monotonic_increasing
+    assert (found.n_folds, found.models) == (8, tuple("ABCDE"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("test", ["nemenyi", "paired_t_holm"])
+def test_cliques_are_the_largest_groups_alike(seed, test):
+    frame = long(table(12, 6, seed, step=0.6))
+    posthoc = pairwise_comparisons(frame, method=test)
+    found = rank_comparison(frame, posthoc, test=test)
+    rejected = posthoc[posthoc["reject"]]
+    different = {frozenset(pair) for pair in zip(rejected["model_a"], rejected["model_b"], strict=True)}
+    assert different  # else the comparison says nothing
+    assert {frozenset(clique) for clique in found.cliques} == slow_cliques("ABCDEF", different)
+    groups = found.ranks.set_index("model")["group"]
+    for pair in combinations("ABCDEF", 2):
+        assert bool(set(groups[pair[0]]) & set(groups[pair[1]])) == (frozenset(pair) not in different)
+
+
+@pytest.mark.parametrize("alpha", DEMSAR)
+@pytest.mark.parametrize("n_models", range(2, 11))
+def test_critical_difference_is_demsars(alpha, n_models):
+    found = rank_comparison(long(table(5, n_models, 0, decimals=6)), alpha=alpha)
+    printed = DEMSAR[alpha][n_models - 2] * np.sqrt(n_models * (n_models + 1) / (6 * 5))
+    assert found.critical_difference == pytest.approx(printed, abs=0.0006 * printed)
+
+
+def test_demsars_example():
+    # Demsar 2006, section 3.2.2: four classifiers, 14 data sets; CD 1.25 at .05 and 1.12 at .10
+    frame = long(table(14, 4, 1))
+    assert rank_comparison(frame).critical_difference == pytest.approx(1.25, abs=0.005)
+    assert rank_comparison(frame, alpha=0.10).critical_difference == pytest.approx(1.12, abs=0.005)
+
+
+def test_nemenyi_tells_apart_exactly_what_lies_beyond_the_critical_difference():
+    found = rank_comparison(long(table(10, 7, 3)))
+    ranks = found.ranks.set_index("model")["mean_rank"]
+    groups = found.ranks.set_index("model")["group"]
+    apart = [abs(ranks[a] - ranks[b]) > found.critical_difference for a, b in combinations(ranks.index, 2)]
+    told = [not set(groups[a]) & set(groups[b]) for a, b in combinations(ranks.index, 2)]
+    assert apart == told
+    assert any(apart)
+    assert not all(apart)
+
+
+def test_other_families_have_no_critical_difference():
+    frame = long(table(6, 3, 0))
+    posthoc = pairwise_comparisons(frame, method="max_t")
+    found = rank_comparison(frame, posthoc, test="max_t")
+    assert np.isnan(found.critical_difference)
+    assert found.test == "max_t"
+
+
+def test_what_cannot_be_grouped_is_refused():
+    frame = long(table(6, 3, 0))
+    posthoc = pairwise_comparisons(frame, method="nemenyi")
+    dunnett = pairwise_comparisons(frame, method="dunnett", control="A")
+    for options, message in (
+        ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
+        ({"posthoc": posthoc, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
+        ({"posthoc": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
+        ({"posthoc": posthoc.drop(columns="reject")}, "`posthoc` must have the column reject"),
+        ({"posthoc": posthoc.replace("A", "Z")}, "`posthoc` must name models of the first frame"),
+        ({"alpha": 0.0}, "`alpha` must"),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            rank_comparison(frame, **options)
+    with pytest.raises(InputError, match="for every model in every fold"):
+        rank_comparison(frame.iloc[1:])

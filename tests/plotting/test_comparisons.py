@@ -1,0 +1,226 @@
+"""Critical-difference diagram and matrix of p-values: every number drawn is one of the frame."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import rgb_to_hsv, to_rgb, to_rgba
+from matplotlib.figure import Figure
+from plot_checks import HOSTILE, assert_fits, fold_frame, legend_texts, texts
+
+from skewanova import pairwise_comparisons, plot_critical_difference, plot_p_values, rank_comparison
+from skewanova.base.checks import InputError, InputTypeError
+from skewanova.plotting.comparisons import SHADES
+from skewanova.plotting.looks import model_labels, model_markers, model_palette
+
+mpl.use("Agg")
+NAMES = ("B", "A", "D", "C")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def pair(a, b, estimate, p, **other):
+    row = {"test": "tukey", "response": "iauprec", "prior": np.nan, "model_a": a, "model_b": b}
+    return {**row, "estimate": estimate, "p_adjusted": p, **other}
+
+
+def posthoc():
+    return pd.DataFrame([pair("A", "B", 0.1, 0.003), pair("A", "C", 0.05, 0.02), pair("B", "C", -0.05, 0.4)])
+
+
+def dots(ax):
+    """The bars as (ranks, height)."""
+    found = [line for line in ax.lines if line.get_linewidth() == 3.2]
+    return [(np.asarray(line.get_xdata()), float(np.asarray(line.get_ydata())[0])) for line in found]
+
+
+def at_rank(ax):
+    """Markers on the axis as (rank, colour, marker)."""
+    found = [line for line in ax.lines if line.get_linestyle() == "None"]
+    return [(float(line.get_xdata()[0]), to_rgba(line.get_color()), line.get_marker()) for line in found]
+
+
+# ---------------------------------------------------------------- critical difference
+
+
+@pytest.mark.parametrize("n_models", [2, 3, 8, 12])
+def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
+    names = [f"m{i}" for i in range(n_models)][::-1]
+    found = rank_comparison(fold_frame(names))
+    ax = plot_critical_difference(found)
+    assert_fits(ax.figure)
+    expected = [
+        (rank, to_rgba(model_palette(names)[model]), model_markers(names)[model])
+        for model, rank in zip(found.ranks["model"], found.ranks["mean_rank"], strict=True)
+    ]
+    assert at_rank(ax) == expected  # in the colours of the table's order, not of the ranks'
+    rank = found.ranks.set_index("model")["mean_rank"]
+    drawn = [x.tolist() for x, _ in dots(ax)]
+    assert drawn == [rank[list(clique)].tolist() for clique in found.cliques]
+    named = [text for text in texts(ax) if text.startswith("m")]
+    assert named == [f"{model}  {rank[model]:.2f}" for model in found.ranks["model"]]
+    assert ax.get_xlim() == (1, n_models)
+    elbows = [line for line in ax.lines if len(line.get_xdata()) == 3 and line.get_linewidth() == 1.3]
+    ends = [(float(line.get_xdata()[0]), line.get_marker(), line.get_xdata()[2]) for line in elbows]
+    half = -(-n_models // 2)
+    assert ends == [(x, mark, 1 if i < half else n_models) for i, (x, _, mark) in enumerate(expected)]
+
+
+def test_bars_of_one_row_do_not_touch():
+    found = rank_comparison(fold_frame([f"m{i}" for i in range(12)], 12))
+    rows = {}
+    for ranks, height in dots(plot_critical_difference(found)):
+        rows.setdefault(height, []).append((ranks.min(), ranks.max()))
+    assert len(rows) > 1
+    for spans in rows.values():
+        spans.sort()
+        assert all(end < start for (_, end), (start, _) in pairwise(spans))
+
+
+def test_ruler_has_the_length_of_the_critical_difference():
+    found = rank_comparison(fold_frame([f"m{i}" for i in range(6)], 10))
+    ax = plot_critical_difference(found)
+    (ruler,) = [line for line in ax.lines if line.get_marker() == "|"]
+    assert np.ptp(ruler.get_xdata()) == pytest.approx(found.critical_difference)
+    assert f"CD = {found.critical_difference:.2f} (level 0.05)" in texts(ax)
+
+
+def test_ruler_that_would_not_fit_is_said_in_words():
+    ax = plot_critical_difference(rank_comparison(fold_frame("AB", 2)))
+    assert not [line for line in ax.lines if line.get_marker() == "|"]
+    assert "CD = 1.39 (level 0.05): wider than the axis" in texts(ax)
+
+
+def test_a_comparison_is_taken_with_any_family_of_all_pairs():
+    frame = fold_frame(NAMES)
+    families = pd.concat([pairwise_comparisons(frame, method=m) for m in ("nemenyi", "paired_t_holm")])
+    result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.1})
+    ax = plot_critical_difference(result, test="paired_t_holm", ax=Figure().subplots())
+    assert plt.get_fignums() == []
+    assert (
+        ax.get_title(loc="left")
+        == "Mean ranks over 6 folds, 1 = best\nBars: no difference found (Paired t, Holm)"
+    )
+    assert not any("CD" in text for text in texts(ax))
+    assert any("(level 0.1)" in text for text in texts(plot_critical_difference(result)))
+    with pytest.raises(InputError, match="`test` must be one of nemenyi, paired_t_holm; but got 'tukey'"):
+        plot_critical_difference(result, test="tukey")
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    ax = plot_critical_difference(rank_comparison(fold_frame(HOSTILE)))
+    assert_fits(ax.figure)
+    shown = [text.rsplit("  ", 1)[0] for text in texts(ax)]
+    assert set(model_labels(HOSTILE).values()) <= set(shown)
+
+
+@pytest.mark.parametrize("wrong", [3, fold_frame("AB"), SimpleNamespace(iauprec=fold_frame("AB"))])
+def test_without_pairs_there_is_no_diagram(wrong):
+    with pytest.raises(InputTypeError, match="takes a RankComparison or a result that has `iauprec` and"):
+        plot_critical_difference(wrong)
+    assert plt.get_fignums() == []
+
+
+# ---------------------------------------------------------------- p-values
+
+
+def cells(ax):
+    """Colour of each cell by (column, row)."""
+    return {
+        tuple(np.round(patch.get_path().get_extents().corners().mean(axis=0), 6)): patch.get_facecolor()
+        for patch in ax.patches
+    }
+
+
+def test_cells_hold_p_and_the_difference_in_three_shades():
+    ax = plot_p_values(posthoc(), ax=Figure(figsize=(6, 5)).subplots())
+    found = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert found == {(0, 1): "0.003\n+0.100", (0, 2): "0.020\n+0.050", (1, 2): "0.40\n-0.050"}
+    light, middle, dark = map(to_rgba, SHADES)
+    assert cells(ax) == {(0.0, 1.0): dark, (0.0, 2.0): middle, (1.0, 2.0): light}
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["B", "C"]
+    assert legend_texts(ax) == ["p < 0.005", "0.005 ≤ p < 0.05", "p ≥ 0.05"]
+
+
+def test_shades_are_one_hue_from_light_to_dark():
+    value = [rgb_to_hsv(to_rgb(shade))[2] for shade in SHADES]
+    luminance = [np.dot(to_rgb(shade), (0.2126, 0.7152, 0.0722)) for shade in SHADES]
+    assert value == sorted(value, reverse=True)
+    assert np.diff(luminance).max() < -0.2  # told apart in greyscale
+    assert all(to_rgb(shade)[2] >= max(to_rgb(shade)[:2]) for shade in SHADES)  # neither red nor green
+
+
+@pytest.mark.parametrize(("alpha", "shade"), [(0.05, 1), (0.5, 2), (0.01, 0)])
+def test_levels_follow_alpha(alpha, shade):
+    one = pd.DataFrame([pair("A", "B", 0.1, 0.03)])
+    ax = plot_p_values(one, alpha=alpha)
+    assert list(cells(ax).values()) == [to_rgba(SHADES[shade])]
+    result = SimpleNamespace(posthoc=one, settings={"alpha": alpha})
+    assert cells(plot_p_values(result)) == cells(ax)
+
+
+def test_pairs_against_the_order_are_turned_round():
+    frame = pd.DataFrame([pair("A", "B", 0.1, 0.2), pair("C", "B", 0.3, 0.2), pair("C", "A", 0.2, 0.2)])
+    drawn = {tuple(text.get_position()): text.get_text() for text in plot_p_values(frame).texts}
+    # A, C, B by first appearance: columns before rows, so C - A becomes A - C
+    assert drawn[0, 1] == "0.20\n-0.200"
+    assert drawn[1, 2] == "0.20\n+0.300"
+
+
+def test_unknown_p_is_hatched():
+    (patch,) = plot_p_values(pd.DataFrame([pair("A", "B", 0.0, np.nan)])).patches
+    assert patch.get_hatch()
+    assert to_rgba(patch.get_facecolor()) == to_rgba("white")
+
+
+def test_one_family_at_one_prior_is_drawn():
+    rows = [pair("A", "B", 0.1, p, test=t, response=r, prior=at) for p, t, r, at in (
+        (0.1, "tukey", "auprec", 0.5), (0.2, "tukey", "auprec", 0.1), (0.3, "max_t", "iauprec", np.nan),
+    )]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    assert texts(plot_p_values(frame)) == ["0.30\n+0.100"]
+    ax = plot_p_values(frame, test="tukey", prior=0.1)
+    assert texts(ax) == ["0.20\n+0.100"]
+    assert ax.get_title(loc="left") == "Adjusted p\nTukey HSD, 2-way mean square"
+    assert "AUPREC\nat prior 0.1" in ax.get_legend().get_title().get_text()
+
+
+@pytest.mark.parametrize("names", [NAMES[:2], NAMES, HOSTILE, [f"m{i}" for i in range(12)]])
+def test_matrices_of_any_size_fit_and_hold_every_pair(names):
+    frame = pairwise_comparisons(fold_frame(names, 10), method="paired_t_holm")
+    ax = plot_p_values(frame)
+    assert_fits(ax.figure)
+    assert len(ax.patches) == len(ax.texts) == len(frame)
+    renderer = ax.figure.canvas.get_renderer()
+    for text, patch in zip(ax.texts, ax.patches, strict=True):
+        inner, outer = text.get_window_extent(renderer), patch.get_window_extent(renderer)
+        assert inner.width <= outer.width
+        assert inner.height <= outer.height
+
+
+def test_small_cells_leave_the_numbers_out():
+    frame = pairwise_comparisons(fold_frame([f"m{i}" for i in range(30)], 4), method="paired_t_holm")
+    ax = plot_p_values(frame, ax=Figure(figsize=(5, 5)).subplots())
+    assert list(ax.texts) == []
+    assert len(ax.patches) == len(frame)
+
+
+def test_wrong_input_is_named():
+    for frame, options, message in (
+        (posthoc().drop(columns="p_adjusted"), {}, "`plot_p_values` draws the columns .* lacks p_adjusted"),
+        (posthoc().iloc[:0], {}, "needs at least one row"),
+        (posthoc(), {"alpha": 2.0}, "`alpha` must"),
+        (posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
+        (pd.concat([posthoc(), posthoc()]), {}, "every pair of a test once, but repeats some"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plot_p_values(frame, **options)

@@ -1,0 +1,155 @@
+"""Beta priors from stated quantiles: recovered, refused, and read from the command line."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import skewanova as sa
+from skewanova.priors.elicitation import fitted_quantiles
+from skewanova.priors.weightings import parse_deployment_prior
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def beta_cdf(a, b, x):
+    """Twin: the density of the log-odds by quadrature, on either side of x."""
+    top, width = np.log(a / b), 40 * (np.sqrt(1 / a + 1 / b) + 1 / a + 1 / b)
+    at = np.log(x / (1 - x))
+    node, weight = np.polynomial.legendre.leggauss(20)
+
+    def area(low, high):
+        edges = np.linspace(low, high, 801)
+        odds = edges[:-1, None] + np.diff(edges)[:, None] * (1 + node) / 2
+        log_density = a * (odds - top) - (a + b) * (np.logaddexp(0, odds) - np.logaddexp(0, top))
+        return float(np.diff(edges) @ np.exp(log_density) @ weight)
+
+    below, above = area(top - width, at), area(at, top + width)
+    return below / (below + above)
+
+
+shares = st.tuples(st.integers(1, 998), st.integers(1, 998)).filter(lambda p: p[0] != p[1])
+tenths = st.integers(-9, 40)
+
+
+@given(shares, tenths, tenths)
+def test_quantiles_of_any_beta_prior_are_recovered(share, log_a, log_b):
+    p = np.sort(share) / 999
+    a, b = 10 ** (log_a / 10), 10 ** (log_b / 10)
+    q = fitted_quantiles(a, b, p)
+    assume(q[0] > 1e-12 and q[1] < 1 - 1e-6 and q[1] > q[0] * (1 + 1e-6))
+    found = sa.BetaPrior.from_quantiles(dict(zip(p.tolist(), q.tolist(), strict=True)))
+    slip = (stats.beta.cdf(q, found.a, found.b) - p) / stats.beta.pdf(q, found.a, found.b)
+    np.testing.assert_allclose(slip / q, 0, atol=1e-9)  # how far its quantiles lie from those stated
+
+
+def test_quantiles_where_scipy_has_none():
+    """betaincinv(1 + 3e-16, 1, 0.328) is 0.5 in scipy 1.17."""
+    found = sa.BetaPrior.from_quantiles({0.001: 0.001, 0.328: 0.328})
+    assert (found.a, found.b) == (pytest.approx(1), pytest.approx(1))
+
+
+@pytest.mark.parametrize(
+    "quantiles",
+    [
+        {0.05: 0.02, 0.95: 0.15},
+        {0.05: 1e-4, 0.95: 3e-4},
+        {0.01: 1e-5, 0.99: 1e-4},
+        {0.05: 1e-4, 0.95: 0.5},
+        {0.5: 0.5, 0.9: 0.9999},
+        {0.95: 0.15, 0.05: 0.02},
+        {0.5: 1e-4, 0.95: 1.01e-4},
+    ],
+)
+def test_two_quantiles_are_met_exactly(quantiles):
+    found = sa.BetaPrior.from_quantiles(quantiles)
+    for share, prior in quantiles.items():
+        assert beta_cdf(found.a, found.b, prior) == pytest.approx(share, rel=1e-9)
+
+
+def test_more_quantiles_that_agree_are_met_exactly():
+    p = np.array([0.05, 0.25, 0.5, 0.95])
+    stated = dict(zip(p.tolist(), stats.beta.ppf(p, 2, 30).tolist(), strict=True))
+    found = sa.BetaPrior.from_quantiles(stated)
+    assert (found.a, found.b) == (pytest.approx(2, rel=1e-7), pytest.approx(30, rel=1e-7))
+
+
+def test_more_quantiles_are_fitted_by_least_squares_in_the_log_odds():
+    stated = {0.05: 0.02, 0.5: 0.075, 0.95: 0.15}
+    with pytest.warns(sa.SkewanovaWarning, match=r"^the closest beta distribution has the quantiles 0\.05: "):
+        found = sa.BetaPrior.from_quantiles(stated)
+
+    def loss(a, b):
+        q = stats.beta.ppf(list(stated), a, b)
+        target = np.array(list(stated.values()))
+        return float(((np.log(q / (1 - q)) - np.log(target / (1 - target))) ** 2).sum())
+
+    best = loss(found.a, found.b)
+    for shift in (0.99, 1.01):
+        for other in (0.99, 1.0, 1.01):
+            assert loss(found.a * shift, found.b * other) > best
+            assert loss(found.a * other, found.b * shift) > best
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "message"),
+    [
+        ({0.5: 0.1}, "`quantiles` must hold at least two, but got 1"),
+        (
+            {0.05: 0.2, 0.95: 0.1},
+            "`quantiles` must rise with their shares, but got {0.05: 0.2, 0.95: 0.1}",
+        ),
+        (
+            {0.05: 0.2, 0.95: 0.2},
+            "`quantiles` must rise with their shares, but got {0.05: 0.2, 0.95: 0.2}",
+        ),
+        ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
+        (
+            {0.05: 1e-12, 0.95: 0.999},
+            "`quantiles` must leave shapes of at least 0.1, but {0.05: 1e-12, 0.95: 0.999} would need "
+            "beta(0.0978, 0.253); narrow the quantiles",
+        ),
+        (
+            {0.05: 0.1, 0.95: 0.1 + 1e-13},
+            "`quantiles` lie too close together for a beta prior: {0.05: 0.1, 0.95: 0.10000000000010001}",
+        ),
+    ],
+)
+def test_quantiles_that_no_prior_has(quantiles, message):
+    with pytest.raises(ValueError, match=exact(message)):
+        sa.BetaPrior.from_quantiles(quantiles)
+
+
+def test_quantiles_far_from_any_beta_prior_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^`quantiles` are not those of a beta distribution: the closest has"
+    ):
+        sa.BetaPrior.from_quantiles({0.25: 0.02, 0.5: 0.05, 0.75: 0.4})
+
+
+def test_quantiles_must_be_a_mapping():
+    with pytest.raises(TypeError, match=r"^`quantiles` must map shares to priors"):
+        sa.BetaPrior.from_quantiles([(0.05, 0.02), (0.95, 0.15)])
+
+
+def test_quantiles_on_the_command_line():
+    found = parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15")
+    assert found == sa.BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})
+
+
+@pytest.mark.parametrize("text", ["quantiles:0.05", "quantiles:a=0.1:b=0.2", "quantiles:1=2=3"])
+def test_other_forms_on_the_command_line(text):
+    with pytest.raises(ValueError, match=r"^a deployment prior is LOW:HIGH, .* or quantiles:SHARE=PRIOR"):
+        parse_deployment_prior(text)
+
+
+def test_a_share_stands_once():
+    with pytest.raises(
+        ValueError, match=r"^every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2$"
+    ):
+        parse_deployment_prior("quantiles:0.5=0.1:0.5=0.2")

@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+from scipy.special import expit
+from strategies import ranges
+
+from skewanova.priors import quadrature as priors_quadrature
+from skewanova.priors.quadrature import LARGEST_PRIOR, SMALLEST_PRIOR, beta_nodes, log_skew_nodes
+
+
+def test_log_skew():
+    assert priors_quadrature.log_skew(0.5) == 0.0
+    assert priors_quadrature.log_skew(0.2) == pytest.approx(np.log(4), rel=1e-15)
+    assert priors_quadrature.log_skew(0.0) == np.inf
+    assert priors_quadrature.log_skew(1.0) == -np.inf
+
+
+def test_nodes_stay_strictly_between_0_and_1():
+    at = priors_quadrature.prior_at(np.array([-1e4, -800.0, 0.0, 37.0, 40.0, 1e4]))
+    assert at.tolist() == [SMALLEST_PRIOR, SMALLEST_PRIOR, 0.5, *[LARGEST_PRIOR] * 3]
+    assert 0 < SMALLEST_PRIOR < LARGEST_PRIOR < 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-0.5, 0.5), (1.0, 3.0), (-7.0, 14.0), (-30.0, 30.0), (0.0, 690.0)]
+)
+def test_log_skew_rule_integrates_what_is_analytic_within_pi(low, high):
+    nodes, step = log_skew_nodes(low, high, [])
+    assert ((nodes > low) & (nodes < high)).all()
+    assert (step > 0).all()
+    assert step.sum() == pytest.approx(high - low, rel=1e-14)
+    assert step @ nodes == pytest.approx((high**2 - low**2) / 2, rel=1e-14, abs=1e-13)
+    # the logistic function, its poles at distance pi as those of precision: integral of log(1 + e^v)
+    truth = np.logaddexp(0, high) - np.logaddexp(0, low)
+    assert step @ expit(nodes) == pytest.approx(truth, rel=1e-14)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-7.0, 14.0), (-14.0, 7.0)])
+def test_log_skew_rule_integrates_exponentials(low, high):
+    """Weights of a uniform skew, almost all at one end of a wide range."""
+    nodes, step = log_skew_nodes(low, high, [])
+    assert step @ np.exp(nodes) == pytest.approx(np.exp(high) - np.exp(low), rel=2e-14)
+
+
+@pytest.mark.parametrize("same", [0.0, 3.5])
+def test_log_skew_rule_of_one_point(same):
+    nodes, step = log_skew_nodes(same, same, [0.3])
+    assert nodes.tolist() == [same]
+    assert step.tolist() == [1.0]
+
+
+@given(ranges(), st.lists(st.integers(1, 999).map(lambda k: k / 1000), max_size=4))
+def test_breaks_are_panel_edges(limits, breaks):
+    low, high = (priors_quadrature.log_skew(p) for p in reversed(limits))
+    nodes, step = log_skew_nodes(low, high, breaks)
+    assert step.sum() == pytest.approx(high - low, rel=1e-13)
+    for cut in map(priors_quadrature.log_skew, breaks):
+        if low < cut < high:
+            kink = ((cut - low) ** 2 + (high - cut) ** 2) / 2
+            assert step @ np.abs(nodes - cut) == pytest.approx(kink, rel=1e-12)
+
+
+def test_breaks_outside_the_range_change_nothing():
+    plain, broken = (log_skew_nodes(0.0, 2.0, cuts)[0] for cuts in ([], [0.0, 1.0, 0.001, 0.9, -3.0]))
+    assert plain.tolist() == broken.tolist()
+
+
+def test_breaks_may_be_a_generator():
+    nodes, step = log_skew_nodes(-1.0, 1.0, (p for p in [0.5, 0.5]))
+    assert step @ np.abs(nodes) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_panels_are_no_wider_than_asked():
+    edges = priors_quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[8.5, -1.0, 10.0])
+    assert edges[0] == 0.0
+    assert edges[-1] == 9.0
+    assert 8.5 in edges
+    assert np.diff(edges).max() <= 4.0
+    assert (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (2000, 3000), (1e5, 3e5), (0.1, 1e6), (5, 0.1)])
+def test_beta_rule(a, b):
+    priors, weights = beta_nodes(a, b, [])
+    assert ((priors > 0) & (priors < 1)).all()
+    assert (weights > 0).all()
+    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
+    assert len(priors) < 20_000
+
+
+def test_normalised():
+    assert priors_quadrature.normalised(np.array([1.0, 3.0])).tolist() == [0.25, 0.75]
+
+
+# --- no more nodes than needed, and no fewer ----------------------------------------------------------------
+
+
+def test_panels_are_even_between_the_cuts_and_as_few_as_their_width_allows():
+    edges = priors_quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[5.0, 5.0, 9.0, 0.0])
+    assert edges.tolist() == [0.0, 2.5, 5.0, 9.0]
+    assert priors_quadrature._panel_edges(0.0, 8.0, width=4.0, cuts=[]).tolist() == [0.0, 4.0, 8.0]
+    assert priors_quadrature._panel_edges(0.0, 8.1, width=4.0, cuts=[]) == pytest.approx([0, 2.7, 5.4, 8.1])
+
+
+@pytest.mark.parametrize(("width", "count"), [(0.5, 1), (3.0, 1), (4.0, 1), (4.1, 2), (9.0, 3)])
+def test_nodes_are_two_more_than_the_poles_at_distance_pi_ask_for(width, count):
+    nodes, _ = log_skew_nodes(-1.0, width - 1.0, [])
+    each, rest = divmod(len(nodes), count)
+    assert rest == 0
+    # Error of n nodes: rho^(-2 n), with rho the sum of the half-axes of the ellipse through the nearest pole.
+    height = np.pi / (width / count / 2)
+    rho = height + np.sqrt(1 + height**2)
+    assert rho ** (-2.0 * (each - 2)) <= 1e-18 < rho ** (-2.0 * (each - 3))
+
+
+SHAPES = [(0.1, 0.1), (2, 30), (2000, 3000), (0.5, 8)]
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_panels_hold_all_but_1e18_of_the_weight(a, b, monkeypatch):
+    asked = {}
+
+    def noted(low, high, *, width, cuts):
+        asked.update(low=low, high=high, width=width)
+        return edges(low, high, width=width, cuts=cuts)
+
+    edges = priors_quadrature._panel_edges
+    monkeypatch.setattr(priors_quadrature, "_panel_edges", noted)
+    beta_nodes(a, b, [])
+    spread = np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))  # of the log-odds
+    # Ten spreads, and what it takes an exponential tail to fall by 1e-18 e^-3 on either side.
+    tail = np.log(1e18) + 3
+    assert asked["low"] == pytest.approx(np.log(a / b) - 10 * spread - tail / a)
+    assert asked["high"] == pytest.approx(np.log(a / b) + 10 * spread + tail / b)
+    assert asked["width"] == pytest.approx(2 * spread if spread < 1 else 2.0)
+    law = stats.beta(a, b)
+    assert law.logcdf(special.expit(asked["low"])) < np.log(1e-17)
+    assert law.logsf(1 - special.expit(-asked["high"])) < np.log(1e-17)
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_rule_has_the_moments_and_shares_of_the_beta_law(a, b):
+    cut = float(stats.beta.ppf(0.3, a, b))
+    priors, weights = beta_nodes(a, b, [cut])
+    assert weights @ priors == pytest.approx(a / (a + b), rel=1e-12)
+    assert weights @ priors**2 == pytest.approx(a / (a + b) * (a + 1) / (a + b + 1), rel=1e-12)
+    inside = priors > 1e-290
+    log_mean = special.digamma(a) - special.digamma(a + b)
+    assert weights[inside] @ np.log(priors[inside]) == pytest.approx(log_mean, rel=1e-10)
+    assert weights[priors < cut].sum() == pytest.approx(0.3, rel=1e-10)  # a break is the end of a panel
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_panels_have_24_nodes(a, b):
+    priors, _ = beta_nodes(a, b, [])
+    spread = np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))
+    length = 20 * spread + (np.log(1e18) + 3) * (1 / a + 1 / b)
+    panels = int(np.ceil(length / min(2.0, 2 * spread)))
+    assert len(priors) <= 24 * panels
+    assert len(priors) > 24 * panels * 0.2  # the rest has weights that round to 0
+    if a == 2:
+        assert len(priors) == 24 * panels

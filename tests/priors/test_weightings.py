@@ -1,0 +1,477 @@
+import re
+from dataclasses import FrozenInstanceError
+
+import mpmath as mp
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betainc
+from strategies import priors, ranges, skews
+
+from skewanova.priors.weightings import (
+    BetaPrior,
+    DiscretePrior,
+    UniformPrior,
+    UniformSkew,
+    as_deployment_prior,
+    parse_deployment_prior,
+    parse_prior,
+    parse_priors,
+    prior_from_skew,
+    skew_from_prior,
+)
+
+SHAPES = [(0.1, 0.1), (0.5, 0.5), (2, 30), (30, 0.2), (0.1, 20), (2000, 3000), (1e5, 3e5), (1, 1)]
+
+
+def exact(message):
+    return f"^{re.escape(message)}$"
+
+
+def mean(weighting, function, breaks=()):
+    at, weight = weighting.quadrature(breaks)
+    return float(weight @ function(at))
+
+
+# --- prior and skew -----------------------------------------------------------------------------------------
+
+
+@given(priors())
+def test_prior_survives_the_round_trip(prior):
+    skew = skew_from_prior(prior)
+    assert type(skew) is float
+    assert skew == pytest.approx((1 - prior) / prior, rel=1e-15)
+    assert prior_from_skew(skew) == pytest.approx(prior, rel=1e-14)
+
+
+@given(skews())
+def test_skew_survives_the_round_trip(skew):
+    prior = prior_from_skew(skew)
+    assert type(prior) is float
+    # a prior near 1 holds its distance from 1 to 1e-16 only
+    assert skew_from_prior(prior) == pytest.approx(skew, rel=1e-14, abs=2e-16 * (1 + skew))
+
+
+def test_arrays_keep_their_shape():
+    assert skew_from_prior([[0.5, 0.2]]).tolist() == [[1.0, 4.0]]
+    assert prior_from_skew([[1.0, 4.0]]).tolist() == [[0.5, 0.2]]
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "error", "message"),
+    [
+        (skew_from_prior, 0, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
+        (
+            skew_from_prior,
+            4,
+            ValueError,
+            "`prior` must lie strictly between 0 and 1, but got 4; did you mean skew=4, that is prior=0.2?",
+        ),
+        (skew_from_prior, [], ValueError, "`prior` must hold at least one prior, but is empty"),
+        (skew_from_prior, "0.5", TypeError, "`prior` must be a number or numbers, but got '0.5'"),
+        (prior_from_skew, 0, ValueError, "`skew` must be positive and finite, but got 0"),
+        (prior_from_skew, np.inf, ValueError, "`skew` must be positive and finite, but got inf"),
+        (prior_from_skew, "4", TypeError, "`skew` must be a number or numbers, but got '4'"),
+    ],
+)
+def test_bad_prior_or_skew(function, value, error, message):
+    with pytest.raises(error, match=exact(message)):
+        function(value)
+
+
+# --- uniform in the prior -----------------------------------------------------------------------------------
+
+
+@given(ranges())
+def test_uniform_prior_moments(limits):
+    low, high = limits
+    weighting = UniformPrior(low, high)
+    assert (weighting.low, weighting.high) == limits
+    assert weighting.quadrature()[1].sum() == pytest.approx(1.0, abs=1e-15)
+    assert mean(weighting, lambda p: p) == pytest.approx((low + high) / 2, rel=1e-13)
+    assert mean(weighting, lambda p: p**2) == pytest.approx((low**2 + low * high + high**2) / 3, rel=1e-13)
+
+
+@given(ranges(), st.integers(1, 99))
+def test_uniform_prior_integrates_a_kink_at_a_break(limits, percent):
+    low, high = limits
+    kink = low + (high - low) * percent / 100
+    truth = ((kink - low) ** 2 + (high - kink) ** 2) / 2 / (high - low)
+    assert mean(UniformPrior(low, high), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-9)
+
+
+def test_kink_needs_its_break():
+    def kinked(p):
+        return np.abs(p - 0.3)
+
+    truth = (0.29**2 + 0.6**2) / 2 / 0.89
+    assert mean(UniformPrior(0.01, 0.9), kinked, [0.3]) == pytest.approx(truth, rel=1e-14)
+    assert mean(UniformPrior(0.01, 0.9), kinked) != pytest.approx(truth, rel=1e-6)
+    assert mean(UniformPrior(0.01, 0.9), kinked, [0.1, 0.3, 0.3, 0.95]) == pytest.approx(truth, rel=1e-14)
+
+
+def test_known_prior_is_one_node():
+    at, weight = UniformPrior(0.3, 0.3).quadrature([0.3])
+    assert at.tolist() == [0.3]
+    assert weight.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("low", [1e-9, 1e-6, 0.05, 0.5, 0.999999])
+def test_neighbouring_priors(low):
+    high = float(np.nextafter(low, 1))
+    at, weight = UniformPrior(low, high).quadrature()
+    assert weight.sum() == pytest.approx(1.0, abs=1e-15)
+    assert at == pytest.approx(np.full(len(at), low), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        (
+            (0.2, 0.05),
+            ValueError,
+            "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.05",
+        ),
+        ((0, 0.5), ValueError, "`deployment_prior` must lie strictly between 0 and 1, but got 0"),
+        ((0.5, 1), ValueError, "`deployment_prior` must lie strictly between 0 and 1, but got 1"),
+        ((np.nan, 0.5), ValueError, "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
+        (
+            (4, 19),
+            ValueError,
+            "`deployment_prior` must lie strictly between 0 and 1, but got 4; "
+            "did you mean skew=4, that is prior=0.2?",
+        ),
+        (
+            ("0.1", "0.2"),
+            TypeError,
+            "`deployment_prior` must be a number or numbers, but got '0.1'",
+        ),
+    ],
+)
+def test_bad_uniform_prior(limits, error, message):
+    with pytest.raises(error, match=exact(message)):
+        UniformPrior(*limits)
+
+
+# --- uniform in the skew ------------------------------------------------------------------------------------
+
+
+@given(ranges())
+def test_uniform_skew_moments(limits):
+    low, high = (1 / p - 1 for p in reversed(limits))
+    weighting = UniformSkew(low, high)
+    assert weighting.low == pytest.approx(limits[0], rel=1e-14)
+    assert weighting.high == pytest.approx(limits[1], rel=1e-14)
+    assert weighting.quadrature()[1].sum() == pytest.approx(1.0, abs=1e-15)
+    # 1/prior = 1 + skew, and prior = 1/(1 + skew)
+    assert mean(weighting, lambda p: 1 / p) == pytest.approx(1 + (low + high) / 2, rel=1e-13)
+    with mp.workdps(40):
+        low, high = mp.mpf(low), mp.mpf(high)
+        truth = mp.log((1 + high) / (1 + low)) / (high - low)
+    # the ends of a narrow range are known to the spacing of log skew
+    assert twins.relative_error(mean(weighting, lambda p: p), truth) < 1e-13
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-20, 1e-19), (1e-20, 1.0), (1e-3, 1e30), (1.0, 1e300)])
+def test_uniform_skew_far_out(low, high):
+    weighting = UniformSkew(low, high)
+    at, weight = weighting.quadrature()
+    assert 0 < weighting.low <= weighting.high < 1
+    assert ((at > 0) & (at < 1)).all()
+    assert weight.sum() == pytest.approx(1.0, abs=1e-14)
+    with mp.workdps(60):
+        truth = mp.log((1 + mp.mpf(high)) / (1 + mp.mpf(low))) / (mp.mpf(high) - low)
+        assert twins.relative_error(weight @ at, truth) < 1e-12
+
+
+def test_known_skew_is_one_node():
+    at, weight = UniformSkew(4, 4).quadrature()
+    assert at.tolist() == [0.2]
+    assert weight.tolist() == [1.0]
+
+
+def test_uniform_skew_integrates_a_kink_at_a_break():
+    def kinked(p):
+        return np.abs(1 / p - 11)  # skew 10, that is prior 1/11
+
+    truth = (6**2 + 9**2) / 2 / 15
+    assert mean(UniformSkew(4, 19), kinked, [1 / 11]) == pytest.approx(truth, rel=1e-13)
+    assert mean(UniformSkew(4, 19), kinked) != pytest.approx(truth, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        ((19, 4), ValueError, "`deployment_prior` must be given as (low, high), but got low=19 > high=4"),
+        ((0, 4), ValueError, "`deployment_prior` must be positive and finite, but got 0"),
+        ((4, np.inf), ValueError, "`deployment_prior` must be positive and finite, but got inf"),
+        ((4, np.nan), ValueError, "`deployment_prior` must be positive and finite, but got nan"),
+        (("4", "19"), TypeError, "`deployment_prior` must be a number or numbers, but got '4'"),
+    ],
+)
+def test_bad_uniform_skew(limits, error, message):
+    with pytest.raises(error, match=exact(message)):
+        UniformSkew(*limits)
+
+
+# --- beta ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_moments(a, b):
+    weighting = BetaPrior(a, b)
+    with mp.workdps(40):
+        x, y = mp.mpf(a), mp.mpf(b)
+        first, second = x / (x + y), x * (x + 1) / (x + y) / (x + y + 1)
+        variance = x * y / (x + y) ** 2 / (x + y + 1)
+        log_prior = mp.digamma(x) - mp.digamma(x + y)
+    assert twins.relative_error(mean(weighting, lambda p: p), first) < 2e-14
+    assert twins.relative_error(mean(weighting, lambda p: p**2), second) < 2e-14
+    assert twins.relative_error(mean(weighting, lambda p: (p - float(first)) ** 2), variance) < 1e-12
+    assert twins.relative_error(mean(weighting, np.log), log_prior) < 2e-14
+
+
+@pytest.mark.parametrize(("a", "b", "kink"), [(2, 30, 0.05), (2000, 3000, 0.4), (0.5, 0.5, 0.3)])
+def test_beta_integrates_a_kink_at_a_break(a, b, kink):
+    below, mean_below = betainc([a, a + 1], b, kink)
+    centre = a / (a + b)
+    truth = centre - kink + 2 * (kink * below - centre * mean_below)
+    assert mean(BetaPrior(a, b), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(1, 1), (1 + 1e-9, 1), (1, 1 - 1e-9), (0.999999, 2), (1.0000001, 30), (0.1, 10), (3, 1 + 1e-12)],
+)
+def test_beta_limits_against_mpmath(a, b):
+    """Also next to shapes of 1, where scipy's inverse fails."""
+    weighting = BetaPrior(a, b)
+    with mp.workdps(40):
+        for limit, share in ((weighting.low, "0.001"), (weighting.high, "0.999")):
+            below = mp.betainc(mp.mpf(a), mp.mpf(b), 0, mp.mpf(limit), regularized=True)
+            density = mp.mpf(limit) ** (a - 1) * (1 - mp.mpf(limit)) ** (b - 1) / mp.beta(a, b)
+            assert abs((below - mp.mpf(share)) / density) < 1e-13 * limit
+
+
+def test_beta_limit_next_to_one_is_the_largest_prior():
+    assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_beta_limits_leave_out_one_in_a_thousand(a, b):
+    weighting = BetaPrior(a, b)
+    assert 0 < weighting.low < weighting.high < 1
+    low, high = weighting.low, weighting.high
+    assert mean(weighting, lambda p: p < low, [low]) == pytest.approx(1e-3, rel=1e-9)
+    if high < 1 - 1e-12:
+        assert mean(weighting, lambda p: p > high, [high]) == pytest.approx(1e-3, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "error", "message"),
+    [
+        ((0.09, 1), ValueError, "`a` must be finite and at least 0.1, but got 0.09"),
+        ((1, 0), ValueError, "`b` must be finite and at least 0.1, but got 0"),
+        ((np.nan, 1), ValueError, "`a` must be finite and at least 0.1, but got nan"),
+        ((1, np.inf), ValueError, "`b` must be finite and at least 0.1, but got inf"),
+        (("2", 1), TypeError, "`a` must be a number or numbers, but got '2'"),
+        ((None, 1), TypeError, "`a` must be a number or numbers, but got None"),
+    ],
+)
+def test_bad_shapes(shapes, error, message):
+    with pytest.raises(error, match=exact(message)):
+        BetaPrior(*shapes)
+
+
+# --- discrete -----------------------------------------------------------------------------------------------
+
+
+def test_discrete_weights_are_normalised():
+    at, weight = DiscretePrior((0.1, 0.2, 0.4), (1, 2, 1)).quadrature(breaks=[0.15])
+    assert at.tolist() == [0.1, 0.2, 0.4]
+    assert weight.tolist() == [0.25, 0.5, 0.25]
+    assert DiscretePrior([0.1, 0.2]).quadrature()[1].tolist() == [0.5, 0.5]
+    assert DiscretePrior(0.1).quadrature()[0].tolist() == [0.1]
+
+
+def test_discrete_limits_ignore_priors_without_weight():
+    weighting = DiscretePrior((0.9, 0.2, 0.1, 0.01), (0, 1, 1, 0))
+    assert (weighting.low, weighting.high) == (0.1, 0.2)
+
+
+def test_discrete_nodes_cannot_be_changed_from_outside():
+    given_priors = np.array([0.1, 0.2])
+    weighting = DiscretePrior(given_priors)
+    given_priors[:] = 0.9
+    at, weight = weighting.quadrature()
+    at[:], weight[:] = 0.9, 7
+    assert [v.tolist() for v in weighting.quadrature()] == [[0.1, 0.2], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "error", "message"),
+    [
+        ((), None, ValueError, "`priors` must hold at least one prior, but is empty"),
+        ((0.1, 1.0), None, ValueError, "`priors` must lie strictly between 0 and 1, but got 1"),
+        ((0.1,), (1, 2), ValueError, "arguments must be equally long, but `priors` has 1, `weights` has 2"),
+        ((0.1, 0.2), (1, -1), ValueError, "`weights` must be finite and not negative, but row 1 has -1"),
+        ((0.1, 0.2), (0, 0), ValueError, "`weights` must not all be zero, but got [0. 0.]"),
+        (((0.1, 0.2),), None, ValueError, "`priors` must be one-dimensional, but has shape (1, 2)"),
+        (
+            ("0.1",),
+            None,
+            TypeError,
+            "`priors` must be a number or numbers, but got ('0.1',)",
+        ),
+        ((0.1,), ("1",), TypeError, "`weights` must be a number or numbers, but got ('1',)"),
+    ],
+)
+def test_bad_discrete_prior(values, weights, error, message):
+    with pytest.raises(error, match=exact(message)):
+        DiscretePrior(values, weights)
+
+
+# --- all ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weighting", "words"),
+    [
+        (UniformPrior(0.05, 0.20), "uniform over priors 0.05 to 0.2"),
+        (UniformPrior(0.05, 0.05), "prior 0.05"),
+        (UniformSkew(4, 19), "uniform over skews 4 to 19"),
+        (BetaPrior(2, 30), "beta(2, 30) over priors, mean 0.0625"),
+        (DiscretePrior((0.1, 0.2), (3, 1)), "priors (weights) 0.1 (0.75), 0.2 (0.25)"),
+    ],
+)
+def test_describe(weighting, words):
+    assert weighting.describe() == words
+
+
+@pytest.mark.parametrize(
+    "weighting", [UniformPrior(0.1, 0.2), UniformSkew(1, 2), BetaPrior(1, 1), DiscretePrior((0.1, 0.2))]
+)
+def test_weightings_are_frozen_values(weighting):
+    with pytest.raises(FrozenInstanceError):
+        weighting.low = 0.5
+    assert as_deployment_prior(weighting) is weighting
+    again = type(weighting)(*(getattr(weighting, f) for f in weighting.__match_args__))
+    assert weighting == again
+    assert hash(weighting) == hash(again)
+
+
+@pytest.mark.parametrize(
+    ("value", "limits"),
+    [
+        ((0.05, 0.2), (0.05, 0.2)),
+        ([0.05, 0.2], (0.05, 0.2)),
+        (np.array([0.05, 0.2]), (0.05, 0.2)),
+        (0.3, (0.3, 0.3)),
+        (np.float64(0.3), (0.3, 0.3)),
+        (np.float32(0.25), (0.25, 0.25)),
+    ],
+)
+def test_ranges_and_single_priors_become_uniform(value, limits):
+    weighting = as_deployment_prior(value)
+    assert weighting == UniformPrior(*limits)
+    assert type(weighting.low) is float
+
+
+@pytest.mark.parametrize("value", [None, "0.05:0.2", ("a", "b"), (0.1, 0.2, 0.3), {0.1: 1}, [], object])
+def test_no_deployment_prior(value):
+    message = (
+        "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
+        f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+    )
+    with pytest.raises(TypeError, match=exact(message)):
+        as_deployment_prior(value)
+
+
+def test_single_prior_beyond_1_hints_at_a_skew():
+    with pytest.raises(ValueError, match=re.escape("did you mean skew=4, that is prior=0.2?")):
+        as_deployment_prior(4)
+    with pytest.raises(ValueError, match=re.escape("must be given as (low, high)")):
+        as_deployment_prior((0.2, 0.05))
+
+
+def test_any_object_with_a_quadrature_is_a_weighting():
+    class Point:
+        low = high = 0.25
+
+        def quadrature(self, breaks=()):
+            return np.array([0.25]), np.array([1.0])
+
+        def describe(self):
+            return "a point"
+
+    point = Point()
+    assert as_deployment_prior(point) is point
+
+
+# --- as written on the command line -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "weighting"),
+    [
+        ("0.05:0.20", UniformPrior(0.05, 0.2)),
+        (" 5e-2 : 0.2 ", UniformPrior(0.05, 0.2)),
+        ("0.1", UniformPrior(0.1, 0.1)),
+        ("skew:4:19", UniformSkew(4, 19)),
+        ("beta:2:30", BetaPrior(2, 30)),
+    ],
+)
+def test_parse_deployment_prior(text, weighting):
+    assert parse_deployment_prior(text) == weighting
+
+
+@pytest.mark.parametrize(
+    "text", ["", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"]
+)
+def test_deployment_prior_of_another_form(text):
+    message = (
+        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
+    )
+    with pytest.raises(ValueError, match=exact(message)):
+        parse_deployment_prior(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
+        (
+            "4:19",
+            "`deployment_prior` must lie strictly between 0 and 1, but got 4; "
+            "did you mean skew=4, that is prior=0.2?",
+        ),
+        ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
+        ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
+        ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
+    ],
+)
+def test_deployment_prior_out_of_range(text, message):
+    with pytest.raises(ValueError, match=exact(message)):
+        parse_deployment_prior(text)
+
+
+def test_parse_priors():
+    assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
+    for text in ("", "0.5,", "0.5;0.1", "half"):
+        with pytest.raises(
+            ValueError, match=exact(f"priors are numbers separated by commas, but got {text!r}")
+        ):
+            parse_priors(text)
+    with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
+        parse_priors("0.5,0")
+
+
+def test_parse_prior():
+    assert parse_prior(" 0.1") == 0.1
+    with pytest.raises(ValueError, match=exact("one prior is wanted, but got '0.1,0.2'")):
+        parse_prior("0.1,0.2")
+    with pytest.raises(ValueError, match=exact("priors are numbers separated by commas, but got 'x'")):
+        parse_prior("x")

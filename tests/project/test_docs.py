@@ -1,0 +1,22 @@
+import re
+from pathlib import Path
+
+import pytest
+
+import skewanova
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+
+
+def test_the_reference_lists_every_public_name_once():
+    listed = re.findall(r"^   (\w+)$", (DOCS / "api.rst").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(set(skewanova.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_links_between_pages_lead_somewhere(page):
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
+    lost = [link for link in links if not (page.parent / link).exists()]
+    assert lost == []

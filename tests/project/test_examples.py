@@ -1,0 +1,110 @@
+"""The examples beside the papers: they run, print tables that fit the screen, and draw what they promise."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import trapezoid
+
+import skewanova as sa
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FILES = {
+    "boyd": {
+        *("boyd_estimators.csv", "boyd_intervals.csv"),
+        *("boyd_bias.png", "boyd_coverage.png", "boyd_width.png", "boyd_location.png"),
+    },
+    "brodersen": {"brodersen_bias.csv", "brodersen_auprec.png", "brodersen_auc.png", "brodersen_curves.png"},
+    "julia_figures": {"julia_figure_2.png", "julia_figure_3.png"},
+    "statisticalmeasures": {"statisticalmeasures.png"},
+}
+FEW = ["--replicates", "2"]
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_example_prints_within_the_screen_and_saves_where_told(name, tmp_path, capsys):
+    options = FEW if name in {"boyd", "brodersen"} else []
+    load(name).main([*options, "--out", str(tmp_path / "new")])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert {path.name for path in (tmp_path / "new").iterdir()} == FILES[name]
+
+
+def test_examples_save_nothing_unless_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    load("statisticalmeasures").main([])
+    load("brodersen").main(FEW)
+    assert not list(tmp_path.iterdir())
+    assert "alpha_binormal_ddof0" in capsys.readouterr().out
+
+
+# --- the Julia post -----------------------------------------------------------------------------------------
+
+
+def traversed_area(labels, scores):
+    """The post's function in words: threshold after threshold, from the lowest score to the highest."""
+    labels = labels[np.argsort(scores, kind="stable")]
+    true, false = int(labels.sum()), int((~labels).sum())
+    n_positive, total = true, 0.0
+    recall, highest = 1.0, true / (true + false)
+    for is_positive in labels:
+        true, false = true - is_positive, false - (not is_positive)
+        precision = float(is_positive) if true + false == 0 else true / (true + false)
+        if true / n_positive == recall:
+            highest = precision
+            continue
+        total += (precision + highest) / 2 * (recall - true / n_positive)
+        recall, highest = true / n_positive, precision
+    return total
+
+
+def test_the_posts_function_is_the_trapezoid_at_the_samples_prior():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        labels = rng.random(60) < 0.3
+        scores = rng.normal(labels)
+        expected = sa.auprec_score(labels, scores, prior=labels.mean(), estimator="trapezoid")
+        assert traversed_area(labels, scores) == pytest.approx(expected, abs=1e-12)
+
+
+def test_ten_samples_scatter_around_the_true_curve():
+    module = load("julia_figures")
+    for setting in module.SETTINGS:
+        frame = module.sampled_curves(setting)
+        assert frame["sample"].nunique() == 10
+        recall, precision = module.true_curve(setting)
+        assert np.isfinite(precision).all()
+        area = -trapezoid(precision, recall)
+        areas = frame.groupby("sample")["auprec"].first()
+        assert abs(areas.mean() - area) <= 4 * areas.std() / np.sqrt(10)
+
+
+# --- StatisticalMeasures.jl ---------------------------------------------------------------------------------
+
+
+def test_curve_of_the_documentation_has_its_ends_and_one_point_a_threshold():
+    module = load("statisticalmeasures")
+    frame = module.curve()
+    assert frame["threshold"].iloc[1:].tolist() == sorted(set(module.X_PROBABILITIES), reverse=True)
+    ends = frame[["recall", "precision"]].iloc[[0, -1]].to_numpy().tolist()
+    assert ends == [[0.0, 1.0], [1.0, 0.6]]
+    positive = np.array(module.TRUTH) == "X"
+    for row in frame.iloc[1:].itertuples():  # counted by hand
+        flagged = np.array(module.X_PROBABILITIES) >= row.threshold
+        assert row.recall == pytest.approx((flagged & positive).sum() / 6)
+        assert row.precision == pytest.approx((flagged & positive).sum() / flagged.sum())
+
+
+def test_examples_do_not_need_pyplot():
+    for name in FILES:
+        assert "pyplot" not in (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")

@@ -1,0 +1,76 @@
+"""The gallery shows every plot; its page is what the script writes, its pictures are there and small."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+import skewanova as sa
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "gallery.md"
+FOLDER = ROOT / "docs" / "images" / "gallery"
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / "examples" / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_script_writes(gallery):
+    assert PAGE.read_text(encoding="utf-8") == gallery.page("images/gallery")
+
+
+def test_every_plot_is_shown():
+    shown = set(re.findall(r"sa\.(plot_\w+)\(", PAGE.read_text(encoding="utf-8")))
+    assert shown == {name for name in sa.__all__ if name.startswith("plot_")}
+
+
+def test_pictures_are_there_and_small():
+    linked = re.findall(r"\]\((images/[^)]+)\)", PAGE.read_text(encoding="utf-8"))
+    assert {(PAGE.parent / link).resolve() for link in linked} == set(FOLDER.iterdir())
+    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
+    assert max(sizes) < 120_000
+    assert sum(sizes) < 2_500_000
+
+
+def test_simulated_models_cross(gallery):
+    assert len(gallery.SIMULATED) >= 8
+    scores = gallery.simulated_scores()
+    assert scores.groupby(["model", "fold"]).size().eq(gallery.N_POSITIVE + gallery.N_NEGATIVE).all()
+    measures = sa.evaluate(scores, priors=(0.5, 0.2), deployment_prior=(0.1, 0.2))
+    assert sa.lead_regions(measures)["model"].nunique() > 1
+
+
+def test_pictures_are_saved_with_few_colours(gallery, tmp_path):
+    figure = Figure(figsize=(2, 1))
+    figure.subplots().plot([0, 1])
+    size = gallery.save(figure, tmp_path / "x.png")
+    assert size == (tmp_path / "x.png").stat().st_size
+    with Image.open(tmp_path / "x.png") as picture:
+        assert (picture.mode, picture.size) == ("P", (220, 110))
+
+
+def test_main_draws_each_picture_of_each_case(gallery, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(gallery, "compared", lambda: {"satellite": 1, "simulated": 2})
+
+    def picture(result):
+        """A picture."""
+        ax = Figure(figsize=(1, 1)).subplots()
+        ax.set_title(str(result))
+        return ax
+
+    monkeypatch.setattr(gallery, "PICTURES", (picture,))
+    gallery.main(["--out", str(tmp_path / "a" / "b"), "--page", str(tmp_path / "a" / "page.md")])
+    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
+        "satellite_picture.png",
+        "simulated_picture.png",
+    }
+    assert "](b/simulated_picture.png)" in (tmp_path / "a" / "page.md").read_text(encoding="utf-8")
+    assert "together" in capsys.readouterr().out

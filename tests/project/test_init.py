@@ -1,0 +1,166 @@
+import doctest
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import skewanova as sa
+
+HEAVY = (
+    "pandas",
+    "scipy.optimize",
+    "statsmodels",
+    "matplotlib",
+    "seaborn",
+    "narwhals",
+    "jinja2",
+    "click",
+    "polars",
+    "pyarrow",
+    "patsy",
+)
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def sections(docstring):
+    return re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", inspect.cleandoc(docstring), flags=re.MULTILINE)
+
+
+def functions():
+    return [name for name in sa.__all__ if inspect.isfunction(getattr(sa, name))]
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+def test_all_is_sorted_and_complete():
+    assert sa.__all__ == sorted(set(sa.__all__))
+    assert set(sa._LAZY) <= set(sa.__all__)
+    eager = {
+        name
+        for name, value in vars(sa).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("skewanova.")
+    }
+    assert eager <= set(sa.__all__)
+    assert list(sa._LAZY) == sorted(sa._LAZY)
+
+
+@pytest.mark.parametrize("name", sa.__all__)
+def test_every_name_is_what_its_module_defines(name):
+    value = getattr(sa, name)
+    if name in sa._LAZY:
+        assert value is getattr(importlib.import_module(f"skewanova.{sa._LAZY[name]}"), name)
+    if name != "ESTIMATORS":
+        assert value.__name__ == name
+        assert value.__module__.startswith("skewanova.")
+
+
+def test_what_the_design_promises_is_there():
+    promised = (
+        "roc_curve auprec iauprec auprec_score iauprec_score precision_recall_curve read_scores evaluate "
+        "compare plot_auprec plot_iauprec plot_precision_recall plot_surface plot_differences plot_regions "
+        "load_satellite_scores UniformPrior UniformSkew BetaPrior DiscretePrior"
+    )
+    assert set(promised.split()) <= set(sa.__all__)
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match=r"^module 'skewanova' has no attribute 'aurpec'$"):
+        _ = sa.aurpec
+    with pytest.raises(ImportError, match="aurpec"):
+        exec("from skewanova import aurpec")
+
+
+def test_dir_lists_every_name_before_it_is_loaded():
+    listed = run("import skewanova; print(*dir(skewanova))").split()
+    assert listed == sorted(set(listed))
+    assert {*sa.__all__, "__version__", "__doc__"} <= set(listed)
+
+
+def test_star_import():
+    assert run("from skewanova import *; print(compare.__name__, ESTIMATORS[0], plot_auprec.__module__)") == (
+        "compare trapezoid skewanova.plotting.performance\n"
+    )
+
+
+def test_functions_are_not_shadowed_by_modules_of_the_same_name():
+    code = """
+import skewanova as sa
+import skewanova.auprec, skewanova.comparison.pipeline, skewanova.evaluation.measures
+from skewanova.curves.areas import auprec
+assert callable(sa.auprec) and sa.auprec is auprec
+for name in sa.__all__:
+    assert not hasattr(getattr(sa, name), "__path__") and type(getattr(sa, name)).__name__ != "module", name
+print("fine")
+"""
+    assert run(code) == "fine\n"
+
+
+# --- light import -----------------------------------------------------------------------------------------
+
+
+def test_import_loads_neither_frames_nor_models_nor_plots():
+    code = f"""
+import sys, skewanova
+print(*(name for name in {HEAVY!r} if name in sys.modules))
+curve = skewanova.roc_curve([0, 1, 1], [0.1, 0.4, 0.3])
+skewanova.iauprec(curve, (0.1, 0.2)), skewanova.auprec_score([0, 1], [1, 2], prior=0.5)
+print(*(name for name in {HEAVY!r} if name in sys.modules))
+"""
+    assert run(code) == "\n\n"
+
+
+def test_comparing_loads_nothing_that_draws():
+    code = "import sys, skewanova; skewanova.compare; print(*({'matplotlib', 'seaborn'} & {*sys.modules}))"
+    assert run(code) == "\n"
+
+
+def test_the_version_is_that_of_the_package():
+    assert importlib.metadata.version("skewanova") == sa.__version__
+
+
+# --- documentation ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in sa.__all__ if n != "ESTIMATORS"])
+def test_every_public_name_is_documented(name):
+    doc = getattr(sa, name).__doc__
+    first = inspect.cleandoc(doc).split("\n")[0]
+    assert first.endswith(".")
+    assert not first.startswith(f"{name}(")  # what dataclasses write by themselves
+
+
+@pytest.mark.parametrize("name", functions())
+def test_every_function_tells_its_parameters_and_shows_an_example(name):
+    function = getattr(sa, name)
+    found = sections(function.__doc__)
+    signature = inspect.signature(function)
+    if signature.parameters:
+        assert "Parameters" in found
+        text = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")[1]
+        text = re.split(r"\n(?=[A-Z][A-Za-z ]+\n-{3,}\n)", text)[0]
+        heads = [line.split(" : ")[0] for line in text.split("\n") if re.match(r"\S", line)]
+        listed = [name.strip(" *") for head in heads for name in head.split(",")]
+        assert sorted(listed) == sorted(signature.parameters)
+    assert "Returns" in found
+    if not name.startswith("plot_"):
+        assert "Examples" in found
+        assert doctest.DocTestParser().get_examples(function.__doc__)
+
+
+@pytest.mark.parametrize("name", [n for n in sa.__all__ if inspect.isclass(getattr(sa, n))])
+def test_every_method_is_documented(name):
+    kind = getattr(sa, name)
+    if issubclass(kind, Exception):
+        return
+    for method, value in vars(kind).items():
+        if not method.startswith("_") and (callable(value) or isinstance(value, property)):
+            assert value.__doc__, method

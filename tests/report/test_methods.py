@@ -1,0 +1,61 @@
+"""The methods in words: every test of the package is named, every citation has its reference."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from skewanova.inference import catalogue
+from skewanova.inference.catalogue import TEST_NAMES
+from skewanova.report.methods import REFERENCES, bibtex, cited, methods_text
+
+
+def text(tests, **options):
+    options = {"estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
+    return methods_text(tests=tests, **options)
+
+
+def test_text_names_estimator_prior_level_and_tests_once():
+    words = " ".join(text(["two_way", "tukey", "two_way", "new"], estimator="exact", alpha=0.005))
+    assert "here by exact segments" in words
+    assert "here uniform." in words
+    assert "at level 0.005:" in words
+    assert words.count(catalogue.TESTS["two_way"]) == 1
+    assert "; new." in words
+
+
+#: Those of compare_on_one_set have no report.
+REPORTED = [test for test in TEST_NAMES if not test.startswith("influence")]
+
+
+@pytest.mark.parametrize("test", REPORTED)
+def test_every_year_cited_is_that_of_a_reference(test):
+    paragraphs = text([test])
+    known = {(r.surname, r.year) for r in cited(paragraphs)}
+    words = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
+    surname = r"([A-Z]\w+)(?:'s)?(?: and [A-Z]\w+(?:'s)?| et al\.)? \(?(\d{4})"
+    named = re.findall(surname, words)
+    assert len(named) >= 4
+    for name, year in named:
+        assert (name, int(year)) in known
+
+
+def test_references_stand_in_order_and_are_cited_by_name_alone():
+    assert [r.key for r in REFERENCES] == sorted(r.key for r in REFERENCES)
+    found = cited(["Holm and nobody else"])
+    assert [r.key for r in found] == ["holm1979"]
+    assert found[0].to_text() == (
+        "Holm, Sture (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
+        "of Statistics 6, 65\u201370."
+    )
+
+
+@pytest.mark.skipif(shutil.which("bibtex") is None, reason="no BibTeX here")
+def test_bibtex_reads_every_entry(tmp_path):
+    (tmp_path / "all.bib").write_text(bibtex(REFERENCES), encoding="ascii")
+    (tmp_path / "all.aux").write_text("\\citation{*}\n\\bibstyle{plain}\n\\bibdata{all}\n")
+    run = subprocess.run(["bibtex", "all"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    assert "Warning" not in run.stdout, run.stdout
+    assert (tmp_path / "all.bbl").read_text().count("\\bibitem") == len(REFERENCES)

@@ -1,0 +1,557 @@
+import gzip
+import math
+import os
+import random
+import re
+import struct
+import sys
+import time
+from pathlib import Path
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from skewanova.base.checks import InputError, InputTypeError
+from skewanova.scores import formats
+from skewanova.scores.reading import read_scores, stream_scores
+
+HEAD = "model,fold,y_true,y_score"
+LABELS = ["model", "fold", "y_true"]
+NEEDED = [*LABELS, "y_score"]
+UNREADABLE = "'scores.csv' cannot be read"
+
+
+def write(folder, text, name="scores.csv"):
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
+    return path
+
+
+def load(source, required=NEEDED, optional=(), text=LABELS):
+    return formats.load_table(source, required=required, optional=optional, text=text)
+
+
+def scores_of(folder, texts):
+    path = write(folder, "\n".join([HEAD, *(f'A,1,0,"{text}"' for text in texts)]))
+    return load(path).frame["y_score"].to_numpy()
+
+
+def double(bits):
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+# --- numbers from text ------------------------------------------------------------------------------------
+
+
+def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
+    draw = random.Random(1)
+    values = [double(draw.getrandbits(64)) for _ in range(4000)]
+    values += [double(draw.getrandbits(52)) for _ in range(500)]  # subnormals
+    values += [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0.0, 0.1, 1 / 3]
+    values = [v for v in values if not math.isnan(v)]
+    read = scores_of(tmp_path, map(repr, values))
+    assert read.dtype == np.float64
+    assert read.tobytes() == np.array(values).tobytes()
+
+
+def test_decimals_become_the_nearest_double(tmp_path):
+    texts = ["9007199254740993.0", "0.1000000000000000055511151231257827", "1.7976931348623158e308", "1e23"]
+    assert scores_of(tmp_path, texts).tolist() == [float(t) for t in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "dtype", "values"),
+    [
+        (["9007199254740993", "9007199254740992"], np.int64, [2**53 + 1, 2**53]),
+        (["-9223372036854775808", "9223372036854775807"], np.int64, [-(2**63), 2**63 - 1]),
+        (["18446744073709551615", "18446744073709551614"], np.uint64, [2**64 - 1, 2**64 - 2]),
+        ([" 7", "+8 ", "007"], np.int64, [7, 8, 7]),
+        (["True", "false", " TRUE"], np.bool_, [True, False, True]),
+        (["1", "0.5"], np.float64, [1.0, 0.5]),
+        (["inf", "-Infinity", "+INF"], np.float64, [np.inf, -np.inf, np.inf]),
+        ([".5", "5.", "1E3", " 1e-3 "], np.float64, [0.5, 5.0, 1000.0, 0.001]),
+    ],
+)
+def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
+    read = scores_of(tmp_path, texts)
+    assert read.dtype == dtype
+    assert read.tolist() == values
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["5", "18446744073709551617", "18446744073709551616"],
+        ["-1", "18446744073709551615"],
+        ["1", "-9223372036854775809"],
+        ["7", "1" + "0" * 3999],
+        ["0.5", "9007199254740993"],
+    ],
+)
+def test_whole_numbers_that_would_lose_their_order_are_refused(tmp_path, texts):
+    message = (
+        f"`y_score` must keep its order in 64 bits, but 'scores.csv' has {texts[1]:.40} at line 3, which "
+        "would be rounded, and may tie with another; write the ranks"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        scores_of(tmp_path, texts)
+
+
+def test_whole_numbers_beyond_64_bits_that_doubles_hold(tmp_path):
+    values = [2**64, 3 * 2**70, -(2**63), int(1e300), 7]
+    read = scores_of(tmp_path, map(str, values))
+    assert read.dtype == np.float64
+    assert list(map(int, read)) == values
+    assert scores_of(tmp_path, ["0.5", "9007199254740992"]).tolist() == [0.5, 2.0**53]
+
+
+@pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "nan", "-nan", "null", "None", "NULL", " nan "])
+def test_missing_scores_are_nan(tmp_path, text):
+    read = scores_of(tmp_path, ["0.5", text, "3"])
+    assert np.isnan(read).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abc",
+        "1_000",
+        "\uff11",
+        "0x10",
+        "1d5",
+        "1,5",
+        "#N/A",
+        "--1",
+        "1e",
+        "1 2",
+        "\u0663",
+        "True",
+        "x" * 5000,
+    ],
+)
+def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
+    shown = re.escape(repr(text) if len(text) < 38 else repr(text)[:36] + "...")
+    message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
+    with pytest.raises(InputError, match=message):
+        scores_of(tmp_path, ["0.5", text, "2"])
+
+
+# --- where a row stands -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.csv.gz", "SCORES.CSV", "Scores.Csv.Gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_line_numbers_count_blank_lines_and_quoted_line_ends(tmp_path, name, end, bom):
+    lines = [
+        "",  # 1
+        "model,fold,y_true,y_score,notes",  # 2
+        "A,1,0,0.5,plain",  # 3
+        "   ",  # 4
+        '"B ""x"", y",1,1,0.5,"two',  # 5
+        'lines"',  # 6
+        "",  # 7
+        "C,1,0,oops,",  # 8
+    ]
+    path = write(tmp_path, bom + end.join(lines) + end, name)
+    with pytest.raises(InputError, match=r"has 'oops' at line 8$"):
+        load(path)
+    good = write(tmp_path, bom + end.join(lines).replace("oops", "1") + end, name)
+    raw = load(good)
+    assert [raw.where(row) for row in range(3)] == ["line 3", "line 5", "line 8"]
+    assert raw.frame["model"].tolist() == ["A", 'B "x", y', "C"]
+    assert list(raw.frame) == NEEDED
+    assert raw.source == good
+
+
+def test_a_quoted_blank_line_is_blank_too(tmp_path):
+    raw = load(write(tmp_path, f'{HEAD}\n""\nA,1,0,1\n'))
+    assert (len(raw.frame), raw.where(0)) == (1, "line 3")
+
+
+def test_frames_name_rows_from_0():
+    frame = pd.DataFrame([["A", 1, 0, 0.5]] * 2, columns=NEEDED, index=[17, 4])
+    raw = load(frame)
+    assert (raw.where(1), raw.source, raw.frame.index.tolist()) == ("row 1", None, [0, 1])
+
+
+# --- labels stay as they are ------------------------------------------------------------------------------
+
+HOSTILE = [
+    "NA",
+    "nan",
+    "007",
+    "1",
+    "1.0",
+    "True",
+    "null",
+    "<script>",
+    "a_b%$",
+    "../x",
+    "C(x)",
+    "fold",
+    "é",
+    "-",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_labels_from_text_are_not_interpreted(tmp_path, name):
+    raw = load(write(tmp_path, f"{HEAD}\n{name},{name},{name},1\n"))
+    assert raw.frame[LABELS].to_numpy().tolist() == [[name] * 3]
+
+
+def test_other_columns_do_not_matter(tmp_path):
+    rows = [f'A,1,{i % 2},{i},"{"text " * (i % 5)}",{i if i < 5000 else "x"}' for i in range(20_000)]
+    raw = load(write(tmp_path, "\n".join([f"{HEAD},notes,notes", *rows])))
+    assert list(raw.frame) == NEEDED
+    assert raw.frame["y_score"].tolist() == list(range(20_000))
+
+
+def test_columns_come_in_the_order_asked_for(tmp_path):
+    path = write(tmp_path, "y_score,case,model,y_true,x,fold\n0.5,c,A,1,z,2\n")
+    raw = load(path, optional=["case"], text=[*LABELS, "case"])
+    assert raw.frame.iloc[0].to_dict() == {
+        "model": "A", "fold": "2", "y_true": "1", "y_score": 0.5, "case": "c",
+    }  # fmt: skip
+
+
+def test_all_other_columns_with_a_name(tmp_path):
+    path = write(tmp_path, ",y_true,Unnamed: 0,a, ,__index_level_0__,y_true2\n0,1,7,3,q,5,4\n")
+    raw = load(path, required=["y_true"], optional=None, text=["y_true"])
+    assert list(raw.frame) == ["y_true", "a", "y_true2"]
+    frame = pd.DataFrame([[1, 2, 3]], columns=["y_true", "Unnamed: 0", "a"])
+    assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
+
+
+def test_a_large_file_is_read_in_reasonable_time(tmp_path):
+    rows = [f"m{i % 3},{i % 10},{i % 2},{i / 100_003!r},note {i}" for i in range(100_000)]
+    path = write(tmp_path, "\n".join([f"{HEAD},notes", *rows]))
+    start = time.perf_counter()
+    raw = load(path)
+    assert time.perf_counter() - start < 10
+    assert raw.frame["y_score"].tolist() == [i / 100_003 for i in range(100_000)]
+    assert raw.where(99_999) == "line 100001"
+
+
+# --- what cannot be read ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'scores.csv' is empty"),
+        ("\n \n\r\n", "'scores.csv' is empty"),
+        (f"{HEAD}\nA,1,0,1,9\n", "line 2 of 'scores.csv' has 5 fields, but its header 4"),
+        (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
+        (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data"),
+        (f'{HEAD}\n"A"B,1,0,1\n', f"{UNREADABLE} from line 2 on: ',' expected after '\"'"),
+        (f"{HEAD},n\nA,1,0,1,{'x' * 200_000}\n", f"{UNREADABLE} from line 2 on: field larger than"),
+        (f"{HEAD}\nÄ,1,0,1\n".encode("latin-1"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
+        (f"{HEAD}\nA,1,0,1\n".encode("utf-16"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
+        (
+            "model;fold;y_true;y_score\nA;1;0;0,5\n",
+            "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has 'model;fold",
+        ),
+        (
+            "model;fold;y_true;y_score\nA;1;0;1\n",
+            "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has "
+            "'model;fold;y_true;y_score'; map other names with columns= (--model-column and its like on the "
+            "command line), or read a table with one column a model through scores_from_wide (--wide)",
+        ),
+        ("model,fold,y_true, y_score\nA,1,0,1\n", "'scores.csv' must have the column 'y_score', but has"),
+        ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
+    ],
+)
+def test_broken_text_files(tmp_path, text, message):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        load(write(tmp_path, text))
+
+
+def test_broken_archives(tmp_path):
+    whole = gzip.compress(f"{HEAD}\nA,1,0,1\n".encode() + bytes(range(32, 120)) * 100)
+    path = tmp_path / "scores.csv.gz"
+    for data, reason in [
+        (whole[:-12], "Compressed file ended"),
+        (b"model,fold", "Not a gzipped file"),
+        (whole[:12] + b"\xff" * 30, "Error -3|invalid"),
+    ]:
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=f"^'scores.csv.gz' cannot be read: .*({reason})"):
+            load(path)
+
+
+def test_places_without_a_table(tmp_path):
+    with pytest.raises(InputError, match=r"^there is no file '.*absent\.csv'$"):
+        load(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match=r"^the folder '.*' holds no file that ends in \.parquet or \.pq$"):
+        load(str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"
+    ):
+        load(write(tmp_path, HEAD, "scores.txt"))
+    with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
+        load(write(tmp_path, HEAD, "scores.parquet"))
+
+
+def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skewanova.scores.parquet", None)
+    with pytest.raises(InputError, match=r"pip install 'skewanova\[parquet\]'"):
+        load(write(tmp_path, HEAD, "scores.parquet"))
+
+
+@pytest.mark.parametrize("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
+def test_sources_of_other_types(source):
+    message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}$"
+    with pytest.raises(InputTypeError, match=message):
+        load(source)
+
+
+def test_columns_that_are_missing_or_ambiguous():
+    frame = pd.DataFrame([["A", 1, 0, 0.5]], columns=NEEDED)
+    with pytest.raises(
+        InputError, match=r"^the table must have the column 'fold', but has 'model', 'y_true'"
+    ):
+        load(frame.drop(columns="fold"))
+    with pytest.raises(InputError, match=r"^the table must have the columns .* but has none; "):
+        load(pd.DataFrame())
+    with pytest.raises(InputError, match=r"^the table has the column 'fold' more than once$"):
+        load(frame[["model", "fold", "fold", "y_true", "y_score"]])
+    with pytest.raises(InputError, match=r"^the column 'fold' cannot serve twice$"):
+        load(frame, required=["fold", "model", "fold"])
+    doubled = pa.Table.from_arrays([pa.array(["A"])] * 2, names=["model", "model"])
+    with pytest.raises(InputError, match=r"^the table's .*'model' 2 times"):
+        load(doubled)
+    extra = pd.concat([frame, pd.DataFrame([[1, 2]], columns=["x", "x"])], axis=1)
+    assert list(load(extra).frame) == NEEDED
+
+
+# --- frames -----------------------------------------------------------------------------------------------
+
+ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score": [2**53 + 1, 2**53]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        lambda rows: pd.DataFrame(rows).convert_dtypes(),
+        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame,
+        lambda rows: pl.DataFrame(rows).lazy(),
+        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
+        pa.table,
+        lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
+        lambda rows: nw.from_native(pl.DataFrame(rows)),
+        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
+        lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
+        lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),
+        lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
+        lambda rows: pa.concat_tables([pa.table(rows).slice(0, 1), pa.table(rows).slice(1)]),
+        lambda rows: pa.table({**rows, "model": pa.chunked_array([[m] for m in rows["model"]])}),
+        lambda rows: pa.table(
+            {**rows, "model": pa.chunked_array([pa.array([m]).dictionary_encode() for m in rows["model"]])}
+        ),
+    ],
+)
+def test_every_kind_of_frame(make):
+    frame = load(make(ROWS)).frame
+    assert {name: frame[name].tolist() for name in frame} == ROWS
+    assert frame["y_score"].to_numpy().dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, np.float32, np.float16, np.uint8, np.bool_])
+def test_parquet_and_polars_keep_the_dtype(tmp_path, kind):
+    frame = pd.DataFrame(ROWS).assign(y_score=np.array([1, 0], dtype=kind))
+    if kind != np.float16:
+        frame.to_parquet(tmp_path / "scores.parquet")
+        assert load(tmp_path / "scores.parquet").frame["y_score"].to_numpy().dtype == kind
+        assert load(pl.from_pandas(frame)).frame["y_score"].to_numpy().dtype == kind
+    assert load(frame).frame["y_score"].to_numpy().dtype == kind
+
+
+def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
+    frame = pd.DataFrame(ROWS, index=[5, 5])
+    frame.to_parquet(tmp_path / "s.pq")
+    raw = load(tmp_path / "s.pq")
+    assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: pd.DataFrame(rows).astype({"y_score": "Float64"}),
+        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame,
+        lambda rows: pl.DataFrame(rows).lazy(),
+        pa.table,
+    ],
+)
+def test_missing_scores_and_names_of_frames_are_told_by_row(make):
+    rows = {"model": ["A"] * 3, "fold": [1] * 3, "y_true": [1, 0, 1], "y_score": [0.5, 0.25, None]}
+    with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 2$"):
+        read_scores(make(rows))
+    named = rows | {"model": ["A", None, "A"], "y_score": [0.5, 0.25, 1.0]}
+    with pytest.raises(InputError, match=r"^`model` must not be empty, but 1 row is, the first at row 1$"):
+        read_scores(make(named))
+    labelled = rows | {"y_true": [1, None, 0], "y_score": [0.5, 0.25, 1.0]}
+    with pytest.raises(InputError, match=r"^`y_true` must not have missing labels, but has 1, the"):
+        read_scores(make(labelled))
+
+
+def test_a_message_about_columns_stays_short():
+    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; map other") as caught:
+        formats.wanted_columns([f"c{k}" for k in range(5000)], ["model"], [], name="the table")
+    assert len(str(caught.value)) < 1000
+
+
+# --- what the system refuses ------------------------------------------------------------------------------
+
+KINDS_OF_FILES = [".csv", ".csv.gz", ".jsonl", ".parquet"]
+
+
+@pytest.mark.parametrize("suffix", KINDS_OF_FILES)
+def test_a_pipe_is_refused_at_once(tmp_path, suffix):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no pipes with names")
+    os.mkfifo(tmp_path / f"scores{suffix}")
+    with pytest.raises(InputError, match=r"^'scores.* is neither a file nor a folder \(a pipe can be read"):
+        load(tmp_path / f"scores{suffix}")
+
+
+@pytest.mark.parametrize("suffix", KINDS_OF_FILES)
+def test_names_that_are_too_long(tmp_path, suffix):
+    for path in (tmp_path / f"{'x' * 300}{suffix}", tmp_path / ("y" * 5000)):
+        with pytest.raises(InputError, match=r"^'[xy]{60}' cannot be read: File name too long$"):
+            load(path)
+
+
+@pytest.mark.parametrize("use", [load, stream_scores])
+def test_folders_that_cannot_be_entered(tmp_path, monkeypatch, use):
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def closed(path):
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    with pytest.raises(InputError, match=r"cannot be read: .*Permission denied$"):
+        use(tmp_path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    path = write(tmp_path, HEAD)
+
+    def refuse(*_args, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("open", "exists"):
+        with monkeypatch.context() as patched:
+            patched.setattr(formats if name == "open" else Path, name, refuse, raising=False)
+            with pytest.raises(InputError, match=r"^'scores\.csv' cannot be read: Permission denied$"):
+                load(path)
+
+
+def test_an_archive_that_unpacks_to_one_endless_line(tmp_path):
+    for name in ("scores.csv.gz", "scores.jsonl.gz"):
+        path = write(tmp_path, f"{HEAD}\n" + "x" * (formats.LONGEST_LINE + 1), name)
+        with pytest.raises(InputError, match=f"^line 2 of '{name}' is longer than 16,777,216 characters$"):
+            load(path) if "csv" in name else load(write(tmp_path, "\n" + "x" * 2**24, name))
+
+
+def test_a_table_that_does_not_fit_in_memory(tmp_path, monkeypatch):
+    def full(_texts):
+        raise MemoryError
+
+    monkeypatch.setattr(formats, "_numbers", full)
+    with pytest.raises(InputError, match=r"^'scores\.csv' cannot be read: it does not fit in memory;"):
+        scores_of(tmp_path, ["1"])
+
+
+# --- Parquet: only what is needed, and damaged files ------------------------------------------------------
+
+
+def both_ways(path):
+    """Number of rows of a Parquet table as read in memory and in passes."""
+    return len(read_scores(path).frame), int(stream_scores(path, progress=False).counts.sum())
+
+
+PAIRS = {"model": ["A"] * 4, "fold": [1] * 4, "y_true": [0, 1] * 2, "y_score": [0.1, 0.9, 0.4, 0.8]}
+
+
+def write_parquet(path, columns, metadata=None):
+    names, arrays = zip(*columns, strict=True)
+    table = pa.Table.from_arrays([pa.array(values) for values in arrays], names=list(names))
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    return path
+
+
+def test_columns_that_are_not_needed_may_hold_anything(tmp_path):
+    odd = [("x", [1] * 4), ("x", ["a"] * 4), ("vector", [[0.5] * 768] * 4), ("", [{"a": 1}] * 4)]
+    assert both_ways(write_parquet(tmp_path / "s.parquet", [*PAIRS.items(), *odd])) == (4, 4)
+    doubled = write_parquet(tmp_path / "d.parquet", [*PAIRS.items(), ("fold", [2] * 4)])
+    for read in (read_scores, stream_scores):
+        with pytest.raises(InputError, match=r"^'d\.parquet' has the column 'fold' more than once$"):
+            read(doubled)
+
+
+def test_only_the_needed_columns_are_read(tmp_path):
+    columns = [*PAIRS.items(), ("note", ["here it is"] * 4)]
+    path = write_parquet(tmp_path / "s.parquet", columns)
+    data = path.read_bytes()
+    assert data.count(b"here it is") >= 1
+    start = pq.read_metadata(path).row_group(0).column(4).data_page_offset
+    path.write_bytes(data[:start] + b"\xff" * 12 + data[start + 12 :])
+    with pytest.raises(OSError, match=r"."):
+        pq.read_table(path)
+    assert both_ways(path) == (4, 4)
+
+
+@pytest.mark.parametrize("values", [[[0.1, 0.9]] * 4, [{"a": 1}] * 4, [[("a", 1)]] * 4])
+@pytest.mark.parametrize("name", ["model", "fold", "y_true", "y_score", "case"])
+def test_columns_of_several_values_a_row(tmp_path, name, values):
+    is_map = isinstance(values[0], list) and isinstance(values[0][0], tuple)
+    column = pa.array(values, pa.map_(pa.string(), pa.int64())) if is_map else pa.array(values)
+    columns = [*(item for item in PAIRS.items() if item[0] != name), (name, column)]
+    path = write_parquet(tmp_path / "s.parquet", columns)
+    for read in (read_scores, stream_scores):
+        with pytest.raises(InputError, match=rf"^'s\.parquet' must hold one value a row in '{name}', but"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [b"", b"{", b"\xff\xfe", b"[]", b"3", b"null", b"{}", b'"x"', b"[" * 100_000, b'{"index_columns": 3}',
+     b'{"index_columns": [{"kind": "range"}, 3, null, ["model"]]}'],
+)  # fmt: skip
+def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
+    path = write_parquet(tmp_path / "s.parquet", list(PAIRS.items()), {b"pandas": stored})
+    assert both_ways(path) == (4, 4)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+def test_a_damaged_footer_is_bad_input_at_worst(tmp_path, flip):
+    frame = pd.DataFrame(PAIRS).astype({"fold": "category"}).set_index(pd.Index([3, 1, 2, 0], name="k"))
+    frame.to_parquet(tmp_path / "s.parquet")
+    data = bytearray((tmp_path / "s.parquet").read_bytes())
+    refused = 0
+    for place in range(data.index(b"PAR1", 4) - 1 - 2600, len(data), 11):
+        damaged = data.copy()
+        damaged[place] ^= flip
+        path = tmp_path / "damaged.parquet"
+        path.write_bytes(damaged)
+        for read in (read_scores, stream_scores):
+            try:
+                read(path)
+            except (InputError, InputTypeError):
+                refused += 1
+    assert refused

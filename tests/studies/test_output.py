@@ -1,0 +1,96 @@
+"""What the commands of studies write: numbers, tables and figures in a folder."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from matplotlib.figure import Figure
+
+from skewanova.base.checks import InputError
+from skewanova.base.folders import is_output
+from skewanova.cli.commands import main
+from skewanova.studies import output as studies_output
+from skewanova.studies.areas import binormal_study, estimators_study, intervals_study
+from skewanova.studies.one_set import paired_study
+
+SMALL = {"replicates": 3, "progress": False}
+STUDIES = {
+    "estimators": lambda: estimators_study(settings=["bibeta"], sizes=[20, 50], **SMALL),
+    "intervals": lambda: intervals_study(settings=["bibeta"], sizes=[100], priors=[0.5, 0.1], **SMALL),
+    "binormal": lambda: binormal_study(alphas=[0.2, 0.4], **SMALL),
+    "paired": lambda: paired_study(weightings=[0.5, 0.2], sizes=[10, 20], **SMALL),
+}
+FIGURES = {
+    "estimators": ("bias",),
+    "intervals": (
+        "coverage",
+        "coverage_by_prior",
+        "width",
+        "width_by_prior",
+        "location",
+        "location_by_prior",
+    ),
+    "binormal": ("curves", "auprec", "auc"),
+    "paired": tuple(
+        f"{name}_{setting}"
+        for name in ("size", "size_thin")
+        for setting in ("binormal", "strong_binormal", "crossing")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_is_written_with_all_its_figures(name, tmp_path):
+    study = STUDIES[name]()
+    studies_output.write_study(study, tmp_path / "out")
+    drawn = {f"{figure}.{kind}" for figure in FIGURES[name] for kind in ("png", "svg")}
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {f"{name}.csv", f"{name}.md", "provenance.json", *drawn}
+    assert is_output(tmp_path / "out")
+    text = (tmp_path / "out" / f"{name}.md").read_text()
+    assert all(table.to_markdown() in text for table in study.to_tables())
+    written = pd.read_csv(tmp_path / "out" / f"{name}.csv")
+    pd.testing.assert_frame_equal(written, study.to_frame(), check_dtype=False, rtol=1e-5)
+
+
+def test_an_earlier_study_is_replaced_and_anything_else_is_left(tmp_path):
+    studies_output.write_study(STUDIES["estimators"](), tmp_path / "out")
+    studies_output.write_study(STUDIES["binormal"](), tmp_path / "out")
+    assert not (tmp_path / "out" / "estimators.csv").exists()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 'notes\.txt'"):
+        studies_output.write_study(STUDIES["binormal"](), tmp_path / "out")
+
+
+def test_the_command_writes_a_folder(tmp_path):
+    args = ["study", "binormal", "--replicates", "2", "--out", str(tmp_path / "new")]
+    result = CliRunner().invoke(main, args)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "new" / "curves.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("name", ["file.txt", "file.txt/bias"])
+def test_a_place_that_cannot_be_written_is_told_before_the_work(name, tmp_path, monkeypatch):
+    (tmp_path / "file.txt").write_text("mine")
+    monkeypatch.setattr("skewanova.studies.areas.binormal_study", None)  # would fail if it were called
+    result = CliRunner().invoke(main, ["study", "binormal", "--out", str(tmp_path / name)])
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert (tmp_path / "file.txt").read_text() == "mine"
+
+
+def test_lines_hold_the_numbers_of_the_frame():
+    frame = STUDIES["estimators"]().to_frame()
+    ax = studies_output.plot_ratio(frame)
+    assert len(ax.containers) == frame["estimator"].nunique()
+    line = ax.containers[0].lines[0]
+    rows = frame[frame["estimator"] == ax.containers[0].get_label()]
+    assert line.get_ydata().tolist() == rows["ratio"].tolist()
+    assert line.get_xdata().tolist() == rows["n_total"].tolist()
+
+
+def test_plots_draw_on_axes_given():
+    ax = Figure().subplots()
+    assert studies_output.plot_size(STUDIES["paired"]().to_frame().iloc[:2], ax=ax) is ax
+    assert studies_output.plot_sample(1, ax=Figure().subplots()).get_xlabel() == "recall"
