@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from latex_runs import compiled, has_package
 from scipy import stats
-from test_publication import compiled, has_package
 
 from skewanova import three_way_anova, two_way_anova
 from skewanova.base.text import MOST_ROWS, Table

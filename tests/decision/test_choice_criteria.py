@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from skewanova._choices import DECIMALS
 
+from skewanova.base.ties import TIE
 from skewanova.decision.choice import CHOICE_COLUMNS, decision_choices
 
 
@@ -48,7 +48,7 @@ def test_one_model_has_no_runner_up():
 
 @pytest.mark.parametrize(("more", "first"), [(0.2, "A"), (2.0, "B")])
 def test_of_equal_models_the_first_is_picked(more, first):
-    unit = 10.0**-DECIMALS
+    unit = TIE
     table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
     found = decision_choices(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
-from skewanova.resampling import MEAN_TOLERANCE
 
+from skewanova.base.ties import TIE
 from skewanova.decision.choice import N_DRAWS, N_SCALES, N_SPREADS, _contrasts, _grid, probability_best
-from skewanova.inference.fold_statistics import ROUNDING
 
 COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.5], [0.5, -0.5, 1.0]]) / 100
 
@@ -65,7 +64,7 @@ def test_variance_below_rounding_is_none(share, kept):
     # The third model differs from the second by a variance that is a share of rounding.
     covariance = np.diag([1.0, 0.0, 0.0])
     tiny = np.zeros((3, 3))
-    tiny[2, 2] = 4 * share * ROUNDING
+    tiny[2, 2] = 4 * share * TIE
     variances, axes, _ = _contrasts(np.zeros(3), covariance + tiny)
     assert (len(variances), len(axes)) == (kept, kept)
     assert (variances > 0).all()
@@ -74,7 +73,7 @@ def test_variance_below_rounding_is_none(share, kept):
 @pytest.mark.parametrize(("gap", "kept"), [(0.5, 0), (3.0, 1)])
 def test_a_difference_without_variance_counts_beyond_the_tolerance(gap, kept):
     # Of two models the contrast is their difference over the root of 2.
-    variances, _, seen = _contrasts(np.array([gap * MEAN_TOLERANCE, 0.0]), np.zeros((2, 2)))
+    variances, _, seen = _contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
     assert (len(variances), len(seen)) == (kept, kept)
 
 

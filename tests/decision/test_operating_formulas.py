@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
-from skewanova._operating_kernels import SLACK
 
 from skewanova import roc_curve
+from skewanova.base.ties import TIE
 from skewanova.decision import operating
 from skewanova.decision.operating import Estimate, Share
 
@@ -33,8 +33,8 @@ def test_at_threshold(threshold, expected):
         (0.0, 0.0),
         (0.3, 1 / 3),
         (1 / 3, 1 / 3),
-        (1 / 3 + 0.5 * SLACK, 1 / 3),
-        (1 / 3 + 2 * SLACK, 2 / 3),
+        (1 / 3 + 0.5 * TIE, 1 / 3),
+        (1 / 3 + 2 * TIE, 2 / 3),
         (1.0, 1.0),
     ],
 )
@@ -63,7 +63,7 @@ def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
 
 @pytest.mark.parametrize(("more", "vertex"), [(0.5, 4), (4.0, 1)])
 def test_a_precision_counts_as_reached_if_only_rounding_is_missing(more, vertex):
-    assert operating.reaching_precision(ROC, 0.75 + more * SLACK, 0.5) == vertex
+    assert operating.reaching_precision(ROC, 0.75 + more * TIE, 0.5) == vertex
 
 
 def test_a_precision_that_no_threshold_reaches():
@@ -82,8 +82,8 @@ def test_a_precision_that_no_threshold_reaches():
         (0.08, (0, 0)),
         (1 / 12, (1 / 3, 0)),
         (0.5, (1, 1 / 3)),
-        (0.5 - 0.5 * SLACK, (1, 1 / 3)),
-        (0.5 - 2 * SLACK, (2 / 3, 1 / 3)),
+        (0.5 - 0.5 * TIE, (1, 1 / 3)),
+        (0.5 - 2 * TIE, (2 / 3, 1 / 3)),
         (1.0, (1, 1)),
     ],
 )
@@ -104,9 +104,9 @@ def test_of_equal_costs_the_one_that_flags_least():
     # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
     chance = roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
     assert operating.cheapest(chance, (1.0, 1.0), 0.5) == 0
-    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + SLACK) == 0  # but for rounding
-    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + 100 * SLACK) == 2
-    assert operating.cheapest(chance, (1e6, 1e6), 0.5 + SLACK) == 0  # which grows with the costs
+    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + TIE) == 0  # but for rounding
+    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
+    assert operating.cheapest(chance, (1e6, 1e6), 0.5 + TIE) == 0  # which grows with the costs
 
 
 def test_a_share_has_wilsons_limits():

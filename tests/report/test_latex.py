@@ -1,22 +1,15 @@
 """Tables for papers: complete, aligned where siunitx is asked for, and compiled with any name."""
 
-import os
 import re
-import shutil
-import subprocess
 
 import pytest
 from hostile_results import HOSTILE, simulated
+from latex_runs import compiled, has_package
 
 from skewanova.base.checks import InputError
 from skewanova.base.text import Table
 from skewanova.report.latex import LATEX_ROWS, siunitx_latex
 from skewanova.report.tables import NAMES, publication_table, publication_tables
-
-PREAMBLE = (
-    r"\documentclass{article}\usepackage[margin=2cm]{geometry}\usepackage[T1]{fontenc}"
-    r"\usepackage{booktabs}\usepackage{graphicx}"
-)
 
 
 @pytest.fixture(scope="module")
@@ -101,33 +94,6 @@ def test_bold_cells_stay_bold():
 
 
 # --- compiled ---------------------------------------------------------------------------------------------
-
-
-def compiled(text, packages, place):
-    """The log of pdflatex, which must end well."""
-    (place / "main.tex").write_text(f"{PREAMBLE}{packages}\\begin{{document}}{text}\\end{{document}}")
-    run = subprocess.run(
-        [
-            shutil.which("pdflatex"),
-            "-interaction=nonstopmode",
-            "-halt-on-error",
-            "-no-shell-escape",
-            "main.tex",
-        ],
-        cwd=place,
-        capture_output=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "TEXMFVAR": str(place / "var")},
-    )
-    log = run.stdout.decode("latin-1")
-    assert run.returncode == 0, log[-2000:]
-    return log
-
-
-def has_package(name):
-    found = shutil.which("kpsewhich")
-    return bool(found and subprocess.run([found, name], capture_output=True, check=False).stdout)
 
 
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")

@@ -1,0 +1,37 @@
+"""LaTeX compiled, where it is installed."""
+
+import os
+import shutil
+import subprocess
+
+PREAMBLE = (
+    r"\documentclass{article}\usepackage[margin=2cm]{geometry}\usepackage[T1]{fontenc}"
+    r"\usepackage{booktabs}\usepackage{graphicx}"
+)
+
+
+def compiled(text, packages, place):
+    """The log of pdflatex, which must end well."""
+    (place / "main.tex").write_text(f"{PREAMBLE}{packages}\\begin{{document}}{text}\\end{{document}}")
+    run = subprocess.run(
+        [
+            shutil.which("pdflatex"),
+            "-interaction=nonstopmode",
+            "-halt-on-error",
+            "-no-shell-escape",
+            "main.tex",
+        ],
+        cwd=place,
+        capture_output=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "TEXMFVAR": str(place / "var")},
+    )
+    log = run.stdout.decode("latin-1")
+    assert run.returncode == 0, log[-2000:]
+    return log
+
+
+def has_package(name):
+    found = shutil.which("kpsewhich")
+    return bool(found and subprocess.run([found, name], capture_output=True, check=False).stdout)
