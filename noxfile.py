@@ -13,7 +13,15 @@ nox.options.default_venv_backend = "uv"
 
 PYTHONS = nox.project.python_versions(nox.project.load_toml())
 #: Of the suite: what depends on which files were packed.
-PACKED = ("project/test_packaging", "project/test_readme", "project/test_docs", "project/test_init", "curves/test_roc", "scores/test_reading", "report/test_folder")
+PACKED = (
+    "project/test_packaging",
+    "project/test_readme",
+    "project/test_docs",
+    "project/test_init",
+    "curves/test_roc",
+    "scores/test_reading",
+    "report/test_folder",
+)
 
 
 def pytest(session: nox.Session, *arguments: str, **environment: str) -> None:

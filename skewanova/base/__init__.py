@@ -1,7 +1,7 @@
 """What everything stands on: checks, frames, text, folders, the system.
 
 - checks: Errors, and checks that return the cleaned value or raise, naming argument, rule and value.
-- folders: A folder written whole or not at all; an earlier one of ours is replaced, anything else is left alone.
+- folders: Folders written whole or not at all; only an earlier output of ours is replaced.
 - frames: What results and frames share: to_polars, records, distinct values.
 - progress: Stages of a long computation, for whoever listens.
 - system: What differs between systems: locks, renames, signals, processes, free memory.

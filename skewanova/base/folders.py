@@ -1,4 +1,4 @@
-"""A folder written whole or not at all; an earlier one of ours is replaced, anything else is left alone.
+"""Folders written whole or not at all; only an earlier output of ours is replaced.
 
 An earlier output is replaced; an input, a foreign file and a file of ours that was edited since never are.
 """

@@ -56,6 +56,7 @@ _CONTAINERS = (
 
 
 def on_windows() -> bool:
+    """Whether the system is Windows."""
     return sys.platform == "win32"
 
 
@@ -206,6 +207,7 @@ class Tied(Generic[T]):
     parent: int
 
     def __call__(self, *args: Any) -> T:
+        """Watch the parent, then do the work."""
         _watch(self.parent)
         return self.function(*args)
 

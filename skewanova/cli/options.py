@@ -138,6 +138,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What a comparison can be asked for."""
     options: list[Callable[..., Any]] = [
         click.option(
             "--deployment-prior",
@@ -188,6 +189,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def design_options(command: Callable[..., None]) -> Callable[..., None]:
+    """How the folds came about."""
     options = [
         click.option(
             "--resampling",
@@ -213,6 +215,7 @@ def out_option(content: str) -> Callable[..., Any]:
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What is printed."""
     options = [
         click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
         click.option(
@@ -223,6 +226,7 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """How the score table is laid out."""
     names = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
     options = [
         click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
@@ -240,6 +244,7 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_options(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options, in the order listed."""
     for option in reversed(options):
         command = option(command)
     return command

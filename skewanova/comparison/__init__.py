@@ -1,4 +1,4 @@
-"""scale compare(): all of the above in one call.
+"""compare(): all of the above in one call.
 
 - datasets: compare_datasets(): several data sets, each and together.
 - folds: The tests that the design of the folds asks for, and those beside.

@@ -241,6 +241,7 @@ def compare_datasets(
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
+    """At least two data sets, and the same models on each."""
     if len(models) < 2:
         raise InputError(
             f"a comparison across data sets needs at least 2 of them, but got {len(models)}; use compare()"

@@ -1,4 +1,4 @@
-"""Scores to ROC and precision-recall, AUPREC and IAUPREC: arrays in, numbers out.
+"""From scores to ROC and precision-recall, AUPREC and IAUPREC: arrays in, numbers out.
 
 - areas: AUPREC at any prior and IAUPREC over a deployment prior.
 - binormal: Smooth curves: the alpha-binormal model of Brodersen et al. (2010).

@@ -1,4 +1,4 @@
-"""choices:choice_criteria operating_kernels:operating_formulas mean_curves:joint_curves_mean leaders:leads_leaders planning_kernels:planning_formulas Which model, at which prior, at which threshold, with how much more data.
+"""Which model, at which prior, at which threshold, with how much more data.
 
 - bands: Bands that hold at all priors: of means, and of differences.
 - choice: Ranking, decisions, choices, and the probability of being best.

@@ -1,4 +1,4 @@
-"""Every model in every fold, measured at every prior.
+"""How good every model is, in every fold, at every prior.
 
 - along_prior: Means, intervals, regret and support by prior.
 - distributed: Groups of Dask or Spark measured where their rows are.

@@ -171,6 +171,7 @@ def _distinct_priors(priors: Sequence[float]) -> Floats:
 
 
 def auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
+    """One row for each model, fold and prior."""
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())

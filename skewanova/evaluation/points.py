@@ -167,6 +167,7 @@ def _by_group(
 
 
 def ordered_cells(evaluation: Evaluation) -> list[Cell]:
+    """The (model, fold) that were measured, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
 

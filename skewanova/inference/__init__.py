@@ -1,4 +1,4 @@
-"""Is a difference real? Over folds (methods trained anew) or over the cases of one test set (these models).
+"""Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
 
 - anova: The paper's 2-way and 3-way analyses of variance.
 - case_bootstrap: Bootstrap of cases in blocks.

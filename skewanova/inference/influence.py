@@ -416,6 +416,7 @@ def auprec_covariance(
 def estimates(
     positive: Bools, columns: NDArray[Any], weighting: DeploymentPrior, estimator: str
 ) -> AuprecCovariance:
+    """Areas of the models and their covariance over cases."""
     curves = [curve_from_scores(positive, score) for score in columns.T]
     estimate = np.array([iauprec(curve, weighting, estimator=estimator) for curve in curves])
     values = np.stack([influence_kernel(positive, score, weighting)[1] for score in columns.T], axis=1)

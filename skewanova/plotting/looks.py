@@ -407,6 +407,7 @@ class PlainLogLocator(LogLocator):
     """Ticks of a logarithmic axis: as many plain numbers as there is room for when it is drawn."""
 
     def __call__(self) -> Any:
+        """As many places of ticks as fit."""
         axis: Any = self.axis
         box = axis.axes.get_window_extent()
         pixels = box.width if axis.axis_name == "x" else box.height

@@ -80,4 +80,5 @@ def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
 
 
 def normalised(weights: Floats) -> Floats:
+    """Weights that sum to 1."""
     return np.asarray(weights / weights.sum())

@@ -1,4 +1,4 @@
-"""What was found, in tables, words, pictures.
+"""What was found, in tables, words and pictures.
 
 - datasets: Tables, page and folder across data sets.
 - document: The HTML page.

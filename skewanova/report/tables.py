@@ -392,6 +392,7 @@ def _mean_sd(mean: float, std: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
+    """Limits in words; nothing where there are none."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 

@@ -1,4 +1,4 @@
-"""cost Held-out scores, from file or estimator to a checked table.
+"""Held-out scores, from a file or an estimator to a checked table.
 
 - cost: How long a comparison will take, and how much memory, said beforehand.
 - design: How the folds came about, and the ratio of test to training cases.

@@ -136,6 +136,7 @@ def as_text(values: Any) -> Any:
 
 
 def is_number(kind: Any) -> bool:
+    """Whether a column of this type holds numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 

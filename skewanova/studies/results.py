@@ -244,6 +244,7 @@ class StudyResult(Framed):
 
 
 def role(test: str) -> str:
+    """Whether a test is the headline, as published, or another."""
     if test in {OMNIBUS_DEFAULT, PAIRS_DEFAULT}:
         return "headline"
     published = test in {"two_way", "tukey"} or test.startswith(("three_way", "tukey_three_way"))
