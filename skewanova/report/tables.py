@@ -125,14 +125,14 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
         "Mean regret", "Max regret", "P(best)",
     )  # fmt: skip
     over_folds = ranking["std"].notna().any()
-    interval = _OVER_FOLDS if over_folds else _OVER_CASES
+    how = _OVER_FOLDS if over_folds else _OVER_CASES
     return Table(
         "ranking",
         "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
         header,
         tuple(rows),
         note=(
-            f"Interval: {interval}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
+            f"Interval: {how}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
             "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
             "differ."
