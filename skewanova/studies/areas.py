@@ -37,7 +37,7 @@ from skewanova.inference.intervals import (
 )
 from skewanova.priors.weightings import UniformPrior
 from skewanova.studies.results import CurveStudy
-from skewanova.studies.runner import Cell, means, simulated
+from skewanova.studies.runner import Cell, means, one_by_one, simulated
 from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, LEVEL, N_FOLDS, PRIOR, SETTINGS
 
 #: Bootstrap samples behind an interval.
@@ -273,7 +273,7 @@ def estimators_study(
         Cell(
             (setting, n_total),
             _samples(n_total, replicates, full),
-            partial(estimated_areas, setting, n_total),
+            partial(one_by_one, partial(estimated_areas, setting, n_total)),
         )
         for setting, n_total in _grid(settings, sizes, 20)
     ]
@@ -397,7 +397,7 @@ def binormal_study(
     """
     check_count(replicates, "replicates", minimum=1)
     cells = [
-        Cell((alpha,), FULL if full else replicates, partial(binormal_areas, alpha))
+        Cell((alpha,), FULL if full else replicates, partial(one_by_one, partial(binormal_areas, alpha)))
         for alpha in dict.fromkeys(map(_check_alpha, alphas))
     ]
     rows = [
@@ -438,10 +438,11 @@ def _interval_cells(design: tuple[str, float, int], replicates: int, full: bool)
     usual = prior == PRIOR
     many = FULL_LARGE_INTERVALS if n_total > LARGE else FULL_INTERVALS if usual else FULL_OTHER_PRIOR
     samples = many if full else check_count(replicates, "replicates", minimum=1)
-    yield Cell(design, samples, partial(quick_limits, *design))
+    yield Cell(design, samples, partial(one_by_one, partial(quick_limits, *design)))
     if n_total <= BOOTSTRAP_UP_TO[full] and (usual or n_total >= 1000 or not full):
         samples = FULL_BOOTSTRAP if full else replicates
-        yield Cell((*design, "bootstrap"), samples, partial(bootstrap_limits, *design))
+        measure = partial(one_by_one, partial(bootstrap_limits, *design))
+        yield Cell((*design, "bootstrap"), samples, measure)
 
 
 def _interval_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:

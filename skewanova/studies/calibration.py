@@ -9,25 +9,22 @@ and the number of replicates, and never on how many processes shared the work.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from scipy import stats
 from scipy.interpolate import CubicSpline
-from tqdm import tqdm
 
 from skewanova.base.checks import Floats, check_choice, check_count
-from skewanova.base.system import tied
 from skewanova.base.ties import TIE_SLACK
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
 from skewanova.inference.fold_statistics import pair_indices
 from skewanova.studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, StudyResult, role
+from skewanova.studies.runner import Cell, simulated
 from skewanova.studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables
 
 #: Random arrangements of the resampling tests.
@@ -224,10 +221,6 @@ def permutation_p(values: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray((statistic >= statistic[:, :1] * (1 - TIE_SLACK)).mean(axis=-1))
 
 
-#: Replicates simulated together, from one seed.
-BLOCK = 25
-
-
 #: Effects of the first model in a study of power, in distance between the classes.
 EFFECTS = (0.1, 0.2, 0.4, 0.8)
 
@@ -297,10 +290,11 @@ def type_one_error_study(
     """
     names = list(SCENARIOS) if scenarios is None else _check_names(scenarios)
     check_count(replicates, "replicates", minimum=1)
-    runs = [_Run(name, None, SCENARIOS[name].full if full else replicates) for name in names]
+    runs = [_Run(name, None) for name in names]
+    number = None if full else replicates
     rows = [
         row
-        for run, p_values in _simulated(runs, rng=rng, n_jobs=n_jobs, progress=progress)
+        for run, p_values in _simulated(runs, replicates=number, rng=rng, n_jobs=n_jobs, progress=progress)
         for row in _null_rows(run, p_values)
     ]
     return StudyResult("type_one_error", rng, pd.DataFrame(rows, columns=list(TYPE_ONE_ERROR_COLUMNS)))
@@ -350,14 +344,11 @@ def power_study(
     """
     names = list(POWER_SCENARIOS) if scenarios is None else _check_names(scenarios)
     check_count(replicates, "replicates", minimum=1)
-    runs = [
-        _Run(name, effect, SCENARIOS[name].full if full else replicates)
-        for name in names
-        for effect in (0.0, *effects)
-    ]
+    runs = [_Run(name, effect) for name in names for effect in (0.0, *effects)]
+    number = None if full else replicates
     rows: list[tuple[object, ...]] = []
     null: PValues = {}
-    for run, p_values in _simulated(runs, rng=rng, n_jobs=n_jobs, progress=progress):
+    for run, p_values in _simulated(runs, replicates=number, rng=rng, n_jobs=n_jobs, progress=progress):
         if run.effect == 0:
             null = {test: _family(p) for test, p in p_values.items()}
         else:
@@ -366,49 +357,34 @@ def power_study(
 
 
 class _Run(NamedTuple):
-    """One scenario with one effect (None: the scenario's own) and its replicates."""
+    """One scenario with one effect (None: the scenario's own)."""
 
     name: str
     effect: float | None
-    replicates: int
 
     @property
     def scenario(self) -> Scenario:
         return SCENARIOS[self.name]
 
-    def blocks(self, rng: int) -> list[tuple[int, np.random.SeedSequence]]:
-        """Size and seed of every block; the seeds depend on the scenario's name, not on its neighbours."""
-        whole, rest = divmod(self.replicates, BLOCK)
-        sizes = [BLOCK] * whole + [rest] * bool(rest)
-        label = f"{self.name} {self.effect or 0.0:g}"
-        seeds = np.random.SeedSequence([rng, zlib.crc32(label.encode())]).spawn(len(sizes))
-        return list(zip(sizes, seeds, strict=True))
+    def p_values(self, seed: np.random.SeedSequence, size: int) -> PValues:
+        """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
+        draws, flips = map(np.random.default_rng, seed.spawn(2))
+        options = {} if self.effect is None else {"effect": self.effect}
+        tables = self.scenario.draw(size, draws, **options)
+        return {**omnibus_tests(tables, self.scenario, flips), **pair_tests(tables, self.scenario, flips)}
 
 
 def _simulated(
-    runs: Sequence[_Run], *, rng: int, n_jobs: int, progress: bool
+    runs: Sequence[_Run], *, replicates: int | None, rng: int, n_jobs: int, progress: bool
 ) -> Iterator[tuple[_Run, PValues]]:
-    """p-values of all replicates, run by run."""
-    check_count(rng, "rng", minimum=0)
-    check_count(n_jobs, "n_jobs", minimum=1)
-    blocks = [(run, *block) for run in runs for block in run.blocks(rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(tied(_block))(*block) for block in blocks
-    )
-    bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
-    found: Iterator[PValues] = iter(bar)
-    for run in runs:
-        parts = [next(found) for _ in run.blocks(rng)]
-        yield run, {test: np.concatenate([part[test] for part in parts]) for test in parts[0]}
-    bar.close()
-
-
-def _block(run: _Run, size: int, seed: np.random.SeedSequence) -> PValues:
-    """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
-    draws, flips = map(np.random.default_rng, seed.spawn(2))
-    options = {} if run.effect is None else {"effect": run.effect}
-    tables = run.scenario.draw(size, draws, **options)
-    return {**omnibus_tests(tables, run.scenario, flips), **pair_tests(tables, run.scenario, flips)}
+    """p-values of all replicates, run by run; without a number, as many as were recorded."""
+    cells = [
+        Cell((run.name, f"{run.effect or 0.0:g}"), replicates or run.scenario.full, run.p_values)
+        for run in runs
+    ]
+    found = simulated("", cells, rng=rng, n_jobs=n_jobs, progress=progress)
+    for run, (_, p_values) in zip(runs, found, strict=True):
+        yield run, p_values
 
 
 def _null_rows(run: _Run, p_values: PValues) -> Iterator[tuple[object, ...]]:

@@ -29,7 +29,7 @@ from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curve
 from skewanova.decision.leads import ENOUGH_FOR_INFLUENCE, find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
 from skewanova.studies.results import DecisionStudy
-from skewanova.studies.runner import NamedCell, chosen, named_simulated
+from skewanova.studies.runner import Cell, chosen, one_by_one, simulated
 from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures
 
 #: Share of the variance of a case's score that all models have in common.
@@ -232,14 +232,16 @@ def crossings_study(
     """
     check_count(replicates, "replicates", minimum=1)
     cells = [
-        NamedCell(
-            name, FULL_CROSSINGS if full else replicates, partial(_crossing_measures, CROSSING_DESIGNS[name])
+        Cell(
+            (name,),
+            FULL_CROSSINGS if full else replicates,
+            partial(one_by_one, partial(_crossing_measures, CROSSING_DESIGNS[name])),
         )
         for name in chosen(settings, CROSSING_DESIGNS)
     ]
     rows = []
-    for cell, found in named_simulated("crossings", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        design = CROSSING_DESIGNS[cell.name].describe()
+    for cell, found in simulated("crossings", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        design = CROSSING_DESIGNS[str(cell.key[0])].describe()
         seen = found[:, 0] == 1
         for j, method in enumerate(CROSSING_METHODS):
             kept = found if method == "set" else found[seen]
@@ -253,7 +255,7 @@ def crossings_study(
                 float(np.median(kept[:, 5 + j])),
                 len(found),
             )
-            rows.append((cell.name, design, TRUE_CROSSING, method, LEVEL, share, error, *told))
+            rows.append((str(cell.key[0]), design, TRUE_CROSSING, method, LEVEL, share, error, *told))
     return DecisionStudy("crossings", rng, pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)))
 
 
@@ -361,15 +363,19 @@ def leaders_study(
     """
     check_count(replicates, "replicates", minimum=1)
     cells = [
-        NamedCell(name, FULL if full else replicates, partial(_leader_measures, LEADER_SETTINGS[name]))
+        Cell(
+            (name,),
+            FULL if full else replicates,
+            partial(one_by_one, partial(_leader_measures, LEADER_SETTINGS[name])),
+        )
         for name in chosen(settings, LEADER_SETTINGS)
     ]
     rows = []
-    for cell, found in named_simulated("leaders", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        setting, share = LEADER_SETTINGS[cell.name], found.mean(axis=0)
+    for cell, found in simulated("leaders", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        setting, share = LEADER_SETTINGS[str(cell.key[0])], found.mean(axis=0)
         error = float(np.sqrt(share[0] * (1 - share[0]) / len(found)))
         told = (setting.design.describe(), setting.describe(), LEVEL, share[0], error, *share[1:], len(found))
-        rows.append((cell.name, *told))
+        rows.append((str(cell.key[0]), *told))
     return DecisionStudy("leaders", rng, pd.DataFrame(rows, columns=list(LEADER_COLUMNS)))
 
 
@@ -490,14 +496,18 @@ def p_best_study(
     """
     check_count(replicates, "replicates", minimum=1)
     cells = [
-        NamedCell(name, FULL_BEST if full else replicates, partial(_best_measures, BEST_SETTINGS[name]))
+        Cell(
+            (name,),
+            FULL_BEST if full else replicates,
+            partial(one_by_one, partial(_best_measures, BEST_SETTINGS[name])),
+        )
         for name in chosen(settings, BEST_SETTINGS)
     ]
     rows = []
-    for cell, found in named_simulated("p_best", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        setting = BEST_SETTINGS[cell.name]
+    for cell, found in simulated("p_best", cells, rng=rng, n_jobs=n_jobs, progress=progress):
+        setting = BEST_SETTINGS[str(cell.key[0])]
         for j, method in enumerate(P_BEST_METHODS):
-            head = (cell.name, setting.describe(), setting.spread, method)
+            head = (str(cell.key[0]), setting.describe(), setting.spread, method)
             told = _reliability(found[:, 1 + j].ravel(), found[:, 0].ravel())
             rows += [(*head, *values, len(found)) for values in told]
     return DecisionStudy("p_best", rng, pd.DataFrame(rows, columns=list(P_BEST_COLUMNS)))

@@ -16,7 +16,7 @@ from skewanova.curves.distributions import true_iauprec
 from skewanova.inference.influence import FEWEST_DF, mean_precision, precision_slopes
 from skewanova.priors.weightings import DeploymentPrior, DiscretePrior, as_deployment_prior
 from skewanova.studies.results import CurveStudy
-from skewanova.studies.runner import Cell, means, simulated
+from skewanova.studies.runner import Cell, means, one_by_one, simulated, together
 
 #: Correlation of the two models' scores within either class.
 CORRELATION = 0.5
@@ -335,9 +335,9 @@ def _cells(design: Design, *, replicates: int, full: bool) -> Iterator[Cell]:
     small = design.n_positive <= BOOTSTRAP_UP_TO[0] and design.n_negative <= BOOTSTRAP_UP_TO[1]
     claimed = design.support >= ENOUGH
     number = (FULL if claimed else FULL_THIN) if full else replicates
-    yield Cell((*design, "influence"), number, partial(by_influence, design), batched=True)
+    yield Cell((*design, "influence"), number, partial(together, partial(by_influence, design)))
     if full and small and claimed:
-        yield Cell((*design, "bootstrap"), FULL_BOOTSTRAP, partial(by_bootstrap, design))
+        yield Cell((*design, "bootstrap"), FULL_BOOTSTRAP, partial(one_by_one, partial(by_bootstrap, design)))
 
 
 def _rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
@@ -346,7 +346,7 @@ def _rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
     weighting = as_deployment_prior(design.weighting).describe()
     sizes = (design.n_positive, design.n_negative, design.support, design.support >= ENOUGH)
     truth = true_pair_area(design.setting, design.weighting)
-    tests = TESTS if cell.batched else BOOTSTRAP_TESTS
+    tests = TESTS if cell.key[-1] == "influence" else BOOTSTRAP_TESTS
     rates = means((found[:, :, 2] < ALPHA).astype(np.float64))
     error, spread = np.sqrt((found[:, :, 1] ** 2).mean(axis=0)), found[:, :, 0].std(axis=0)
     ratios = np.divide(error, spread, out=np.full_like(error, np.nan), where=spread > 0)  # no spread of one

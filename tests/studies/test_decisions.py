@@ -134,14 +134,14 @@ def test_commands_print_and_write_the_study(tmp_path):
 
 
 def test_crossings_that_are_never_found_have_no_coverage(monkeypatch):
-    blind = decisions.named_simulated
+    blind = decisions.simulated
 
     def unseen(*arguments, **options):
         for cell, found in blind(*arguments, **options):
             found[:, 0] = 0
             yield cell, found
 
-    monkeypatch.setattr(decisions, "named_simulated", unseen)
+    monkeypatch.setattr(decisions, "simulated", unseen)
     frame = crossings_study(settings=["folds-5"], replicates=2, progress=False).to_frame()
     assert frame.set_index("method")["coverage"].isna().to_dict() == {
         "fieller": True,
