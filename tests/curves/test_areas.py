@@ -627,3 +627,19 @@ def test_precision_recall_curve_at_a_bad_prior(prior, error, message):
 def test_linear_estimators_are_those_with_closed_forms():
     assert set(estimators.LINEAR) == set(LINEAR)
     assert set(LINEAR) | set(SEGMENTS) == set(ESTIMATORS)
+
+
+class Twice:
+    """A weighting of one's own: two priors, with weights that sum to 2."""
+
+    low, high = 0.1, 0.4
+
+    def quadrature(self, breaks=()):
+        return np.array([0.1, 0.4]), np.array([1.5, 0.5])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_only_the_relative_size_of_weights_matters(estimator):
+    curve = curve_of([(0, 1), (2, 0), (1, 2), (0, 2), (3, 1)])
+    once = iauprec(curve, DiscretePrior([0.1, 0.4], [3, 1]), estimator=estimator)
+    assert iauprec(curve, Twice(), estimator=estimator) == pytest.approx(once, rel=1e-15)

@@ -9,7 +9,7 @@ from strategies import priors, ranges, tie_groups
 from skewanova.curves import estimators
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import Rises, RocCurve, rises_between, roc_curve
-from skewanova.priors.weightings import UniformPrior, UniformSkew
+from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 
 def curve_of(groups):
@@ -215,3 +215,97 @@ def test_aggregates_ignore_vertices_at_no_recall():
     reached = estimators._first_reached(curve)
     found = estimators._aggregated(curve, reached, 0.5, "mean")
     assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])
+
+
+# --- whole curves -------------------------------------------------------------------------------------------
+
+CURVES = {
+    "mixed": [(0, 1), (2, 0), (1, 2), (0, 2), (3, 1), (1, 4)],
+    "ties": [(1, 1), (2, 2), (1, 3)],
+    "steps": [(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)],
+    "one recall": [(0, 2), (4, 0), (0, 1), (0, 1)],
+}
+
+
+@pytest.mark.parametrize("groups", CURVES.values(), ids=CURVES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_areas_of_a_few_curves_equal_their_twins(estimator, groups):
+    at = np.array([0.5, 0.1, 0.003])
+    found = estimators.area_kernel(curve_of(groups), estimator)(at)
+    for area, prior in zip(found, at, strict=True):
+        truth = twins.auprec_twin(twins.vertices(groups), float(prior), estimator)
+        assert twins.relative_error(area, truth) < 1e-14
+
+
+def test_precision_without_false_positives_is_1_exactly():
+    tpr = np.array([1e-9, 0.1, 1 / 3, 0.7, 1.0])
+    for weighting in (UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.31), UniformSkew(1.0, 7.0)):
+        assert (estimators.mean_precision(tpr, np.zeros(5), weighting) == 1).all()
+
+
+@pytest.mark.parametrize(
+    "weighting",
+    [UniformPrior(0.05, 0.4), UniformSkew(2, 30), BetaPrior(2, 9), DiscretePrior([0.1, 0.4], [3, 1])],
+)
+@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
+    curve = curve_of(CURVES["mixed"])
+    at, weights = weighting.quadrature()
+    expected = sum(
+        w * estimators.area_kernel(curve, estimator)(np.array([p]))[0] for p, w in zip(at, weights, strict=True)
+    )
+    assert estimators.mean_area([rises_of(curve)], weighting, estimator) == pytest.approx(expected, rel=1e-13)
+
+
+class Twice:
+    """Two priors, with weights that sum to 2."""
+
+    def quadrature(self):
+        return np.array([0.1, 0.4]), np.array([1.5, 0.5])
+
+
+@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+def test_only_the_relative_size_of_weights_matters(estimator):
+    rises = [rises_of(curve_of(CURVES["mixed"]))]
+    once = estimators.mean_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
+    assert estimators.mean_area(rises, Twice(), estimator) == pytest.approx(once, rel=1e-15)
+
+
+@pytest.mark.parametrize("held", [1, 5, 12, 1000])
+def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
+    points = estimators.LINEAR["trapezoid"](rises_of(curve_of(CURVES["steps"])))
+    at = np.linspace(0.01, 0.9, 7)
+    each = [estimators.linear_sums(points, at[i : i + 1])[0] for i in range(7)]
+    monkeypatch.setattr(estimators, "FEW_PRECISIONS", held)
+    assert estimators.linear_sums(points, at).tolist() == each
+
+
+# --- many priors on many rises ------------------------------------------------------------------------------
+
+
+def long_curve(n_rises):
+    rng = np.random.default_rng(5)
+    fpr, tpr = (np.append(0, np.cumsum(rng.integers(1, 9, n_rises))) for _ in range(2))
+    return [rises_between(tpr / tpr[-1], fpr / fpr[-1])]
+
+
+@pytest.mark.parametrize("estimator", estimators.LINEAR)
+def test_areas_by_moments_equal_those_one_by_one(estimator):
+    rises, at = long_curve(2048), np.geomspace(1e-4, 0.9, 12)
+    found = estimators.areas(rises, at, estimator)
+    each = [estimators.areas(rises, at[i : i + 1], estimator)[0] for i in range(12)]
+    assert found == pytest.approx(each, rel=1e-13)
+    blocks = [rises[0].part(slice(0, 900)), rises[0].part(slice(900, None))]
+    assert estimators._areas_by_moments(blocks, at, estimator) == pytest.approx(each, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n_rises", "n_priors", "moments"), [(2048, 12, True), (2047, 12, False), (2048, 11, False)]
+)
+def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, monkeypatch):
+    used = []
+    monkeypatch.setattr(estimators, "_areas_by_moments", lambda *_: used.append(True))
+    estimators.areas(long_curve(n_rises), np.full(n_priors, 0.1), "trapezoid")
+    assert bool(used) == moments
+    estimators.areas(long_curve(2048), np.full(2, 0.1), "exact")
+    assert len(used) == moments  # exact segments have no moments

@@ -41,6 +41,15 @@ def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
     assert planning.t_power(certain / 8, 1.0, n_folds, ratio=0.0, alpha=0.05) < 0.95
 
 
+@pytest.mark.parametrize(("share", "asked"), [(0.999, True), (1.001, False)])
+def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, monkeypatch):
+    calls = []
+    monkeypatch.setattr(planning.stats.nct, "sf", lambda *_: calls.append(1) or 1.0)
+    limit = stats.t.isf(0.025, 4)
+    planning.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
+    assert bool(calls) == asked
+
+
 def test_the_limit_of_infinitely_many_folds():
     assert planning.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
     many = planning.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)
