@@ -67,7 +67,7 @@ class MomentSums:
             code, moments = _bins(fpr[binned] / tpr[binned], weight[binned])
             self._codes.append(code)
             self._moments.append(moments)
-        perfect = (fpr == 0) & ~binned
+        perfect = fpr == 0
         self._perfect += weight[perfect].sum()
         left = ~(binned | perfect)
         self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
@@ -97,8 +97,9 @@ def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
     rows = code[: n_rows * ROW_LENGTH].reshape(n_rows, ROW_LENGTH)
     alike = rows.min(axis=1) == rows.max(axis=1)
     single = np.append(np.repeat(~alike, ROW_LENGTH), np.ones(len(code) % ROW_LENGTH, dtype=bool))
-    by_row = _moments(rows[alike, 0], *(_rows(values, single) for values in (offset, weight)))
-    moments = _summed(by_row, _moments(code[single], offset[single, None], weight[single, None]))
+    n_bins = int(code.max()) + 1
+    by_row = _moments(rows[alike, 0], _rows(offset, single), _rows(weight, single), n_bins)
+    moments = by_row + _moments(code[single], offset[single, None], weight[single, None], n_bins)
     held = np.flatnonzero(moments[0])
     return held + first, moments[:, held]
 
@@ -107,21 +108,14 @@ def _rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
     return values[~single].reshape(-1, ROW_LENGTH)
 
 
-def _moments(code: Codes, offset: Floats, weight: Floats) -> list[Floats]:
+def _moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
     """Sums of weight times powers of the offset by bin, for points in rows that share a bin."""
-    moments: list[Floats] = []
+    moments = np.empty((TERMS, n_bins))
     term = weight
-    for _ in range(TERMS):
-        moments.append(np.asarray(np.bincount(code, weights=term.sum(axis=1)), dtype=np.float64))
+    for power in range(TERMS):
+        moments[power] = np.bincount(code, weights=term.sum(axis=1), minlength=n_bins)
         term = term * offset
     return moments
-
-
-def _summed(one: list[Floats], other: list[Floats]) -> Floats:
-    total = np.zeros((TERMS, max(len(one[0]), len(other[0]))))
-    for part in (one, other):
-        total[:, : len(part[0])] += part
-    return total
 
 
 def _centres(code: Codes) -> Floats:

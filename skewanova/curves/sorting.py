@@ -119,9 +119,9 @@ class _FloatPacking:
     """Bits of floats scaled by a power of two into (-2, 2), as two's complement: they leave two bits free."""
 
     dtype: np.dtype[Any]
-    exponent: int = 0
-    signed: bool = True
-    infinite: bool = False
+    exponent: int
+    signed: bool
+    infinite: bool
 
     @property
     def key_type(self) -> type[np.int32 | np.int64]:

@@ -89,3 +89,60 @@ def test_blocks_of_scores_are_those_of_the_curve(estimator):
         assert one.tolist() == other.tolist()
     area = auprec_score(positive, score, prior=0.1, estimator=estimator)
     assert area == pytest.approx(auprec(roc_curve(positive, score), 0.1, estimator=estimator), rel=1e-15)
+
+
+# --- bins ---------------------------------------------------------------------------------------------------
+
+
+def test_a_centre_is_the_middle_of_its_bin_and_near_all_of_it():
+    ratio = np.exp(np.random.default_rng(7).uniform(-300, 300, 5000))
+    code = ratio.view(np.int64) >> estimators.LOW_BITS
+    low, high = ((code + k << estimators.LOW_BITS).view(np.float64) for k in (0, 1))
+    centre = estimators._centres(code)
+    assert centre == pytest.approx((low + high) / 2, rel=1e-15)
+    assert (np.abs(ratio - centre) <= centre / 128).all()  # eight terms then reach 128^-8 = 1.4e-17
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 100])
+def test_points_at_the_very_centre_of_a_bin_count(n):
+    centre = float(estimators._centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
+    sums = MomentSums()
+    sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
+    assert sums.at(PRIORS) == pytest.approx(0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre), rel=1e-14)
+
+
+def test_rates_too_small_to_divide_by_are_added_one_by_one():
+    weight = np.array([1.0, 2.0, 4.0, 8.0])
+    tpr, fpr = np.array([1e-160, 3e-200, 0.0, 0.5]), np.array([2e-160, 0.3, 0.7, 1e-170])
+    sums = MomentSums()
+    sums.add(weight, tpr, fpr)
+    truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
+    assert sums.at(PRIORS) == pytest.approx(truth, rel=4e-15)
+
+
+def test_points_without_false_positives_have_precision_1():
+    sums = MomentSums()
+    sums.add(np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2))
+    assert sums.at(PRIORS).tolist() == [0.75] * len(PRIORS)
+
+
+def test_as_many_precisions_are_computed_at_once_as_asked_for(monkeypatch):
+    rng = np.random.default_rng(8)
+    sums, rows, n_bins = MomentSums(), [], 0
+    sums.add(rng.random(900), rng.random(900), rng.random(900))
+
+    def noted(centre, moments, prior):
+        nonlocal n_bins
+        n_bins = len(centre)
+        rows.append(len(prior))
+        return from_moments(centre, moments, prior)
+
+    from_moments = estimators._from_moments
+    monkeypatch.setattr(estimators, "_from_moments", noted)
+    grid = np.linspace(0.001, 0.999, 1000)
+    many = sums.at(grid)
+    assert len(rows) > 1
+    assert rows[0] == 32768 // n_bins
+    assert sum(rows) == 1000
+    assert max(rows) == rows[0]
+    assert many[::100] == pytest.approx(sums.at(grid[::100]), rel=1e-15)

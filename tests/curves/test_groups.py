@@ -12,7 +12,7 @@ from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import auc, curve_from_scores
-from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
+from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 PRIORS = np.array([0.5, 0.1, 1e-4])
 WEIGHTINGS = [UniformPrior(0.05, 0.2), UniformSkew(4, 19), BetaPrior(2, 30)]
@@ -65,3 +65,77 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
         found = curves_groups.group_measures(*table, prior=PRIORS, weighting=weighting, estimator=estimator)
     assert found[0].tolist() == areas
     assert found[1] == pytest.approx(means, rel=1e-14)
+
+
+# --- batches and long curves --------------------------------------------------------------------------------
+
+
+def test_groups_that_end_in_the_same_block_are_taken_together(monkeypatch):
+    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", 10)
+    found = [
+        (rows.start, rows.stop, sizes.tolist())
+        for rows, sizes in curves_groups._batches(np.array([4, 6, 1, 9, 25, 3]))
+    ]
+    assert found == [(0, 10, [4, 6]), (10, 20, [1, 9]), (20, 48, [25, 3])]
+    one = [(rows.start, rows.stop, sizes.tolist()) for rows, sizes in curves_groups._batches(np.array([3]))]
+    assert one == [(0, 3, [3])]
+
+
+def drawn(sizes, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(sum(sizes)) < 0.5
+    starts = np.cumsum(sizes) - sizes
+    positive[starts], positive[starts + 1] = True, False
+    return positive, rng.normal(size=sum(sizes)) + positive, np.array(sizes)
+
+
+@pytest.mark.parametrize("sizes", [[40, 30, 40], [6000, 30, 7000, 20], [6000], [30, 6000]])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
+    table = drawn(sizes)
+    curves = [curve_from_scores(*part) for part in parts(*table)]
+    for weighting in (UniformPrior(0.05, 0.2), DiscretePrior([0.1, 0.4], [3, 1])):
+        found = curves_groups.group_measures(*table, prior=PRIORS, weighting=weighting, estimator=estimator)
+        expected = [auprec(curve, PRIORS, estimator=estimator) for curve in curves]
+        assert found.auprec == pytest.approx(np.array(expected), rel=1e-13)
+        means = [iauprec(curve, weighting, estimator=estimator) for curve in curves]
+        assert found.iauprec == pytest.approx(means, rel=1e-13)
+        assert found.auc == pytest.approx([auc(curve) for curve in curves], rel=1e-13)
+
+
+class Twice:
+    """A weighting of one's own: two priors, with weights that sum to 2."""
+
+    low, high = 0.1, 0.4
+
+    def quadrature(self, breaks=()):
+        return np.array([0.1, 0.4]), np.array([1.5, 0.5])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_only_the_relative_size_of_weights_matters(estimator):
+    table = drawn([40, 30])
+    once, twice = (
+        curves_groups.group_measures(*table, prior=PRIORS, weighting=w, estimator=estimator).iauprec
+        for w in (DiscretePrior([0.1, 0.4], [3, 1]), Twice())
+    )
+    assert twice == pytest.approx(once, rel=1e-14)
+
+
+@pytest.mark.parametrize(("n_rises", "expected"), [(2047, False), (2048, True)])
+def test_a_curve_of_2048_rises_is_long(n_rises, expected):
+    curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
+    short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
+    rises = curves_groups._rises_of([short, curve])
+    assert len(rises.tpr) == n_rises + 1
+    assert curves_groups._has_long(rises, curves_groups._first_rises(rises)) == expected
+
+
+def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
+    measured = []
+    monkeypatch.setattr(
+        curves_groups, "areas", lambda blocks, prior, estimator: measured.append(1) or np.zeros(len(prior))
+    )
+    table = drawn([6000, 30, 7000])
+    curves_groups.group_measures(*table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), estimator="trapezoid")
+    assert len(measured) == 2  # the short one is measured at one go with its neighbours

@@ -71,6 +71,8 @@ def cases(draw):
 @example((np.array([True, False, True]), np.array([2**64 - 1, 0, 2**64 - 2], dtype="u8")), 2)
 @example((np.array([True, False, True]), np.array([5e-324, 1e300, 1e-323])), 2)
 @example((np.array([True, False, True, False]), np.array([-0.0, 0.0, -np.inf, np.inf])), 1)
+@example((np.array([True, False, True, False]), np.array([5.0, 7.0, -np.inf, 1e9])), 1)
+@example((np.array([True, False, True, False]), np.array([5.0, 7.0, np.inf, -1e300])), 2)
 def test_curve_and_rises_equal_the_plain_twin(pair, block_size):
     positive, score = pair
     values, true, false = plain_vertices(positive, score)
@@ -125,6 +127,9 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
         (np.array([2**63, 2**63 + 2**61], "u8"), 64, False),
         (np.array([2**60, 2**60 + 1]), 32, False),
         (np.array([True, False]), 32, True),
+        (np.array([7, 2**30 + 6]), 32, False),
+        (np.array([7, 2**30 + 7]), 64, False),
+        (np.array([np.inf, 5.0, -7.0]), 64, False),
     ],
 )
 def test_width_of_keys_and_fallback_to_ranks(score, bits, ranked):

@@ -43,11 +43,13 @@ def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
 
 @pytest.mark.parametrize(("share", "asked"), [(0.999, True), (1.001, False)])
 def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, monkeypatch):
-    calls = []
-    monkeypatch.setattr(planning.stats.nct, "sf", lambda *_: calls.append(1) or 1.0)
+    shifts = []
+    plain = planning.stats.nct.sf
+    monkeypatch.setattr(planning.stats.nct, "sf", lambda *args: shifts.append(args[2]) or plain(*args))
     limit = stats.t.isf(0.025, 4)
-    planning.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
-    assert bool(calls) == asked
+    power = planning.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
+    assert power == pytest.approx(1.0, abs=1e-9)
+    assert bool(np.max(shifts) > 0) == asked
 
 
 def test_the_limit_of_infinitely_many_folds():
@@ -114,3 +116,13 @@ def test_factors_beyond_the_limits():
     assert np.isfinite(
         planning.factor_needed(lambda factor: np.nan if factor == 2 else power_of(factor), 0.8)
     )
+
+
+@pytest.mark.parametrize(("step", "finite"), [(1e9, True), (1e9 + 0.5, False)])
+def test_factors_are_looked_for_up_to_a_thousand_million(step, finite):
+    found = planning.factor_needed(lambda factor: 1.0 if factor >= step - 1e-6 else 0.0, 0.5)
+    assert np.isfinite(found) == finite
+
+
+def test_a_power_unknown_for_the_cases_at_hand_gives_no_factor():
+    assert np.isnan(planning.factor_needed(lambda factor: np.nan if factor == 1 else power_of(factor), 0.8))
