@@ -28,6 +28,7 @@ from skewanova.curves.binormal import (
     best_power,
     box_cox,
     fit_binormal,
+    _normality_notes,
     normality_p,
     shape_covariance,
 )
@@ -531,3 +532,36 @@ def test_curve_has_the_form_of_the_empirical_one():
     precision, recall, _ = precision_recall_curve(labels, scores, prior=0.1)
     inner = recall > 0.1
     assert fit.precision_recall(0.1, recall=recall[inner])[0] == pytest.approx(precision[inner], abs=0.06)
+
+
+# --- what is shown and asked --------------------------------------------------------------------------------
+
+
+def test_roc_has_thresholds_at_even_shares_of_either_class():
+    fit = BinormalFit(8, 5, 4, 2, 40, 60, 0.4)
+    expected = [*stats.norm.ppf([0.25, 0.5, 0.75], 8, 4), *stats.norm.ppf([0.25, 0.5, 0.75], 5, 2)]
+    found = fit.roc(n_points=3).thresholds
+    assert found[1:-1] == pytest.approx(np.sort(expected)[::-1])
+    assert found[[0, -1]].tolist() == [np.inf, -np.inf]
+    assert len(fit.roc().thresholds) == 2 * 1001 + 2
+
+
+@pytest.mark.parametrize("recall", [0.0, 1.0001, 1.5, -0.5])
+def test_recall_out_of_range_is_named(recall):
+    with pytest.raises(ValueError, match=exact(f"`recall` must lie in (0, 1], but got {recall:g}")):
+        fitted(1, 1).precision_recall(recall=[0.5, recall, 1.0])
+
+
+def test_checks_are_of_either_class_and_stay_out_of_the_repr():
+    labels = np.repeat([0, 1], [60, 40])
+    scores = np.random.default_rng(0).normal(2.0 * labels, 2)
+    fit = fit_binormal(labels, scores)
+    assert fit.normality_positive == normality_p(scores[60:])
+    assert fit.normality_negative == normality_p(scores[:60])
+    assert "normality" not in repr(fit)
+
+
+@pytest.mark.parametrize(("p", "warned"), [(0.0049, True), (0.0051, False)])
+def test_either_class_is_checked_at_half_the_level_of_one_percent(p, warned):
+    assert bool(_normality_notes([p, 0.5], None)) == warned
+    assert bool(_normality_notes([0.5, p], 0.3)) == warned

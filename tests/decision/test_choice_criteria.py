@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova.base.ties import TIE
 from skewanova.decision.choice import CHOICE_COLUMNS, decision_choices
 
 
@@ -48,8 +47,24 @@ def test_one_model_has_no_runner_up():
 
 @pytest.mark.parametrize(("more", "first"), [(0.2, "A"), (2.0, "B")])
 def test_of_equal_models_the_first_is_picked(more, first):
-    unit = TIE
+    unit = 1e-12
     table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
     found = decision_choices(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first
     assert found.loc["minimax_regret", "model"] == first
+
+
+def test_two_models_have_a_runner_up():
+    found = decision_choices(decisions().iloc[:2])
+    assert found["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
+    assert found["margin"].notna().all()
+
+
+def test_an_unknown_column_leaves_the_criteria_behind_it():
+    found = decision_choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))
+    assert found["criterion"].tolist() == [
+        "highest_expected_auprec",
+        "minimum_expected_regret",
+        "minimax_regret",
+        "highest_p_best",
+    ]

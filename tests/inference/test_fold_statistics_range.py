@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
+from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import range_isf, range_sf
 
 VALUES = np.array([0.0, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.5, 5.0, 10.0, 30.0])
@@ -38,3 +39,30 @@ def test_critical_value_is_that_of_scipy(alpha, n_levels, df):
     found = range_isf(alpha, n_levels, df)
     assert found == pytest.approx(stats.studentized_range.isf(alpha, n_levels, df), rel=1e-9)
     assert range_sf(np.array([found]), n_levels, df)[0] == pytest.approx(alpha, abs=1e-14)
+
+
+def test_a_tail_is_never_more_than_1():
+    for n_levels in (2, 3, 7, 20, 60):
+        assert range_sf(np.zeros(1), n_levels, 7)[0] <= 1.0
+
+
+@pytest.mark.parametrize("n_levels", [2, 40, 400])
+@pytest.mark.parametrize("width", [0.5, 3.0, 6.0])
+def test_the_range_of_normal_values_by_adaptive_quadrature(n_levels, width):
+    def missing(z):
+        """Density of the largest times the chance that some other value lies below it by the width."""
+        inside = (stats.norm.cdf(z) - stats.norm.cdf(z - width)) ** (n_levels - 1)
+        return n_levels * stats.norm.pdf(z) * (stats.norm.cdf(z) ** (n_levels - 1) - inside)
+
+    expected = integrate.quad(missing, -9, 9, epsabs=1e-14, epsrel=1e-13, limit=500, points=[0, 2, 3, 4])[0]
+    found = fold_statistics._normal_range_sf(np.array([[width]]), n_levels)
+    assert found.shape == (1, 1)
+    assert found[0, 0] == pytest.approx(expected, abs=2e-13)
+
+
+@pytest.mark.parametrize(("df", "n_nodes"), [(1, 600), (9.9, 600), (10, 96), (57, 96), (np.inf, 1)])
+def test_few_degrees_of_freedom_take_more_nodes(df, n_nodes):
+    node, weight = fold_statistics._deviation(df)
+    assert len(node) == len(weight) == n_nodes
+    assert weight.sum() == pytest.approx(1)
+    assert weight @ node**2 == pytest.approx(1)  # the mean of a chi square over its degrees of freedom

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import betainc, expit
 
 import skewanova as sa
-from skewanova.priors.elicitation import fitted_quantiles
+from skewanova.priors import elicitation
+from skewanova.priors.elicitation import beta_quantile, fitted_quantiles
 from skewanova.priors.weightings import parse_deployment_prior
 
 
@@ -153,3 +155,42 @@ def test_a_share_stands_once():
         ValueError, match=r"^every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2$"
     ):
         parse_deployment_prior("quantiles:0.5=0.1:0.5=0.2")
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+
+def test_a_quantile_beyond_the_search_is_its_limit():
+    low, high = (expit(end) for end in elicitation.QUANTILE_LIMITS)
+    # Of beta(0.001, 5) a share of about 1/2 lies below e^-700; of beta(5, 0.01) about 0.7 above 1 - e^-36.
+    assert beta_quantile(0.001, 5, 0.1) == low
+    assert beta_quantile(0.001, 5, 0.9) > low
+    assert beta_quantile(5, 0.01, 0.9) == high
+    assert beta_quantile(5, 0.01, 0.01) < high
+    assert beta_quantile(0.001, 5, float(betainc(0.001, 5, low))) == low
+    assert beta_quantile(5, 0.01, float(betainc(5, 0.01, high))) == high
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.3, 0.999])
+@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (1, 1), (3000, 2)])
+def test_quantiles_are_those_of_scipy(a, b, share):
+    assert beta_quantile(a, b, share) == pytest.approx(stats.beta.ppf(share, a, b), rel=1e-10)
+
+
+def test_two_quantiles_need_no_least_squares(monkeypatch):
+    monkeypatch.setattr("scipy.optimize.least_squares", None)
+    a, b = elicitation.shapes_through(np.array([0.05, 0.95]), stats.beta.ppf([0.05, 0.95], 2, 30))
+    assert (a, b) == (pytest.approx(2), pytest.approx(30))
+
+
+@pytest.mark.parametrize("factor", [1.04, 1 / 1.04, 1.06, 1 / 1.06, 1.24, 1 / 1.24, 1.26, 1 / 1.26])
+def test_odds_off_by_5_percent_are_told_and_by_25_refused(factor):
+    stated = np.array([0.2, 0.5])
+    odds = stated / (1 - stated) * np.array([1.0, factor])
+    off = max(factor, 1 / factor) - 1
+    arguments = (np.array([0.1, 0.9]), stated, odds / (1 + odds))
+    if off > 0.25:
+        with pytest.raises(sa.InputError, match=rf"odds off by {off:.0%}"):
+            elicitation._misfit_notes(*arguments)
+    else:
+        assert len(elicitation._misfit_notes(*arguments)) == (off > 0.05)
