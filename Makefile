@@ -24,6 +24,6 @@ SEED ?= 0
 MINUTES ?= 60
 fuzz:
 	python tests/fuzz/run.py --seed $(SEED) --minutes $(MINUTES) --only '$(ONLY)'
-# Would the tests notice? 100 random mutants of a module (MODULE=skewanova/roc.py; group mutants): docs/mutants.md.
+# Would the tests notice? 100 random mutants of a module (MODULE=skewanova/curves/roc.py; group mutants): docs/mutants.md.
 mutants:
 	python tests/mutants.py $(MODULE) --seed $(SEED)

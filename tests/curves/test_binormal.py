@@ -23,12 +23,12 @@ from skewanova import (
 )
 from skewanova.curves.binormal import (
     BinormalFit,
+    _normality_notes,
     auc_and_slopes,
     auprec_and_slopes,
     best_power,
     box_cox,
     fit_binormal,
-    _normality_notes,
     normality_p,
     shape_covariance,
 )

@@ -252,7 +252,8 @@ def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
     curve = curve_of(CURVES["mixed"])
     at, weights = weighting.quadrature()
     expected = sum(
-        w * estimators.area_kernel(curve, estimator)(np.array([p]))[0] for p, w in zip(at, weights, strict=True)
+        w * estimators.area_kernel(curve, estimator)(np.array([p]))[0]
+        for p, w in zip(at, weights, strict=True)
     )
     assert estimators.mean_area([rises_of(curve)], weighting, estimator) == pytest.approx(expected, rel=1e-13)
 

@@ -137,5 +137,7 @@ def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
         curves_groups, "areas", lambda blocks, prior, estimator: measured.append(1) or np.zeros(len(prior))
     )
     table = drawn([6000, 30, 7000])
-    curves_groups.group_measures(*table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), estimator="trapezoid")
+    curves_groups.group_measures(
+        *table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), estimator="trapezoid"
+    )
     assert len(measured) == 2  # the short one is measured at one go with its neighbours
