@@ -5,13 +5,17 @@ import pytest
 from fold_tables import evaluated, scored
 from scipy.special import expit, logit
 
+from skewanova.decision import leads
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, panel_priors
 from skewanova.decision.leads import (
     ENOUGH_FOR_INFLUENCE,
+    SAME_ROOT,
     SHORTEST,
+    crossings,
     crossings_frame,
     find_crossings,
     lead_stretches,
+    leaders,
     leaders_frame,
     rarest_decided,
     undecided,
@@ -181,3 +185,34 @@ def test_the_rarest_decided_prior_has_100_effective_negatives():
     rarest = rarest_decided(one)
     assert 40 * rarest / (1 - rarest) == pytest.approx(ENOUGH_FOR_INFLUENCE)
     assert rarest_decided(evaluated(scored(2))[0]) == 0.0
+
+
+def test_stretches_with_one_leader_and_the_same_contenders_are_one():
+    # A - B = 0.04 (x + 2), A - C = 0.04 (x + 1.75), C - B = 0.01; decided beyond 0.707 from a zero.
+    reach = 2 * 0.01 * np.sqrt(2) / 0.04
+    found = lead_stretches(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0)
+    assert [(leader, inside) for leader, inside, _, _ in found] == [
+        (2, (1, 2)),
+        (2, (0, 1, 2)),
+        (0, (0, 1, 2)),
+        (0, (0, 2)),
+        (0, (0,)),
+    ]
+    ends = [logit(LOW), -1.75 - reach, -1.75, -2 + reach, -1.75 + reach, logit(HIGH)]
+    assert [low for _, _, low, _ in found] == pytest.approx(ends[:-1], abs=1e-8)
+    assert [high for _, _, _, high in found] == pytest.approx(ends[1:], abs=1e-8)
+
+
+def test_the_interval_is_the_stretch_that_holds_the_crossing():
+    edges, stretches = np.array([-5.0, 0.0]), [(-4.0, -3.0), (-2.5, -1.5), (-1.0, -0.5)]
+    assert logit(leads._limits(edges, stretches, -2.0)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._limits(edges, stretches, -1.5 + SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._limits(edges, stretches, -2.5 - SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
+    assert leads._limits(edges, stretches, -2.0)[2:] == (False, False)
+
+
+def test_by_default_folds_share_no_training_data():
+    measures = evaluated(scored(3))[0]
+    assert leaders(measures).equals(leaders(measures, ratio=0.0))
+    assert crossings(measures).equals(crossings(measures, ratio=0.0))

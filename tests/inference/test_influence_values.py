@@ -174,3 +174,17 @@ def test_names_of_models():
     for names, count in ((["a"], 2), (["a", "a"], 2), (["a", "b", "c"], 2), (["a"], 1)):
         with pytest.raises(ValueError, match="must hold"):
             influence.check_model_names(names, count)
+
+
+def test_several_models_have_the_values_of_each_alone():
+    labels, other = POSITIVE.astype(int), SCORE[::-1]
+    both = influence.auprec_influence(labels, np.stack([SCORE, other], axis=1), prior=0.3)
+    assert both.shape == (12, 2)
+    for column, score in zip(both.T, (SCORE, other), strict=True):
+        assert column.tolist() == influence.auprec_influence(labels, score, prior=0.3).tolist()
+
+
+@pytest.mark.parametrize("scores", [3.0, np.ones((2, 2))])
+def test_the_variance_is_of_one_model(scores):
+    with pytest.raises(ValueError, match="`y_score` must be one-dimensional"):
+        influence.auprec_variance([0, 1], scores, prior=0.3)

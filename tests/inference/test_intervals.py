@@ -513,3 +513,29 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
     found = quiet(labels, np.round(scores, 1), prior=prior)
     assert 0 <= found.low <= found.estimate <= found.high <= 1
     assert found.low < found.high
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_two_folds_are_enough_for_t_limits():
+    labels, scores = [1, 0, 1, 0, 1, 0, 0, 1], [0.9, 0.2, 0.4, 0.6, 0.7, 0.8, 0.1, 0.6]
+    found = confidence_interval(
+        labels, scores, prior=0.3, method="cross_validation", folds=[0, 0, 0, 0, 1, 1, 1, 1]
+    )
+    assert np.isfinite([found.low, found.high]).all()
+
+
+def test_folds_that_lack_a_class_are_named_up_to_five():
+    folds = np.repeat(np.arange(8), 2)
+    labels = np.where(folds < 7, 1, [0, 1] * 8)
+    with pytest.raises(ValueError, match="but 0, 1, 2, 3, 4 lacks one"):
+        confidence_interval(labels, np.arange(16.0), prior=0.3, method="cross_validation", folds=folds)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_2000_resamples_are_drawn_by_default():
+    labels, scores = np.arange(20) % 2, np.random.default_rng(0).normal(size=20) + np.arange(20) % 2
+    found, same = (
+        confidence_interval(labels, scores, prior=0.3, method="bootstrap", **options)
+        for options in ({}, {"n_resamples": 2000, "rng": 0})
+    )
+    assert (found.low, found.high) == (same.low, same.high)
