@@ -161,7 +161,7 @@ def test_a_share_stands_once():
 
 
 def test_a_quantile_beyond_the_search_is_its_limit():
-    low, high = (expit(end) for end in elicitation.QUANTILE_LIMITS)
+    low, high = expit(-700.0), expit(36.0)
     # Of beta(0.001, 5) a share of about 1/2 lies below e^-700; of beta(5, 0.01) about 0.7 above 1 - e^-36.
     assert beta_quantile(0.001, 5, 0.1) == low
     assert beta_quantile(0.001, 5, 0.9) > low
@@ -194,3 +194,23 @@ def test_odds_off_by_5_percent_are_told_and_by_25_refused(factor):
             elicitation._misfit_notes(*arguments)
     else:
         assert len(elicitation._misfit_notes(*arguments)) == (off > 0.05)
+
+
+@pytest.mark.parametrize(("log_size", "found"), [(29.5, True), (30.5, False), (-7.5, True), (-8.5, False)])
+def test_shapes_are_sought_between_sums_of_e_to_the_minus_8_and_30(log_size, found):
+    shape = np.exp(log_size) / 2
+    shares = np.array([0.05, 0.95]) if log_size > 0 else np.array([0.499, 0.501])
+    quantiles = fitted_quantiles(shape, shape, shares)
+    if found:
+        assert elicitation.shapes_through(shares, quantiles)[0] == pytest.approx(shape, rel=1e-3)
+    else:
+        with pytest.raises(ValueError, match="sign"):
+            elicitation.shapes_through(shares, quantiles)
+
+
+def test_odds_off_by_just_the_limit_are_not_refused(monkeypatch):
+    arguments = (np.array([0.5]), np.array([0.2]), np.array([0.5]))  # odds of 1/4 and 1: off by 300 %
+    monkeypatch.setattr(elicitation, "MISFIT_REFUSED", 3.0)
+    assert len(elicitation._misfit_notes(*arguments)) == 1
+    monkeypatch.setattr(elicitation, "MISFIT_TOLD", 3.0)
+    assert elicitation._misfit_notes(*arguments) == []
