@@ -27,6 +27,10 @@ from skewanova.scores.table import Scores
 MOST_CONCLUSIONS = 20
 
 
+#: Rows of a frame of points beyond which every fourth point of a curve is enough.
+MOST_POINTS = 500_000
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """All that a comparison found; models stand in ranking order everywhere.
@@ -119,17 +123,24 @@ class Comparison:
 
     @cached_property
     def roc_points(self) -> pd.DataFrame:
-        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc_points`)."""
-        return points.roc_points(self.evaluation)
+        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc_points`).
+
+        At 51 rates instead of 201 where that would be more than half a million rows.
+        """
+        step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
+        return points.roc_points(self.evaluation, fpr=points.RATE_GRID[::step])
 
     @cached_property
     def precision_recall_points(self) -> pd.DataFrame:
         """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`).
 
-        At 12 of the priors where there are more.
+        At 12 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
+        than half a million rows.
         """
         priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)
-        return points.precision_recall_points(self.evaluation, priors)
+        step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
+        recall = points.RECALL_GRID[step - 1 :: step]
+        return points.precision_recall_points(self.evaluation, priors, recall=recall)
 
     @cached_property
     def auprec_by_prior(self) -> pd.DataFrame:
@@ -300,6 +311,11 @@ def _first(items: Sequence[str], most: int) -> list[str]:
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
+
+
+def _step(n_rows: int) -> int:
+    """Every how many-th point of curves to keep."""
+    return 1 if n_rows <= MOST_POINTS else 4
 
 
 def _counted(number: int, word: str) -> str:

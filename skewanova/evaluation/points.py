@@ -20,13 +20,15 @@ RECALL_GRID = np.linspace(0.005, 1.0, 200)
 RATE_GRID = np.linspace(0.0, 1.0, 201)
 
 
-def roc_points(evaluation: Evaluation) -> pd.DataFrame:
+def roc_points(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     """True positive rate of every model and fold on a common grid of false positive rates.
 
     Parameters
     ----------
     evaluation : Evaluation
         The measured models.
+    fpr : array_like, optional
+        False positive rates; by default 0, 0.005, ..., 1.
 
     Returns
     -------
@@ -42,9 +44,11 @@ def roc_points(evaluation: Evaluation) -> pd.DataFrame:
     ['model', 'fold', 'fpr', 'tpr']
     """
 
+    at = np.asarray(fpr, dtype=np.float64)
+
     def points(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
-        return {"fpr": RATE_GRID, "tpr": np.interp(RATE_GRID, roc.fpr[last], roc.tpr[last])}
+        return {"fpr": at, "tpr": np.interp(at, roc.fpr[last], roc.tpr[last])}
 
     return _by_group(_ordered_curves(evaluation), points)
 
@@ -80,13 +84,10 @@ def precision_recall_points(
     at = np.asarray(recall, dtype=np.float64)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
-        first = np.insert(np.diff(roc.tpr) > 0, 0, True)
-        alarms = np.interp(at, roc.tpr[first], roc.fpr[first])
-        precision = vertex_precision(at, alarms, grid[:, None])
         return {
             "prior": np.repeat(grid, len(at)),
             "recall": np.tile(at, len(grid)),
-            "precision": precision.ravel(),
+            "precision": _precision(roc, at, grid).ravel(),
         }
 
     return _by_group(_ordered_curves(evaluation), points)
@@ -112,11 +113,27 @@ def surface_points(evaluation: Evaluation) -> pd.DataFrame:
     >>> surface_points(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
     """
-    points = precision_recall_points(
-        evaluation, prior_grid(evaluation, 41), recall=np.linspace(0.02, 1.0, 50)
+    grid, recall = prior_grid(evaluation, 41), np.linspace(0.02, 1.0, 50)
+    found: dict[str, list[Floats]] = {}
+    for (model, _), roc in _ordered_curves(evaluation).items():
+        total, count = found.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
+        total += _precision(roc, recall, grid)
+        count += 1
+    return pd.DataFrame(
+        {
+            "model": np.repeat(list(found), len(grid) * len(recall)),
+            "prior": np.tile(np.repeat(grid, len(recall)), len(found)),
+            "recall": np.tile(recall, len(grid) * len(found)),
+            "precision": np.concatenate([(total / count).ravel() for total, count in found.values()]),
+        }
     )
-    mean = points.groupby(["model", "prior", "recall"], sort=False, observed=True)["precision"].mean()
-    return mean.reset_index()
+
+
+def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
+    """Precision at each prior (rows) and recall (columns)."""
+    first = np.insert(np.diff(roc.tpr) > 0, 0, True)
+    alarms = np.interp(recall, roc.tpr[first], roc.fpr[first])
+    return vertex_precision(recall, alarms, priors[:, None])
 
 
 def operating_points(evaluation: Evaluation) -> pd.DataFrame:
@@ -162,8 +179,11 @@ def _by_group(
     curves: Mapping[Cell, RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
 ) -> pd.DataFrame:
     """Stack what `points` makes of each curve, behind the columns model and fold."""
-    parts = [pd.DataFrame({"model": m, "fold": f, **points(roc)}) for (m, f), roc in curves.items()]
-    return pd.concat(parts, ignore_index=True)
+    parts = [points(roc) for roc in curves.values()]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    size = len(next(iter(columns.values()))) // len(parts)
+    cells = pd.DataFrame(list(curves), columns=["model", "fold"])
+    return cells.take(np.repeat(np.arange(len(parts)), size)).reset_index(drop=True).assign(**columns)
 
 
 def ordered_cells(evaluation: Evaluation) -> list[Cell]:
