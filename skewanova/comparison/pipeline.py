@@ -14,13 +14,13 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Options, analyse_folds
 from skewanova.comparison.one_set import analyse_one_set
 from skewanova.comparison.result import Comparison
-from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.bands import critical_of, difference_grid, pair_critical
 from skewanova.decision.choice import decision_choices, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, lead_regions, leaders_frame, rarest_decided
 from skewanova.decision.planning import plan_frame
 from skewanova.evaluation.along_prior import support_by_prior
-from skewanova.evaluation.measures import Evaluation, evaluate, prior_grid
+from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.catalogue import PAIR_LABELS
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
@@ -33,7 +33,13 @@ from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 
 def decision_frames(
-    measures: Evaluation, scores: Scores, design: Resampling, *, alpha: float, rng: Seed
+    measures: Evaluation,
+    scores: Scores,
+    design: Resampling,
+    *,
+    alpha: float,
+    rng: Seed,
+    differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure everything about the choice at once: the curves are sampled a single time.
 
@@ -49,6 +55,8 @@ def decision_frames(
         Intervals and sets are at level ``1 - alpha``.
     rng : int, Generator, SeedSequence or None
         Seed of all draws.
+    differences : DataFrame, optional
+        Of :func:`~skewanova.difference_curves`, over folds at the same level: their bands are not drawn anew.
 
     Returns
     -------
@@ -57,8 +65,10 @@ def decision_frames(
     """
     ratio, n_models = design.ratio, len(measures.models)
     panel = panel_curves(measures, ratio=ratio, scores=scores)
-    joint = joint_curves(measures, prior_grid(measures, BAND_PRIORS), ratio=ratio, scores=scores)
-    critical = pair_critical(joint, alpha, rng=rng)
+    critical = None if differences is None else critical_of(differences)
+    if critical is None:
+        joint = joint_curves(measures, difference_grid(measures), ratio=ratio, scores=scores)
+        critical = pair_critical(joint, alpha, rng=rng)
     rarest = rarest_decided(measures)
     decisions = decision_table(measures, ratio=ratio, scores=scores, rng=rng)
     return {
@@ -164,9 +174,10 @@ def compare(
         mixed = [_mixed(given, measures)] if dropped else []
         found, more = analyse_folds(measures, design, options, more=mixed), []
     notes += [*emit(told), *more, *measures.warnings, *found.notes]
+    differences = None if design.kind == "one_set" else found.differences
     return Comparison(
         **found.frames(),
-        **decision_frames(measures, table, design, alpha=alpha, rng=rng),
+        **decision_frames(measures, table, design, alpha=alpha, rng=rng, differences=differences),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         regions=lead_regions(measures),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,10 @@ FOLDS_FOR_JOINT_DRAWS = 10
 
 #: Multiplications of all draws beyond which these are not made fold by fold, and may be fewer, but not below.
 MOST_DRAWN, FEWEST_DRAWS = 30_000_000_000, 999
+
+
+#: Priors of difference curves: usually, and with hundreds of models, where rows are limited.
+BAND_PRIORS, FEWEST_PRIORS, MOST_DIFFERENCES = 41, 21, 400_000
 
 
 DIFFERENCE_COLUMNS = (
@@ -69,7 +74,8 @@ def difference_curves(
     evaluation : Evaluation
         The measured models, every model in every fold.
     priors : array_like, optional
-        By default 41 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+        By default 41 priors, with 141 models or more down to 21, evenly spaced in the log-odds, over all that
+        the evaluation uses.
     ratio : float, default 0
         Test cases for each training case, where folds share training data.
     alpha : float, default 0.05
@@ -106,7 +112,7 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     check_ratio(ratio)
-    grid = prior_grid(evaluation, 41) if priors is None else check_prior_list(priors, "priors")
+    grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
     found = fold_statistics.paired_t(values, inflation=1 + values.shape[1] * ratio)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
@@ -133,6 +139,21 @@ def difference_curves(
     )[list(DIFFERENCE_COLUMNS)]
 
 
+def difference_grid(evaluation: Evaluation) -> Floats:
+    """Priors at which the differences of all pairs are looked at: as fine as anybody can see."""
+    n_pairs = max(1, comb(len(evaluation.models), 2))
+    return prior_grid(evaluation, int(np.clip(MOST_DIFFERENCES // n_pairs, FEWEST_PRIORS, BAND_PRIORS)))
+
+
+def critical_of(differences: pd.DataFrame) -> float | None:
+    """Critical value behind the bands of :func:`difference_curves`; None where no difference varies."""
+    error = differences["std_error"].to_numpy(dtype=np.float64)
+    if not np.nanmax(error, initial=0.0) > 0:
+        return None
+    widest = differences.iloc[int(np.nanargmax(error))]
+    return float((widest["conf_high"] - widest["conf_low"]) / (2 * widest["std_error"]))
+
+
 def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     """Stretches of priors at which two models differ.
 
@@ -155,10 +176,11 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     ['B']
     """
     rows = []
-    ordered = differences.sort_values("prior", kind="stable")
-    for (a, b), pair in ordered.groupby(["model_a", "model_b"], sort=False, observed=True):
-        if pair["reject"].any():
-            rows += _stretches(str(a), str(b), pair)
+    pairs = ["model_a", "model_b"]
+    kept = differences.groupby(pairs, sort=False, observed=True)["reject"].transform("any")
+    ordered = differences[kept.astype(bool)].sort_values("prior", kind="stable")
+    for (a, b), pair in ordered.groupby(pairs, sort=False, observed=True):
+        rows += _stretches(str(a), str(b), pair)
     return pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high", "p_adjusted"])
 
 
@@ -309,10 +331,6 @@ def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -
 
 
 BAND_COLUMNS = ("model", "prior", "auprec", "conf_low", "conf_high")
-
-
-#: Priors at which the largest deviate is looked for: as fine as anybody can see.
-BAND_PRIORS = 41
 
 
 N_DRAWS = 4999

@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats, Seed, check_fraction
 from skewanova.base.ties import falling_order
-from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.bands import difference_grid, pair_critical
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import (
     MeanCurves,
@@ -35,7 +35,7 @@ from skewanova.decision.joint_curves import (
     panel_series,
     sign_stretches,
 )
-from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.design import check_ratio
@@ -345,7 +345,7 @@ def leaders(
     check_fraction(alpha, "alpha")
     check_ratio(ratio)
     panel = panel_curves(evaluation, ratio=ratio, scores=scores)
-    joint = joint_curves(evaluation, prior_grid(evaluation, BAND_PRIORS), ratio=ratio, scores=scores)
+    joint = joint_curves(evaluation, difference_grid(evaluation), ratio=ratio, scores=scores)
     critical = pair_critical(joint, alpha, rng=rng)
     return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
 

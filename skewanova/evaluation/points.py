@@ -43,7 +43,6 @@ def roc_points(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.Data
     >>> roc_points(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
-
     at = np.asarray(fpr, dtype=np.float64)
 
     def points(roc: RocCurve) -> dict[str, Floats]:

@@ -17,7 +17,14 @@ from markupsafe import Markup
 from skewanova.base.text import Table, format_number, shortened, visible, without, without_empty
 from skewanova.inference import catalogue
 from skewanova.report import sentences, tables
-from skewanova.report.figures import FIGURE_NUMBERS, MOST_PAIRS, MOST_PANELS, caption, inline_svg
+from skewanova.report.figures import (
+    FIGURE_NUMBERS,
+    MOST_PAIRS,
+    MOST_PANELS,
+    caption,
+    cut_sentences,
+    inline_svg,
+)
 from skewanova.report.methods import cited, methods_text
 from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
 from skewanova.report.tables import publication_table
@@ -42,6 +49,10 @@ CONTENTS = {
 
 #: Sentences beyond these are left to the table of pairs.
 MOST_CONCLUSIONS = 8
+
+
+#: Stretches of priors beyond these are left to the file of difference curves.
+MOST_STRETCHES = 60
 
 
 #: The analysis of variance whose mean square a pairwise test uses: its label holds for the pairs too.
@@ -110,7 +121,7 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
         "methods": methods,
         "references": references,
         **script(),
-        "along": sentences.curve_sentences(source.differences),
+        **_along(source),
         "provenance": _facts(provenance),
     }
     return environment().get_template("report.html.j2").render(context)
@@ -164,15 +175,22 @@ def _findings(source: ReportSource) -> dict[str, Any]:
     best = source.ranking.iloc[0]
     low, high = format_number(best["conf_low"]), format_number(best["conf_high"])
     interval = f" ({_level(source)} interval {low} to {high})" if low else ""
-    shown = source.conclusions[:MOST_CONCLUSIONS]
+    conclusions = source.conclusions
+    shown = conclusions[:MOST_CONCLUSIONS]
     what = "IAUPREC" if is_one_set(source) else "mean IAUPREC"
     value = f"{what} {format_number(best['iauprec'])}{interval}"
     return {
         "first": f"{shortened(best['model'])} ranks first: {value}.",
         "advice": source.advice,
         "conclusions": shown,
-        "more_conclusions": len(source.conclusions) - len(shown),
+        "more_conclusions": len(conclusions) - len(shown),
     }
+
+
+def _along(source: ReportSource) -> dict[str, Any]:
+    """At which priors two models differ, in words."""
+    found = sentences.curve_sentences(source.differences)
+    return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
 
 
 def _design(source: ReportSource) -> list[tuple[str, str]]:
@@ -289,8 +307,8 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
         "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
     }
-    one_set = is_one_set(source)
-    captions = {kind: caption(kind, filled, one_set=one_set) for kind in drawn}
+    one_set, cut = is_one_set(source), cut_sentences(source)
+    captions = {kind: caption(kind, filled, one_set=one_set) + cut[kind] for kind in drawn}
     told = {
         "iauprec": f" {'IAUPREC' if one_set else 'Means'}: {_list_of(source.ranking, 'iauprec')}.",
         "auprec": f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from skewanova.inference.anova import variation_limit
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import Entry, legend, model_labels
 from skewanova.report.source import FigureSource, headline_rows
+from skewanova.report.tables import evenly
 
 CAPTIONS = {
     "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
@@ -134,6 +135,32 @@ MOST_PANELS = 6
 MOST_PAIRS = 60
 
 
+#: Models drawn: the first of the ranking, and whoever leads at some prior.
+MOST_MODELS = 40
+
+
+#: Priors of the interaction plot, evenly chosen where there are more.
+MOST_INTERACTING = 41
+
+
+#: Points of a curve, below which it is said how many there are.
+FULL_CURVE = 200
+
+
+#: Figures with a line, a row or a column a model.
+_BY_MODEL = (
+    "regions",
+    "iauprec",
+    "auprec",
+    "interaction",
+    "regret",
+    "p_values",
+    "roc",
+    "precision_recall",
+    "skew",
+)
+
+
 #: Inches; narrow enough to be read on a phone without scrolling.
 WIDTH = 6.3
 
@@ -161,11 +188,72 @@ def kinds_of(source: FigureSource) -> tuple[str, ...]:
     missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
     if source.iauprec["fold"].nunique() < 2:  # nothing to make its intervals from
         missing.add("interaction")
-    if "nemenyi" not in set(source.posthoc["test"]):
+    if "nemenyi" not in set(source.posthoc["test"]) or len(source.ranking) > MOST_MODELS:
         missing.add("critical_difference")
     if not _varies(source.residuals):
         missing.add("residuals")
     return tuple(kind for kind in KINDS if kind not in missing)
+
+
+def shown_models(source: FigureSource) -> list[str]:
+    """Models that are drawn, in ranking order."""
+    models, leading = _models(source), set(source.regions["model"])
+    return [model for i, model in enumerate(models) if i < MOST_MODELS or model in leading]
+
+
+class _ShownModels:
+    """A source whose frames hold the rows of the models that are drawn."""
+
+    def __init__(self, source: FigureSource) -> None:
+        self._source, self._models = source, shown_models(source)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._source, name)
+        if isinstance(value, pd.DataFrame):
+            for column in {"model", "model_a", "model_b"}.intersection(value.columns):
+                value = value[value[column].isin(self._models)]
+            setattr(self, name, value)
+        return value
+
+
+def _of_shown_models(source: FigureSource) -> FigureSource:
+    if len(source.ranking) <= MOST_MODELS:
+        return source
+    return cast("FigureSource", _ShownModels(source))
+
+
+def cut_sentences(source: FigureSource) -> dict[str, str]:
+    """What each figure leaves out of a large comparison, in words."""
+    told = dict.fromkeys(KINDS, "")
+    n_models, n_shown = len(source.ranking), len(shown_models(source))
+    if n_models > n_shown:
+        for kind in _BY_MODEL:
+            told[kind] += (
+                f" Drawn are {n_shown} of {n_models:,} models: the first of the ranking, and whoever leads "
+                "at some prior."
+            )
+        told["p_values"] += f" There is no critical-difference diagram of more than {MOST_MODELS} models."
+        told["residuals"] += " The file names the models."
+    drawn = {
+        "interaction": (source.auprec_intervals["prior"].nunique(), MOST_INTERACTING),
+        "precision_recall": (source.precision_recall_points["prior"].nunique(), _priors_drawn(source)),
+    }
+    for kind, (n_priors, most) in drawn.items():
+        if n_priors > most:
+            told[kind] += f" Drawn are {most} of {n_priors:,} priors, evenly chosen."
+    for kind, points in (
+        ("roc", source.roc_points["fpr"].nunique()),
+        ("precision_recall", source.precision_recall_points["recall"].nunique()),
+    ):
+        if points < FULL_CURVE:
+            told[kind] += f" {points} points a curve, here and in the file."
+    return told
+
+
+def _priors_drawn(source: FigureSource) -> int:
+    """Priors of the precision-recall curves, in one panel or in one each."""
+    n_priors = source.precision_recall_points["prior"].nunique()
+    return n_priors if len(source.ranking) * n_priors <= MOST_LINES else min(n_priors, MOST_PANELS)
 
 
 def _varies(residuals: pd.DataFrame) -> bool:
@@ -178,10 +266,11 @@ def _varies(residuals: pd.DataFrame) -> bool:
 
 def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format; one figure is held at a time."""
+    shown = _of_shown_models(source)
     for kind in kinds_of(source):
         stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE):
-            figure = _DRAW[kind](source)
+            figure = _DRAW[kind](source if kind == "residuals" else shown)
             pictures = {}
             for name in formats:
                 pictures[name] = _picture(figure, name)
@@ -243,7 +332,9 @@ def _draw_regions(source: FigureSource) -> Figure:
 
 
 def _draw_interaction(source: FigureSource) -> Figure:
-    return _one(performance.plot_interaction, source, _size(source, 4.2))
+    frame = source.auprec_intervals
+    shown = frame["prior"].isin(evenly(frame["prior"].unique(), MOST_INTERACTING))
+    return _one(performance.plot_interaction, frame[shown], _size(source, 4.2))
 
 
 def _draw_regret(source: FigureSource) -> Figure:
@@ -279,7 +370,8 @@ def _draw_residuals(source: FigureSource) -> Figure:
         entries = list(zip(texts, shown.legend_handles, strict=True))
         shown.remove()
     spare.set_axis_off()
-    legend(spare, entries, corner="upper left")
+    few = len(source.ranking) <= MOST_MODELS
+    legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
     return figure
 
 
@@ -316,10 +408,10 @@ def _draw_roc(source: FigureSource) -> Figure:
 
 def _draw_precision_recall(source: FigureSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
-    priors = source.precision_recall_points["prior"].unique().tolist()
+    priors = source.precision_recall_points["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
         return _one(curves.plot_precision_recall, source, _size(source, 4.6))
-    shown = priors[:MOST_PANELS]
+    shown = evenly(priors, MOST_PANELS).tolist()
     width, height = _size(source, 3.8)
     figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
     for prior, ax in zip(shown, figure.subplots(len(shown), 1, squeeze=False).ravel(), strict=True):

@@ -2,24 +2,31 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_results import simulated
 from latex_runs import compiled, has_package
 from scipy import stats
 
-from skewanova import three_way_anova, two_way_anova
+from skewanova import compare, load_satellite_scores, three_way_anova, two_way_anova
 from skewanova.base.text import MOST_ROWS, Table
+from skewanova.comparison import result as comparison_result
+from skewanova.comparison.pipeline import decision_frames
 from skewanova.decision import bands
 from skewanova.decision import planning as decision_planning
 from skewanova.decision.joint_curves import MeanCurves, clear_signs, panel_priors
 from skewanova.decision.planning import factor_needed, folds_needed, t_power
+from skewanova.evaluation.points import precision_recall_points
 from skewanova.inference import anova as inference_anova
 from skewanova.inference import fold_resampling
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import pairwise_comparisons, tukey_by_prior, tukey_hsd
+from skewanova.report import figures as report_figures
 from skewanova.report import tables as report_tables
+from skewanova.report.folder import render_html
 from skewanova.report.latex import LATEX_HEAD, _placed, parts
 from skewanova.report.tables import leaders_table
 
@@ -194,3 +201,93 @@ def test_hundreds_of_tables_compile(tmp_path):
     table = Table("t", "c", ("a", "b"), tuple((str(i), "1") for i in range(36 * 120)))
     log = compiled(LATEX_HEAD + "\n".join(map(_placed, parts(table))), "", tmp_path)
     assert not re.search("Overfull|Float too large|Too many", log)
+
+
+# --- curves, bands and figures of large comparisons ---------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def satellite():
+    return compare(load_satellite_scores(), priors=(0.5, 0.2, 0.1, 0.05), rng=0)
+
+
+def test_surface_is_the_mean_of_the_curves(satellite):
+    frame = satellite.surface_points
+    points = precision_recall_points(
+        satellite.evaluation, frame["prior"].unique(), recall=frame["recall"].unique()
+    )
+    keys = ["model", "prior", "recall"]
+    known = points.groupby(keys, sort=False, observed=True)["precision"].mean().reset_index()
+    pd.testing.assert_frame_equal(frame, known, rtol=1e-12, atol=1e-14)
+
+
+def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
+    complete = {name: getattr(satellite, name) for name in ("roc_points", "precision_recall_points")}
+    assert not any(report_figures.cut_sentences(satellite).values())
+    monkeypatch.setattr(comparison_result, "MOST_POINTS", 0)
+    thinned = replace(satellite)
+    for name, keys, size in (
+        ("roc_points", ["fpr"], 51),
+        ("precision_recall_points", ["recall", "prior"], 50),
+    ):
+        found, whole = getattr(thinned, name), complete[name]
+        assert found.groupby(["model", "fold", *keys[1:]], observed=True).size().eq(size).all()
+        assert found[keys[0]].max() == 1.0
+        kept = whole.merge(found[["model", "fold", *keys]])
+        pd.testing.assert_frame_equal(found, kept)
+    cut = report_figures.cut_sentences(thinned)
+    assert cut["roc"] == " 51 points a curve, here and in the file."
+    assert cut["precision_recall"].endswith(" 50 points a curve, here and in the file.")
+
+
+def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
+    arguments = satellite.evaluation, satellite.scores, satellite.resampling
+    drawn_anew = decision_frames(*arguments, alpha=0.05, rng=0)
+    shared = decision_frames(*arguments, alpha=0.05, rng=0, differences=satellite.differences)
+    for name, frame in drawn_anew.items():
+        pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
+    alike = satellite.differences.assign(std_error=0.0)
+    assert bands.critical_of(alike) is None
+
+
+def test_differences_of_very_many_pairs_are_at_fewer_priors(satellite, monkeypatch):
+    assert len(bands.difference_grid(satellite.evaluation)) == 41
+    monkeypatch.setattr(bands, "MOST_DIFFERENCES", 90)
+    assert len(bands.difference_grid(satellite.evaluation)) == 30
+    monkeypatch.setattr(bands, "MOST_DIFFERENCES", 1)
+    assert len(bands.difference_grid(satellite.evaluation)) == 21
+
+
+def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
+    result = simulated(["a", "b", "c", "d", "e"], n_folds=10)
+    monkeypatch.setattr(report_figures, "MOST_MODELS", 2)
+    order = result.ranking["model"].tolist()
+    regions = result.regions.assign(model=order[3])
+    result = replace(result, regions=regions)
+    shown = [*order[:2], order[3]]
+    assert report_figures.shown_models(result) == shown
+    source = report_figures._of_shown_models(result)
+    assert source.ranking["model"].tolist() == shown
+    assert {*source.posthoc["model_a"], *source.posthoc["model_b"]} == set(shown)
+    assert source.settings is result.settings
+    assert "critical_difference" not in report_figures.kinds_of(result)
+    page = render_html(result)
+    told = "Drawn are 3 of 5 models: the first of the ranking, and whoever leads at some prior."
+    assert page.count(told) >= 9
+    assert "There is no critical-difference diagram of more than 2 models." in page
+    axes = {kind: report_figures._DRAW[kind](source).axes[0] for kind in ("iauprec", "p_values")}
+    assert [label.get_text() for label in axes["iauprec"].get_yticklabels()] == shown
+    assert len(axes["p_values"].patches) == 3
+
+
+def test_interaction_plot_has_a_few_of_many_priors(monkeypatch):
+    result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
+    monkeypatch.setattr(report_figures, "MOST_INTERACTING", 5)
+    axes = report_figures._DRAW["interaction"](result).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.2", "0.3", "0.4", "0.5"]
+    cut = report_figures.cut_sentences(result)
+    assert cut["interaction"] == " Drawn are 5 of 9 priors, evenly chosen."
+    assert cut["precision_recall"] == " Drawn are 6 of 9 priors, evenly chosen."
+    figure = report_figures._DRAW["precision_recall"](result)
+    titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]
+    assert titles == ["0.1", "0.2", "0.25", "0.35", "0.4", "0.5"]
