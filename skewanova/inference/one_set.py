@@ -150,6 +150,8 @@ def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     along = vectors[:, kept].T @ steps
     spread = [_spread(angles.values @ contrast, angles.positive) for contrast in along]
     error, df_error = (np.array(column) for column in zip(*spread, strict=True))
+    if not df_error.all():  # a class of one case shows no spread
+        return np.nan, df, np.nan, np.nan
     statistic = float((((along @ angles.angle) / error) ** 2).mean())
     shared = float(1 / (1 / df_error).mean())
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))

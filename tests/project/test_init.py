@@ -55,7 +55,7 @@ def stubs():
 
 def test_every_list_is_sorted_and_has_each_name_once():
     packages = {package for package, _, _ in stubs()}
-    assert len(packages) > 8
+    assert len(packages) >= 8
     for package in packages:
         listed = [alias.asname for of, _, alias in stubs() if of == package]
         assert importlib.import_module(package).__all__ == sorted(set(listed))
@@ -108,7 +108,7 @@ def test_star_import():
 def test_functions_are_not_shadowed_by_modules_of_the_same_name():
     code = """
 import skewanova as sa
-import skewanova.auprec, skewanova.comparison.pipeline, skewanova.evaluation.measures
+import skewanova.curves.areas, skewanova.comparison.pipeline, skewanova.evaluation.measures
 from skewanova.curves.areas import auprec
 assert callable(sa.auprec) and sa.auprec is auprec
 for name in sa.__all__:

@@ -654,6 +654,6 @@ def test_markdown_holds_every_table_with_names_escaped(folder):
 
 
 def test_numpy_values_and_paths_become_json():
-    assert report_folder._plain(np.float64(0.5)) == 0.5
-    assert report_folder._plain(np.arange(2)) == [0, 1]
-    assert report_folder._plain(Path("a")) == "a"
+    assert folders._plain(np.float64(0.5)) == 0.5
+    assert folders._plain(np.arange(2)) == [0, 1]
+    assert folders._plain(Path("a")) == "a"
