@@ -113,6 +113,13 @@ def package(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def kernels(session: nox.Session) -> None:
+    """The part of the tests that decides, under each kernel of OpenBLAS that the processor can run."""
+    session.install("-e", ".[all]", "--group", "test")
+    session.run("bash", ".ci/kernels", "python", external=True)
+
+
+@nox.session(default=False)
 def benchmarks(session: nox.Session) -> None:
     """The table of docs/performance.md; arguments go to the command."""
     session.install("-e", ".[all]")

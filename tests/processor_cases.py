@@ -13,10 +13,12 @@ import pandas as pd
 from threadpoolctl import threadpool_info
 
 from skewanova import SkewanovaWarning, compare, compare_datasets
+from skewanova.report import figures
 from skewanova.report import folder as report_folder
 
-#: The one folder that has pictures, which take most of the time.
+#: The one folder that has pictures, and which: they take most of the time, the others draw what tables hold.
 WITH_PICTURES = "near"
+PICTURES = ("iauprec", "regions", "interaction", "differences", "critical_difference", "residuals")
 
 
 def first(base, positive):
@@ -78,12 +80,17 @@ def results():
     yield "datasets", compare_datasets(sets, options={"priors": (0.5,)})
 
 
+def vectors(source, formats):
+    """Pictures without their pixels."""
+    return figures.draw_figures(source, ("svg",))
+
+
 def main(folder):
-    draw = report_folder.draw_figures
+    figures.kinds_of = lambda source: PICTURES
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         for name, result in results():
-            report_folder.draw_figures = draw if name == WITH_PICTURES else lambda source, formats: iter(())
+            report_folder.draw_figures = vectors if name == WITH_PICTURES else lambda *_: iter(())
             result.save(folder / name)
             (folder / name / "said.txt").write_text("\n".join([result.summary(), *result.conclusions]))
     kernels = [d.get("architecture") for d in threadpool_info() if d["internal_api"] == "openblas"]

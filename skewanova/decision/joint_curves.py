@@ -324,11 +324,11 @@ def case_curves(
         units = deviations(slice(None))
     else:  # as many directions as columns say the same
         starts = range(0, len(positive), CASES_AT_ONCE)
-        units = _condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
+        units = condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
     return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf)
 
 
-def _condensed(blocks: Iterable[Floats]) -> Floats:
+def condensed(blocks: Iterable[Floats]) -> Floats:
     """As many rows as columns with the same products of columns: the symmetric root of these.
 
     Through triangles, as the products themselves would lose half of the digits of columns that are nearly

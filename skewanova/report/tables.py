@@ -21,7 +21,7 @@ from skewanova.base.text import (
     without,
     without_empty,
 )
-from skewanova.base.ties import is_largest
+from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
 from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
 from skewanova.report.source import TableSource, alpha_of, headline_rows, is_one_set
@@ -383,8 +383,9 @@ def checks_table(checks: pd.DataFrame) -> Table:
 
 
 def _df(value: float) -> str:
-    """Degrees of freedom, which need not be whole."""
-    return f"{value:.0f}" if value % 1 == 0 else format_number(value, 2)
+    """Degrees of freedom, which need not be whole; without decimals where they are, but for rounding."""
+    whole = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
+    return f"{value:.0f}" if whole else format_number(value, 2)
 
 
 def _mean_sd(mean: float, std: float) -> str:

@@ -23,6 +23,7 @@ from skewanova.base.checks import (
     check_prior,
     to_array,
 )
+from skewanova.base.system import tied
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior, correct_class_prior
@@ -264,7 +265,7 @@ def scores_from_estimators(
     splitter = selection.check_cv(cv, data.labels, classifier=True)
     splits = [tuple(map(np.asarray, split)) for split in splitter.split(data.features, data.labels, groups)]
     jobs = (
-        delayed(_named)(name, fold, data.fit_and_score, estimator, split, params or {})
+        delayed(tied(_named))(name, fold, data.fit_and_score, estimator, split, params or {})
         for name, estimator in estimators.items()
         for fold, split in enumerate(splits, 1)
     )

@@ -15,8 +15,9 @@ from skewanova import (
     evaluate,
 )
 from skewanova.comparison.folds import Options
-from skewanova.comparison.one_set import _difference_curves, _normal_draws, _Set
+from skewanova.comparison.one_set import _difference_curves, _normal_draws, _root, _Set
 from skewanova.decision.choice import RANKING_COLUMNS
+from skewanova.decision.joint_curves import condensed
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.influence import auprec_variance
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
@@ -262,8 +263,18 @@ def test_summary_and_folder_of_one_set(found, tmp_path):
 def test_draws_have_the_covariance_asked_for():
     root = np.array([[1.0, 0.0], [0.8, 0.6]])
     options = Options(0.05, None, rope=0.01, interaction=False, sum_of_squares=2, rng=0)
-    draws = _normal_draws(root @ root.T, options)
+    draws = _normal_draws(condensed([root.T]), options)
     np.testing.assert_allclose(np.cov(draws.T), root @ root.T, atol=0.05)
+
+
+def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
+    """Their covariance would lose it: squared, it is below what a double adds to the rest."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(60) < 20
+    values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
+    root = _root(np.column_stack([values, values[:, 0] + moved]), positive)
+    expected = np.sqrt(((moved / np.where(positive, 20, 40)) ** 2).sum())
+    assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
 
 
 def test_bands_of_equal_models_seldom_leave_out_zero():

@@ -314,3 +314,10 @@ def test_checks():
     assert report_tables.checks_table(frame).rows == (
         ("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look"),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("rounding", [-2e-16, 0.0, 2e-16])
+def test_whole_degrees_of_freedom_have_no_decimals_whatever_the_rounding(rounding):
+    assert report_tables._df(1.0 + rounding) == "1"
+    assert report_tables._df(1.01 + rounding) == "1.01"
+    assert report_tables._df(float("nan")) == ""
