@@ -237,13 +237,14 @@ def spread_of(influence: Floats, positive: Bools) -> tuple[float, float]:
     degrees of freedom than cases (Satterthwaite 1946, without the normal's kurtosis of 3).
     """
     variance = doubt = 0.0
-    for values in (influence[positive], influence[~positive]):
+    unit = np.ldexp(1.0, int(np.frexp(np.abs(influence).max())[1]))  # fourth powers may leave the doubles
+    for values in (influence[positive] / unit, influence[~positive] / unit):
         size, squares = len(values), (values - values.mean()) ** 2
         square = float(squares.mean())
         variance += square / max(size - 1, 1)
         doubt += (float((squares**2).mean()) - square**2) / size**3
     df = 2 * variance**2 / doubt if doubt > 0 else np.inf
-    return float(np.sqrt(variance)), max(df, FEWEST_DF)
+    return float(unit * np.sqrt(variance)), max(df, FEWEST_DF)
 
 
 Target = DeploymentPrior | tuple[float, float] | float

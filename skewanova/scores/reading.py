@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, InputTypeError, Where, check_choice
+from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.system import available_memory
 from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
 from skewanova.scores.table import (
@@ -246,7 +246,7 @@ def scores_from_wide(
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
     build_table(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
-    long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores))
+    long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores, chosen, raw.where))
     return build_table(long, raw.where, pos_label, raw.source)
 
 
@@ -262,19 +262,23 @@ def column_names(
     return names
 
 
-def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """One column over another; integers that the common dtype would merge are replaced by their ranks."""
+def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: Where) -> NDArray[Any]:
+    """One column over another; whole numbers that the common dtype would round are refused."""
     common = np.result_type(*columns)
+    for column, name in zip(columns, names, strict=True):
+        lossy = _first_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
+        if lossy is not None:
+            raise InputError(
+                f"`{name}` must keep its order as floats, which other columns hold, but has {column[lossy]} "
+                f"at {where(lossy)}, which would be rounded, and may tie with another; write the ranks"
+            )
+    return np.concatenate([column.astype(common) for column in columns])
 
-    def safe(column: NDArray[Any]) -> NDArray[Any]:
-        cast = column.astype(common)
-        if column.dtype.kind not in "iu" or common.kind != "f":
-            return cast
-        if len(np.unique(cast)) < len(np.unique(column)):
-            return np.unique(column, return_inverse=True)[1].astype(common)
-        return cast
 
-    return np.concatenate([safe(column) for column in columns])
+def _first_rounded(column: NDArray[Any]) -> int | None:
+    """Position of the first whole number that a double does not hold."""
+    large = np.flatnonzero((column >= FIRST_INEXACT) | (column <= -FIRST_INEXACT)).tolist()
+    return next((i for i in large if not is_exact(int(column[i]))), None)
 
 
 DATASET = "dataset"

@@ -93,6 +93,7 @@ CALLS = {
     "operating_table.costs": lambda v: sa.operating_table(ONE, costs=(v, v)),
     "operating_table.a_prior": lambda v: sa.operating_table(ONE, costs=(1, 10), priors=(v,)),
     "operating_table.level": lambda v: sa.operating_table(ONE, recall=0.5, level=v),
+    "compare_on_one_set.prior": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=v),
     "compare_on_one_set.level": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=0.1, level=v),
 }
 
@@ -111,6 +112,54 @@ def test_no_number_gives_a_foreign_error_or_warning(argument):
             except Exception as error:  # noqa: BLE001 - whatever is not ours is what this test looks for
                 foreign[name] = f"{type(error).__name__}: {error}"
     assert not foreign
+
+
+#: Numbers that `compare` takes, and what none of them can be.
+OF_COMPARE = {
+    "alpha": (
+        "nan",
+        "inf",
+        "-1",
+        "0",
+        "1",
+        "1e300",
+        "huge",
+        "text",
+        "complex",
+        "list",
+        "empty",
+        "NA",
+        "dict",
+    ),
+    "rope": ("nan", "inf", "-inf", "-1", "1e300", "huge", "text", "complex", "list", "empty", "NA", "dict"),
+    "rng": ("nan", "inf", "-1", "1e-300", "text", "complex", "NA", "dict"),
+    "sum_of_squares": ("nan", "inf", "-1", "0", "1e300", "huge", "text", "list", "NA", "dict"),
+    "test_fraction": ("nan", "inf", "-inf", "-1", "0", "1", "1e300", "huge", "text", "complex", "list", "NA"),
+    "priors": (
+        "nan",
+        "inf",
+        "-inf",
+        "-1",
+        "0",
+        "1",
+        "1e300",
+        "huge",
+        "text",
+        "complex",
+        "empty",
+        "NA",
+        "dict",
+    ),
+    "deployment_prior": ("nan", "inf", "-1", "0", "1", "1e300", "huge", "text", "complex", "empty", "dict"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+@pytest.mark.parametrize("argument", OF_COMPARE)
+def test_compare_refuses_what_no_number_of_it_can_be(argument):
+    for name in OF_COMPARE[argument]:
+        with pytest.raises((sa.InputError, sa.InputTypeError)):
+            sa.compare(FOLDS, **({"priors": (0.5,)} | {argument: VALUES[name]}))
 
 
 WRONG = {

@@ -295,13 +295,36 @@ def test_wide_tables_without_models_or_with_one_twice():
         scores_from_wide(WIDE, case="id")
 
 
-MIXED = {
-    "int and float": ([2**53 + 1, 2**53, 0, 5], [0.5, 1.5, 0.25, 2.0]),
-    "limits": ([2**63 - 1, 2**63 - 2, 1, 0], [0.5, 1.5, 0.25, 2.0]),
+ROUNDED = {
+    "int and float": ([2**53 + 1, 2**53, 0, 5], [0.5, 1.5, 0.25, 2.0], "A", 2**53 + 1),
+    "limits": ([2**63 - 1, 2**63 - 2, 1, 0], [0.5, 1.5, 0.25, 2.0], "A", 2**63 - 1),
     "unsigned and signed": (
-        np.array([2**64 - 1, 2**64 - 2, 1, 0], dtype=np.uint64),
-        [-1, -2, 2**62 + 1, 2**62],
+        np.array([2**63, 2, 1, 0], dtype=np.uint64),
+        [2**62 + 1, -2, -1, 2**62],
+        "B",
+        2**62 + 1,
     ),
+}
+
+
+@pytest.mark.parametrize("kind", ROUNDED)
+def test_wide_whole_numbers_beside_floats_are_neither_rounded_nor_replaced(tmp_path, kind):
+    a, b, name, value = ROUNDED[kind]
+    wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
+    message = rf"^`{name}` must keep its order as floats.*has {value} at .*write the ranks$"
+    for source in every_source(tmp_path, wide)[2:]:
+        with pytest.raises(InputError, match=message):
+            scores_from_wide(source)
+
+
+def test_wide_whole_numbers_that_floats_hold_keep_their_values():
+    wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": [2**53 + 2, 2**53, 0, 5], "B": [0.5, 1.5, 0.25, 2.0]})
+    table = scores_from_wide(wide)
+    assert [score.tolist() for *_, score in table.groups()] == [wide["A"].tolist(), wide["B"].tolist()]
+
+
+MIXED = {
+    "int and float": ([2**53 + 2, 2**53, 0, 5], [0.5, 1.5, 0.25, 2.0]),
     "small": (np.array([255, 0, 3, 2], dtype=np.uint8), np.array([-1, 1, 3, -4], dtype=np.int8)),
     "bool": ([True, False, True, False], [0.5, 1.5, 0.25, 2.0]),
     "single": (np.array([0.1, 0.2, 0.3, 0.1], dtype=np.float32), [0.1, 0.2, 0.30000000000000004, 0.3]),
