@@ -150,10 +150,9 @@ def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     along = vectors[:, kept].T @ steps
     spread = [_spread(angles.values @ contrast, angles.positive) for contrast in along]
     error, df_error = (np.array(column) for column in zip(*spread, strict=True))
-    if not df_error.all():  # a class of one case shows no spread
-        return np.nan, df, np.nan, np.nan
     statistic = float((((along @ angles.angle) / error) ** 2).mean())
-    shared = float(1 / (1 / df_error).mean())
+    inverse = float((1 / df_error).mean())
+    shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
 
 
