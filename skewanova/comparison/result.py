@@ -134,7 +134,7 @@ class Comparison:
     def precision_recall_points(self) -> pd.DataFrame:
         """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`).
 
-        At 12 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
+        At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
         than half a million rows.
         """
         priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)

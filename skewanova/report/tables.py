@@ -45,7 +45,7 @@ _TOGETHER = "Intervals and adjusted p hold together for the pairs of one test an
 
 
 #: Priors beyond these are left to the files: a table is no wider than a page.
-MOST_PRIORS = 12
+MOST_PRIORS = 16
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
