@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 REFERENCE = Path(__file__).parent / "reference"
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background hands that down
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("local", deadline=None, max_examples=60)
 settings.register_profile(

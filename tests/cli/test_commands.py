@@ -71,7 +71,7 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
 
 def test_what_is_no_fault_of_the_input_exits_with_1(folder):
     code = (
-        "import skewanova.scores.reading as s\n"
+        "import skewanova.scores.pairing as s\n"
         "def fail(table): raise RuntimeError('a bug')\n"
         "s.describe_table = fail\n"
         "from skewanova.cli.commands import main\n"

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from command_runs import QUICK, assert_refused, folder, frame, run  # noqa: F401  (`folder` is a fixture)
+from command_runs import QUICK, assert_refused, frame, run
 
 import skewanova as sa
 from skewanova.base.progress import listening, stage
@@ -31,7 +31,7 @@ def known():
         return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5,))
 
 
-def test_comparison_as_json_holds_every_frame(folder, known):  # noqa: F811
+def test_comparison_as_json_holds_every_frame(folder, known):
     done = run("compare", "scores.csv", *QUICK, "--json", "--out", "report")
     assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
@@ -52,7 +52,7 @@ def test_comparison_as_json_holds_every_frame(folder, known):  # noqa: F811
     assert (folder / "report" / "report.html").is_file()
 
 
-def test_check_as_json(folder):  # noqa: F811
+def test_check_as_json(folder):
     found = json.loads(run("check", "scores.csv", "--json").stdout)
     assert found.pop("skewanova") == sa.__version__
     assert found == {
@@ -62,7 +62,7 @@ def test_check_as_json(folder):  # noqa: F811
     assert_refused(["check", "absent.csv", "--json"], "there is no file", folder)
 
 
-def test_intervals_as_json(folder):  # noqa: F811
+def test_intervals_as_json(folder):
     found = json.loads(run("intervals", "scores.csv", "--prior", "0.4", "--json").stdout)
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         known = sa.interval_table(sa.read_scores("scores.csv"), prior=0.4)
@@ -85,7 +85,7 @@ def test_what_json_has(value, plain):
 # --- quiet, width, colours --------------------------------------------------------------------------------
 
 
-def test_quiet_prints_nothing_and_writes(folder):  # noqa: F811
+def test_quiet_prints_nothing_and_writes(folder):
     done = run("compare", "scores.csv", *QUICK, "--quiet", "--out", "report")
     assert (done.exit_code, done.output) == (0, "")
     assert (folder / "report" / "report.html").is_file()
@@ -95,7 +95,7 @@ def test_quiet_prints_nothing_and_writes(folder):  # noqa: F811
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_lines_fit_the_screen(folder, monkeypatch, columns):  # noqa: F811
+def test_lines_fit_the_screen(folder, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     frame(n_models=5).to_csv("scores.csv", index=False)
     for command in ("compare", "intervals", "check"):
@@ -106,7 +106,7 @@ def test_lines_fit_the_screen(folder, monkeypatch, columns):  # noqa: F811
         assert command == "check" or max(lengths) > columns - 25
 
 
-def test_colours_on_a_terminal_only(folder, known):  # noqa: F811
+def test_colours_on_a_terminal_only(folder, known):
     def output(colour, **environment):
         options = {"color": colour, "env": environment, "prog_name": "skewanova"}
         return CliRunner().invoke(cli_commands.main, ["compare", "scores.csv", *QUICK], **options).output
@@ -125,12 +125,12 @@ def test_what_is_coloured():
     assert red[7:] == ["\x1b[33m- few\x1b[0m", "", "last"]
 
 
-def test_errors_are_red_on_a_terminal(folder):  # noqa: F811
+def test_errors_are_red_on_a_terminal(folder):
     done = CliRunner().invoke(cli_commands.main, ["check", "absent.csv"], color=True)
     assert done.stderr.startswith("\x1b[31m\x1b[1mError:\x1b[0m there is no file")
 
 
-def test_errors_name_the_option_of_the_shell(folder):  # noqa: F811
+def test_errors_name_the_option_of_the_shell(folder):
     frame().replace({"y_true": {0: "ok", 1: "fraud"}}).to_csv("scores.csv", index=False)
     assert_refused(["check", "scores.csv"], "say which is the positive class with --positive ", folder)
 
@@ -146,7 +146,7 @@ def test_stages_reach_who_listens():
     assert heard == ["measures"]
 
 
-def test_every_stage_is_counted(folder):  # noqa: F811
+def test_every_stage_is_counted(folder):
     heard = []
     with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
         sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5, 0.4)).save("report")
@@ -156,7 +156,7 @@ def test_every_stage_is_counted(folder):  # noqa: F811
 
 
 @pytest.mark.skipif(find_spec("pty") is None, reason="needs a pseudo-terminal")
-def test_progress_on_a_terminal_leaves_the_output_clean(folder):  # noqa: F811
+def test_progress_on_a_terminal_leaves_the_output_clean(folder):
     import pty
     import select
     import termios
@@ -179,7 +179,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):  # noqa: F811
 # --- report, completion -----------------------------------------------------------------------------------
 
 
-def test_report_tells_and_opens_the_page(folder, monkeypatch):  # noqa: F811
+def test_report_tells_and_opens_the_page(folder, monkeypatch):
     opened = []
     monkeypatch.setattr(cli_commands.click, "launch", lambda address: opened.append(address) or 0)
     run("compare", "scores.csv", *QUICK, "--quiet", "--out", "my report")
@@ -196,7 +196,7 @@ def test_report_tells_and_opens_the_page(folder, monkeypatch):  # noqa: F811
     assert_refused(["report", "my report"], "is not a folder that skewanova wrote", folder)
 
 
-def test_report_of_another_folder_is_refused(folder):  # noqa: F811
+def test_report_of_another_folder_is_refused(folder):
     (folder / "report.html").write_text("mine")
     for place in (".", "absent", "scores.csv"):
         assert_refused(["report", place], "is not a folder that skewanova wrote; write one by", folder)
@@ -260,7 +260,7 @@ def hostile_table():
     return frame().replace({"model": names})
 
 
-def test_no_name_of_a_table_acts_on_a_terminal(folder):  # noqa: F811
+def test_no_name_of_a_table_acts_on_a_terminal(folder):
     hostile_table().to_csv("scores.csv", index=False)
     hostile_table().assign(fold=HOSTILE[0]).to_csv("folds.csv", index=False)
     hostile_table().iloc[:-1].assign(y_true=HOSTILE[1]).to_csv("labels.csv", index=False)
@@ -287,7 +287,7 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):  # noqa: F811
         assert visible(name) in text
 
 
-def test_no_name_of_a_data_set_acts_on_a_terminal(folder):  # noqa: F811
+def test_no_name_of_a_data_set_acts_on_a_terminal(folder):
     parts = [hostile_table().assign(dataset=name) for name in HOSTILE[:5]]
     pd.concat(parts).to_csv("scores.csv", index=False)
     pd.concat([*parts, parts[0].assign(dataset=HOSTILE[5], fold="")]).to_csv("wrong.csv", index=False)

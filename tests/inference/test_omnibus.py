@@ -250,6 +250,7 @@ def test_unknown_options():
     with pytest.raises(ValueError, match=exact(message)):
         resampling_anova(frame, method="bootstrap")
     for ratio in (-0.1, np.nan, np.inf):
-        message = f"`ratio` must be a number of test cases for each training case, but got {ratio:g}"
+        limit = ", 1e+09 or less" if ratio == np.inf else ""
+        message = f"`ratio` must be a number of test cases for each training case{limit}, but got {ratio:g}"
         with pytest.raises(ValueError, match=exact(message)):
             corrected_anova(frame, ratio=ratio)

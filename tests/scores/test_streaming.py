@@ -233,7 +233,7 @@ def test_missing_cells(tmp_path):
     expected, told = complete_table(read, missing="drop_fold")
     assert notes == told
     assert_alike(dropped, expected)
-    first, second = (sa.compare(reading, missing="drop_fold", priors=(0.5,)) for scores in (streamed, read))
+    first, second = (sa.compare(scores, missing="drop_fold", priors=(0.5,)) for scores in (streamed, read))
     pd.testing.assert_frame_equal(first.anova, second.anova, check_exact=True)
     assert first.resampling == second.resampling
 
@@ -457,7 +457,8 @@ def test_a_temporary_folder_that_is_not_there(tmp_path, monkeypatch):
 
 HALF_WAY = """
 import sys, time
-from skewanova import {module} as module, cli
+from {package} import {module} as module
+from skewanova.cli import commands
 step, calls = module.{name}, []
 def slow(*args, **options):
     calls.append(1)
@@ -466,9 +467,9 @@ def slow(*args, **options):
         time.sleep(60)
     return step(*args, **options)
 module.{name} = slow
-from skewanova import scores
-scores.available_memory = lambda: 1
-cli.main(sys.argv[1:])
+from skewanova.scores import reading
+reading.available_memory = lambda: 1
+commands.main(sys.argv[1:])
 """
 
 
@@ -476,14 +477,14 @@ cli.main(sys.argv[1:])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
     "step",
-    [("_packed_curves", "sort_cases", 6), ("report", "draw_figures", 0)],
+    [("skewanova.curves", "groups", "sort_cases", 6), ("skewanova.report", "folder", "draw_figures", 0)],
     ids=["reading", "writing"],
 )
 def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
     place = tmp_path / "temporary"
     place.mkdir()
     path = one_file(tmp_path, mixed(table()))
-    code = HALF_WAY.format(**dict(zip(("module", "name", "after"), step, strict=True)))
+    code = HALF_WAY.format(**dict(zip(("package", "module", "name", "after"), step, strict=True)))
     command = [sys.executable, "-c", code, "compare", str(path), "--out", str(tmp_path / "out")]
     environment = {**os.environ, "TMPDIR": str(place), "MPLCONFIGDIR": str(tmp_path)}
     run = subprocess.Popen(
