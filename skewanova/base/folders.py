@@ -59,7 +59,7 @@ def provenance_of(
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
-        "version": version("skewanova"),
+        "version": _versions()["skewanova"],
         "kind": kind,
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
         "input": {"name": source.name if source else None, "sha256": sha256},
