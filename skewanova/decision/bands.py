@@ -36,6 +36,10 @@ FOLDS_FOR_JOINT_DRAWS = 10
 MOST_DRAWN, FEWEST_DRAWS = 30_000_000_000, 999
 
 
+#: The same where products of curves stand for the folds.
+MOST_MULTIPLIED = 15_000_000_000
+
+
 #: Priors of difference curves: usually, and with hundreds of models, where rows are limited.
 BAND_PRIORS, FEWEST_PRIORS, MOST_DIFFERENCES = 41, 21, 400_000
 
@@ -230,7 +234,7 @@ def largest_of_pairs(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) 
         return _largest_of_columns(deviations, moved, min(n_draws, FEWEST_DRAWS), rng)
     size, loading = _loadings(deviations)
     work = n_models**2 * n_priors * (size + 5)
-    fewer = min(n_draws, max(FEWEST_DRAWS, MOST_DRAWN // work))
+    fewer = min(n_draws, max(FEWEST_DRAWS, MOST_MULTIPLIED // work))
     compared = _Pairs(loading, moved.reshape(-1, n_priors))
     generator = np.random.default_rng(rng)
     return np.sqrt([(n_folds - 1) * compared.draw(n_folds - 1, generator) for _ in range(fewer)])

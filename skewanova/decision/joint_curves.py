@@ -136,13 +136,14 @@ class MeanCurves:
         edges, priors = panel_priors(low, high)
         return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
-    def at(self, priors: Floats | float) -> Floats:
-        """Mean AUPREC at priors, of shape (n_models, n_priors)."""
+    def at(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
+        """Mean AUPREC at priors, of shape (n_models, n_priors), of all models or of some."""
         x = np.atleast_1d(logit(priors))
         panel = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
-        values = np.empty((len(self.panels[0]), len(x)))
+        chosen = range(len(self.panels[0])) if models is None else models
+        values = np.empty((len(chosen), len(x)))
         for k in np.unique(panel):
-            values[:, panel == k] = [series(x[panel == k]) for series in self.panels[k]]
+            values[:, panel == k] = [self.panels[k][i](x[panel == k]) for i in chosen]
         return values
 
     def leader(self, prior: float) -> int:
@@ -169,8 +170,8 @@ class MeanCurves:
             return 0.0
         x = np.array([logit(first), *self._extremes(leader, model), logit(last)])
         inside = expit(x[(x >= x[0]) & (x <= x[-1])])
-        values = self.at(inside)
-        return float((values[leader] - values[model]).max())
+        best, other = self.at(inside, [leader, model])
+        return float((best - other).max())
 
     def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
         """Smallest value of one curve between two priors, and the prior where it is reached."""
@@ -178,7 +179,7 @@ class MeanCurves:
         turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
         inside = [x for x in (*turns, *self.edges[1:-1]) if ends[0] < x < ends[1]]
         priors = np.array([low, *expit(inside), high])
-        values = self.at(priors)[model]
+        (values,) = self.at(priors, [model])
         least = int(np.argmax(is_largest(-values)))
         return float(values[least]), float(priors[least])
 

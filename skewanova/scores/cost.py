@@ -32,11 +32,12 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one core, bytes at the peak, and what would bring both down."""
+    """Seconds of one core to compare and save, bytes at the peak, and what would bring both down."""
 
     seconds: float
     n_bytes: float
     advice: str
+    n_priors: int = 3
 
     @property
     def sentence(self) -> str:
@@ -44,13 +45,13 @@ class Cost:
         if self.seconds <= SHORT_SECONDS and self.n_bytes <= SMALL_BYTES:
             return ""
         return (
-            f"a comparison of this size takes roughly {_duration(self.seconds)} and {_size(self.n_bytes)} of "
-            f"memory; to make it shorter, {self.advice}"
+            f"a comparison of this size at {self.n_priors:,} priors, saved, takes roughly "
+            f"{_duration(self.seconds)} and {_size(self.n_bytes)} of memory; to make it shorter, {self.advice}"
         )
 
 
 def comparison_cost(n_models: int, n_folds: int, n_priors: int = 3) -> Cost:
-    """Cost of a comparison over folds, from its size; with one fold that of next to nothing.
+    """Cost of a comparison over folds and of its folder, from its size; with one fold that of the least.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def comparison_cost(n_models: int, n_folds: int, n_priors: int = 3) -> Cost:
     ''
     """
     if n_folds < 2:
-        return Cost(LEAST_SECONDS, LEAST_BYTES, "")
+        return Cost(LEAST_SECONDS, LEAST_BYTES, "", n_priors)
     groups, pairs = n_models * n_folds, n_models * (n_models - 1) / 2
     units = {
         "group": groups,
@@ -71,7 +72,7 @@ def comparison_cost(n_models: int, n_folds: int, n_priors: int = 3) -> Cost:
     seconds = {name: SECONDS[name] * count for name, count in units.items()}
     n_bytes = sum(BYTES[name] * count for name, count in units.items())
     heaviest = max(ADVICE, key=lambda name: seconds[name])
-    return Cost(LEAST_SECONDS + sum(seconds.values()), LEAST_BYTES + n_bytes, ADVICE[heaviest])
+    return Cost(LEAST_SECONDS + sum(seconds.values()), LEAST_BYTES + n_bytes, ADVICE[heaviest], n_priors)
 
 
 def cost_notes(n_models: int, n_folds: int, n_priors: int = 3) -> Sequence[str]:

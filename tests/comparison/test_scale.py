@@ -163,6 +163,13 @@ def test_curves_that_never_lead_leave_the_regions_as_they_are():
     assert len(curves(leading)) == 2
 
 
+def test_some_curves_are_those_of_all():
+    curves = MeanCurves.sampled(lambda p: np.array([p, p**2, np.sqrt(p)]), 0.01, 0.5)
+    priors = np.array([0.01, 0.03, 0.2, 0.5])
+    np.testing.assert_array_equal(curves.at(priors, [2, 0]), curves.at(priors)[[2, 0]])
+    np.testing.assert_allclose(curves.at(priors, [1])[0], priors**2, rtol=1e-12)
+
+
 # --- tables that stay readable ------------------------------------------------------------------------------
 
 

@@ -70,7 +70,7 @@ def test_compare_and_check_say_it_and_go_on(monkeypatch):
     scores = sa.read_scores(table())
     lines = describe_table(scores)
     (told,) = [line for line in lines if "roughly" in line]
-    assert told.startswith("warning: a comparison of this size takes roughly 2 seconds")
+    assert told.startswith("warning: a comparison of this size at 3 priors, saved, takes roughly 2 seconds")
     assert lines[-1] == "The table can be compared."
     with pytest.warns(SkewanovaWarning) as caught:
         result = sa.compare(scores, 0.5, priors=(0.5,))
