@@ -46,7 +46,8 @@ class Cost:
             return ""
         return (
             f"a comparison of this size at {self.n_priors:,} priors, saved, takes roughly "
-            f"{_duration(self.seconds)} and {_size(self.n_bytes)} of memory; to make it shorter, {self.advice}"
+            f"{_duration(self.seconds)} and {_size(self.n_bytes)} of memory; to make it shorter, "
+            f"{self.advice}"
         )
 
 
