@@ -32,12 +32,17 @@ from skewanova.scores.table import Scores
 FOLDS_FOR_JOINT_DRAWS = 10
 
 
-#: Multiplications of all draws beyond which these are not made fold by fold, and may be fewer, but not below.
-MOST_DRAWN, FEWEST_DRAWS = 30_000_000_000, 999
+#: Multiplications of all draws beyond which these are not made fold by fold.
+MOST_DRAWN = 30_000_000_000
 
 
-#: The same where products of curves stand for the folds.
+#: Beyond these, products of curves standing for the folds, draws are fewer.
 MOST_MULTIPLIED = 15_000_000_000
+
+
+#: But never fewer than this many, nor than let this many reach the level: so that p near it is known to a
+#: seventh of itself, and the smallest p is a fiftieth of it.
+FEWEST_DRAWS, FEWEST_REACHING = 999, 50
 
 
 #: Priors of difference curves: usually, and with hundreds of models, where rows are limited.
@@ -85,7 +90,8 @@ def difference_curves(
     alpha : float, default 0.05
         Level of the bands, over all priors and pairs together.
     n_draws : int, default 4999
-        Draws from the joint distribution; with a hundred models or more down to 999.
+        Draws from the joint distribution; with a hundred models or more down to ``50 / alpha - 1``, 999 at
+        the level of .05, where the smallest `p_adjusted` is then .001.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
@@ -121,7 +127,9 @@ def difference_curves(
     found = fold_statistics.paired_t(values, inflation=1 + values.shape[1] * ratio)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
     moved = values - values.mean(axis=1, keepdims=True)
-    largest = np.sort(largest_of_pairs(moved.transpose(1, 2, 0), std_error > 0, n_draws, rng))
+    largest = np.sort(
+        largest_of_pairs(moved.transpose(1, 2, 0), std_error > 0, alpha, n_draws=n_draws, rng=rng)
+    )
     n_draws = len(largest)
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
@@ -221,8 +229,8 @@ def critical_value(largest: Floats, alpha: float) -> float:
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
-def largest_of_pairs(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
-    """Draws of the largest |t| over all pairs of curves at all priors.
+def largest_of_pairs(deviations: Floats, moved: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |t| over all pairs of curves at all priors, fewer if that is much work.
 
     The deviations have the shape (n_folds, n_models, n_priors); `moved` tells, pair by pair along the prior,
     which differences vary at all.
@@ -231,13 +239,18 @@ def largest_of_pairs(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) 
     if n_draws * n_folds**2 * moved.size <= MOST_DRAWN:
         return _largest_of_columns(deviations, moved, n_draws, rng)
     if n_folds < FOLDS_FOR_JOINT_DRAWS:
-        return _largest_of_columns(deviations, moved, min(n_draws, FEWEST_DRAWS), rng)
+        return _largest_of_columns(deviations, moved, min(n_draws, fewest_draws(alpha)), rng)
     size, loading = _loadings(deviations)
     work = n_models**2 * n_priors * (size + 5)
-    fewer = min(n_draws, max(FEWEST_DRAWS, MOST_MULTIPLIED // work))
+    fewer = min(n_draws, max(fewest_draws(alpha), MOST_MULTIPLIED // work))
     compared = _Pairs(loading, moved.reshape(-1, n_priors))
     generator = np.random.default_rng(rng)
     return np.sqrt([(n_folds - 1) * compared.draw(n_folds - 1, generator) for _ in range(fewer)])
+
+
+def fewest_draws(alpha: float) -> int:
+    """Draws of a large comparison that still decide at this level."""
+    return max(FEWEST_DRAWS, int(np.ceil(FEWEST_REACHING / alpha - TIE_SLACK)) - 1)
 
 
 def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
@@ -419,7 +432,9 @@ def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, r
         return _critical(joint, differences, alpha, n_draws=n_draws, rng=rng)
     spread = np.sqrt(joint.pairs()[1])
     moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold
-    return critical_value(np.sort(largest_of_pairs(joint.deviations, moved, n_draws, rng)), alpha)
+    return critical_value(
+        np.sort(largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng)), alpha
+    )
 
 
 def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:

@@ -122,11 +122,25 @@ def test_largest_differences_drawn_without_folds_have_the_same_distribution(twin
         curves[:, 3] = curves[:, 2] + 1e-5 * curves[:, 0]
     curves -= curves.mean(axis=0)
     moved = np.ones(6 * 7, dtype=bool)
-    by_folds = bands.largest_of_pairs(curves, moved, 4999, 1)
+    by_folds = bands.largest_of_pairs(curves, moved, 0.05, n_draws=4999, rng=1)
     monkeypatch.setattr(bands, "MOST_DRAWN", 0)
     monkeypatch.setattr(bands, "FEWEST_DRAWS", 4999)
-    found = bands.largest_of_pairs(curves, moved, 4999, 2)
+    found = bands.largest_of_pairs(curves, moved, 0.05, n_draws=4999, rng=2)
     assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("n_folds", [7, 14])  # drawn pair by pair, and from products of curves
+@pytest.mark.parametrize(("alpha", "n_draws"), [(0.1, 999), (0.05, 999), (0.02, 2499), (0.005, 4999)])
+def test_few_draws_still_decide_at_their_level(n_folds, alpha, n_draws, monkeypatch):
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 0)
+    curves = np.random.default_rng(0).normal(size=(n_folds, 3, 2))
+    moved = np.ones(3 * 2, dtype=bool)
+    largest = np.sort(bands.largest_of_pairs(curves - curves.mean(axis=0), moved, alpha, n_draws=4999, rng=0))
+    assert len(largest) == n_draws
+    reaching = np.count_nonzero(largest >= bands.critical_value(largest, alpha))
+    assert (1 + reaching) / (1 + n_draws) <= alpha  # the draw itself is p at the level
+    assert reaching >= 24
 
 
 def test_plans_of_many_pairs_are_those_of_each():
