@@ -106,13 +106,13 @@ def regions(result: sa.Comparison) -> Axes:
 
 
 def regret(result: sa.Comparison) -> Axes:
-    """What each model falls short of the best one at the same prior (`result.regret_by_prior`)."""
+    """What each model falls short of the best one at the same prior (`result.regret`)."""
     return sa.plot_regret(result)
 
 
 def differences(result: sa.Comparison) -> Axes:
     """Pairwise differences of the headline test (`result.posthoc`)."""
-    return sa.plot_differences(result)
+    return sa.plot_posthoc(result)
 
 
 def p_values(result: sa.Comparison) -> Axes:
@@ -131,27 +131,27 @@ def difference_curves(result: sa.Comparison) -> Axes:
 
 
 def precision_recall(result: sa.Comparison) -> Axes:
-    """Precision-recall curves at one prior, with bands over folds (`result.precision_recall_points`)."""
+    """Precision-recall curves at one prior, with bands over folds (`result.precision_recall`)."""
     return sa.plot_precision_recall(result, prior=0.1)
 
 
 def roc(result: sa.Comparison) -> Axes:
-    """ROC curves with bands over folds (`result.roc_points`)."""
+    """ROC curves with bands over folds (`result.roc`)."""
     return sa.plot_roc(result)
 
 
 def surface(result: sa.Comparison) -> Axes:
-    """P-ROC surface as contours (`result.surface_points`)."""
+    """P-ROC surface as contours (`result.surface`)."""
     return sa.plot_surface(result)
 
 
 def surface_3d(result: sa.Comparison) -> Axes:
-    """P-ROC surface in space (`result.surface_points`)."""
+    """P-ROC surface in space (`result.surface`)."""
     return sa.plot_surface(result, kind="3d")
 
 
 def skew(result: sa.Comparison) -> Axes:
-    """Accuracy and precision of one threshold as negatives grow more frequent (`result.operating_points`)."""
+    """Accuracy and precision of one threshold as negatives grow more frequent (`result.skew`)."""
     return sa.plot_skew(result)
 
 

@@ -47,7 +47,7 @@ def comparison() -> sa.Comparison:
 
 def corrected_pairs() -> pd.DataFrame:
     """Paired t tests with the variance of Nadeau and Bengio."""
-    return sa.pairwise_comparisons(long(folds()), ratio=RATIO, order=NAMES)
+    return sa.posthoc(long(folds()), ratio=RATIO, order=NAMES)
 
 
 @check("two_overlap", "skewanova")
@@ -93,7 +93,7 @@ for _tool in ("autorank", "scikit-posthocs", "pingouin"):
 
 def smallest(method: str) -> float:
     """Smallest adjusted p of a family of pairs in skewanova."""
-    return float(sa.pairwise_comparisons(long(folds()), method=method)["p_adjusted"].min())
+    return float(sa.posthoc(long(folds()), method=method)["p_adjusted"].min())
 
 
 @check("same", "autorank")
@@ -247,7 +247,7 @@ def _() -> str:
 
 @check("rope", "skewanova")
 def _() -> str:
-    found = comparison().practical[["p_a_ahead", "p_equal", "p_b_ahead"]]
+    found = comparison().equivalence[["p_a_ahead", "p_equal", "p_b_ahead"]]
     return verdict(np.allclose(found.sum(axis=1), 1), "`rope=`")
 
 

@@ -62,7 +62,7 @@ def corrected_all(values: Floats) -> float:
 
 def corrected_pairs(values: Floats) -> float:
     """Smallest adjusted p of its pairs."""
-    return float(sa.pairwise_comparisons(long(values), ratio=0.25)["p_adjusted"].min())
+    return float(sa.posthoc(long(values), ratio=0.25)["p_adjusted"].min())
 
 
 def independent_all(values: Floats) -> float:
@@ -72,7 +72,7 @@ def independent_all(values: Floats) -> float:
 
 def independent_pairs(values: Floats) -> float:
     """Smallest adjusted p of its pairs."""
-    found = sa.pairwise_comparisons(long(values), method="max_t", n_resamples=999)
+    found = sa.posthoc(long(values), method="max_t", n_resamples=999)
     return float(found["p_adjusted"].min())
 
 

@@ -279,7 +279,7 @@ def differing_models(result: sa.Comparison, test: str, response: str) -> str:
 
 def differing_priors(result: sa.Comparison) -> str:
     """Pairs of priors that Tukey's test after the 3-way ANOVA tells apart."""
-    rows = result.prior_posthoc[result.prior_posthoc["reject"]]
+    rows = result.prior_pairs[result.prior_pairs["reject"]]
     pairs = zip(rows["prior_a"], rows["prior_b"], strict=True)
     texts = [[f"{prior:g}".removeprefix("0") for prior in sorted(pair)[::-1]] for pair in pairs]
     return " ".join(sorted(map("-".join, texts), reverse=True)) or "none"

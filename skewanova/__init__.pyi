@@ -52,22 +52,22 @@ from .scores.table import StreamedScores as StreamedScores
 # evaluation
 from .evaluation.along_prior import auprec_by_prior as auprec_by_prior
 from .evaluation.along_prior import auprec_intervals as auprec_intervals
-from .evaluation.along_prior import regret_by_prior as regret_by_prior
-from .evaluation.along_prior import support_by_prior as support_by_prior
+from .evaluation.along_prior import regret as regret
+from .evaluation.along_prior import support as support
 from .evaluation.distributed import measure_group as measure_group
 from .evaluation.measures import Evaluation as Evaluation
 from .evaluation.measures import evaluate as evaluate
-from .evaluation.points import operating_points as operating_points
-from .evaluation.points import precision_recall_points as precision_recall_points
-from .evaluation.points import roc_points as roc_points
-from .evaluation.points import surface_points as surface_points
+from .evaluation.points import skew as skew
+from .evaluation.points import precision_recall as precision_recall
+from .evaluation.points import roc as roc
+from .evaluation.points import surface as surface
 
 # inference
 from .inference.anova import AnovaResult as AnovaResult
 from .inference.anova import three_way_anova as three_way_anova
 from .inference.anova import two_way_anova as two_way_anova
-from .inference.diagnostics import assumption_checks as assumption_checks
-from .inference.diagnostics import residual_checks as residual_checks
+from .inference.diagnostics import assumptions as assumptions
+from .inference.diagnostics import residuals as residuals
 from .inference.diagnostics import residual_quantiles as residual_quantiles
 from .inference.influence import AuprecCovariance as AuprecCovariance
 from .inference.influence import auprec_covariance as auprec_covariance
@@ -85,9 +85,9 @@ from .inference.omnibus import resampling_anova as resampling_anova
 from .inference.one_set import OneSetComparison as OneSetComparison
 from .inference.one_set import compare_on_one_set as compare_on_one_set
 from .inference.pairwise import PosthocResult as PosthocResult
-from .inference.pairwise import bayesian_comparisons as bayesian_comparisons
-from .inference.pairwise import pairwise_comparisons as pairwise_comparisons
-from .inference.pairwise import tukey_by_prior as tukey_by_prior
+from .inference.pairwise import equivalence as equivalence
+from .inference.pairwise import posthoc as posthoc
+from .inference.pairwise import prior_pairs as prior_pairs
 from .inference.pairwise import tukey_hsd as tukey_hsd
 from .inference.random_effects import mixed_model_anova as mixed_model_anova
 from .inference.random_effects import sphericity as sphericity
@@ -100,20 +100,20 @@ from .inference.ranks import rank_comparison as rank_comparison
 from .decision.bands import auprec_bands as auprec_bands
 from .decision.bands import difference_curves as difference_curves
 from .decision.bands import differing_priors as differing_priors
-from .decision.choice import decision_choices as decision_choices
-from .decision.choice import decision_table as decision_table
-from .decision.choice import rank_models as rank_models
+from .decision.choice import choices as choices
+from .decision.choice import decisions as decisions
+from .decision.choice import ranking as ranking
 from .decision.leads import crossings as crossings
-from .decision.leads import lead_regions as lead_regions
+from .decision.leads import regions as regions
 from .decision.leads import leaders as leaders
-from .decision.operating import operating_table as operating_table
+from .decision.operating import threshold_table as threshold_table
 from .decision.planning import ComparisonPlan as ComparisonPlan
 from .decision.planning import plan_comparison as plan_comparison
 
 # plotting
 from .plotting.comparisons import plot_critical_difference as plot_critical_difference
 from .plotting.comparisons import plot_difference_curves as plot_difference_curves
-from .plotting.comparisons import plot_differences as plot_differences
+from .plotting.comparisons import plot_posthoc as plot_posthoc
 from .plotting.comparisons import plot_p_values as plot_p_values
 from .plotting.curves import plot_precision_recall as plot_precision_recall
 from .plotting.curves import plot_roc as plot_roc

@@ -93,8 +93,8 @@ def operate(
       skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \\
           --cost-fp 1 --cost-fn 20
     """  # noqa: D301 - click wants the sign \b itself
-    from skewanova.decision.operating import operating_table
-    from skewanova.report.tables import operating_points_table, thresholds_table
+    from skewanova.decision.operating import threshold_table
+    from skewanova.report.tables import curves_by_skew_table, thresholds_table
     from skewanova.scores.design import find_resampling
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
@@ -102,8 +102,8 @@ def operate(
         raise click.UsageError("--cost-fp and --cost-fn go together")
     table = read_table(scores, options)
     design, _ = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
-    frame = operating_table(table, costs=costs, ratio=design.ratio, **options)
-    tables = operating_points_table(frame), thresholds_table(frame)
+    frame = threshold_table(table, costs=costs, ratio=design.ratio, **options)
+    tables = curves_by_skew_table(frame), thresholds_table(frame)
     settings = {**options, "costs": costs, "resampling": resampling, "test_fraction": test_fraction}
     text = "\n\n".join(found.to_markdown() for found in tables)
     files: Files = {"operating.csv": frame, "operating.md": text}

@@ -135,14 +135,14 @@ def _json_sign(sign: str) -> str:
 
 def comparison_as_json(result: Comparison) -> dict[str, Any]:
     """Every frame as records, by the name of its CSV file, with what is said in words."""
-    from skewanova.report.folder import CSV_FILES
+    from skewanova.report.folder import FRAMES
 
     return {
         "settings": result.settings,
         "advice": result.advice,
         "conclusions": result.conclusions,
         "warnings": result.warnings,
-        **{name.removesuffix(".csv"): getattr(result, frame) for name, frame in CSV_FILES.items()},
+        **{name: getattr(result, name) for name in FRAMES},
     }
 
 

@@ -22,7 +22,7 @@ from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import friedman_anova
-from skewanova.inference.pairwise import pairwise_comparisons
+from skewanova.inference.pairwise import posthoc
 from skewanova.inference.random_effects import random_effects
 from skewanova.inference.ranks import compact_letters
 from skewanova.priors.weightings import DeploymentPrior
@@ -222,8 +222,8 @@ def compare_datasets(
     means = _means(comparisons)
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
-    posthoc = [
-        pairwise_comparisons(blocks, method=method, alpha=alpha, order=order, role=role)
+    pairs = [
+        posthoc(blocks, method=method, alpha=alpha, order=order, role=role)
         for method, role in (("wilcoxon_holm", "headline"), ("nemenyi", "check"))
     ]
     first = next(iter(comparisons.values()))
@@ -231,9 +231,9 @@ def compare_datasets(
         comparisons=comparisons,
         iauprec=means,
         anova=friedman_anova(blocks, role="headline").to_frame(),
-        posthoc=pd.concat(posthoc, ignore_index=True),
+        posthoc=pd.concat(pairs, ignore_index=True),
         hierarchical=_hierarchical(comparisons, order, alpha),
-        ranking=_ranking(means, order, posthoc[0]),
+        ranking=_ranking(means, order, pairs[0]),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
         warnings=(*emit(_few(len(comparisons))), *_warnings(comparisons)),
@@ -259,8 +259,8 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
 def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     parts = []
     for name, result in comparisons.items():
-        ranking, n_folds = result.ranking, result.resampling.n_folds
-        known = iauprec_covariance(result.evaluation, ratio=result.resampling.ratio, scores=result.scores)
+        ranking, n_folds = result.ranking, result.design.n_folds
+        known = iauprec_covariance(result.evaluation, ratio=result.design.ratio, scores=result.scores)
         error = np.nan if known is None else np.sqrt(np.diag(known[1]))
         rank = stats.rankdata(levelled(-ranking["iauprec"]))
         part = ranking[["model", "iauprec"]].assign(dataset=name, std_error=error, n_folds=n_folds, rank=rank)

@@ -26,11 +26,11 @@ from skewanova.base.checks import (
 )
 from skewanova.base.progress import stage
 from skewanova.decision.bands import difference_curves
-from skewanova.decision.choice import rank_models
+from skewanova.decision.choice import ranking
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.diagnostics import assumption_checks
+from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.omnibus import (
     OmnibusResult,
     corrected_anova,
@@ -41,10 +41,10 @@ from skewanova.inference.omnibus import (
     resampling_anova,
 )
 from skewanova.inference.pairwise import (
-    bayesian_comparisons,
-    pairwise_comparisons,
+    equivalence,
+    posthoc,
     prior_pair_columns,
-    tukey_by_prior,
+    prior_pairs,
     tukey_hsd,
 )
 from skewanova.inference.random_effects import split_plot_anova
@@ -160,7 +160,7 @@ def headline_pairs(
         ``paired_t_holm`` with fewer than nine folds or where sign flips cannot reach `alpha`. Tukey's test is
         never chosen: it fails where models spread unequally, and no look at the spreads first mends that.
     """
-    return pairwise_comparisons(
+    return posthoc(
         iauprec,
         method=pairs_method(design, alpha),
         ratio=design.ratio,
@@ -232,11 +232,11 @@ class Analysis:
 
     tests: tuple[AnovaResult | OmnibusResult, ...]
     posthoc: pd.DataFrame
-    prior_posthoc: pd.DataFrame
+    prior_pairs: pd.DataFrame
     ranking: pd.DataFrame
-    differences: pd.DataFrame
-    practical: pd.DataFrame
-    checks: pd.DataFrame
+    difference_curves: pd.DataFrame
+    equivalence: pd.DataFrame
+    assumptions: pd.DataFrame
     residuals: pd.DataFrame
 
     @property
@@ -292,13 +292,13 @@ def analyse_folds(
     return Analysis(
         tests=(headline, *published, *checks, *more),
         posthoc=posthoc,
-        prior_posthoc=_prior_posthoc(published[1], alpha),
-        ranking=rank_models(measures, letters=letters, alpha=alpha, ratio=design.ratio, rng=rng),
-        differences=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
-        practical=bayesian_comparisons(
+        prior_pairs=_prior_pairs(published[1], alpha),
+        ranking=ranking(measures, letters=letters, alpha=alpha, ratio=design.ratio, rng=rng),
+        difference_curves=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
+        equivalence=equivalence(
             measures.iauprec, rope=options.rope, ratio=design.ratio, order=measures.models
         ),
-        checks=assumption_checks(measures.iauprec, alpha=alpha),
+        assumptions=assumptions(measures.iauprec, alpha=alpha),
         residuals=published[0].residuals(),
     )
 
@@ -332,19 +332,17 @@ def _posthoc(
         headline_pairs(measures.iauprec, design, rng=options.rng, **common),
         tukey_hsd(published[0], **common).to_frame(),
         tukey_hsd(published[1], **common).to_frame(),
-        tukey_by_prior(measures.auprec, **common),
+        prior_pairs(measures.auprec, **common),
     ]
     for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
         if method != parts[0]["test"].iloc[0]:
-            parts.append(pairwise_comparisons(measures.iauprec, method=method, rng=options.rng, **common))
+            parts.append(posthoc(measures.iauprec, method=method, rng=options.rng, **common))
     if options.control is not None:
-        parts.append(
-            pairwise_comparisons(measures.iauprec, method="dunnett", control=options.control, **common)
-        )
+        parts.append(posthoc(measures.iauprec, method="dunnett", control=options.control, **common))
     return pd.concat(parts, ignore_index=True)
 
 
-def _prior_posthoc(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
+def _prior_pairs(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
     if three_way.residuals()["prior"].nunique() < 2:
         return no_prior_pairs()
     return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()

@@ -18,7 +18,7 @@ from skewanova.base.checks import Bools, Floats, emit, seeded
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_letters, no_prior_pairs
 from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value
-from skewanova.decision.choice import rank_models
+from skewanova.decision.choice import ranking
 from skewanova.decision.joint_curves import CASES_AT_ONCE, condensed
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.anova import ANOVA_COLUMNS
@@ -103,15 +103,15 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     stage("ranking, differences")
     intervals = _intervals(table, measures, options)
     letters = headline_letters(measures, posthoc)
-    ranking = rank_models(measures, letters=letters, alpha=options.alpha, scores=table, rng=options.rng)
+    ranked = ranking(measures, letters=letters, alpha=options.alpha, scores=table, rng=options.rng)
     analysis = Analysis(
         tests=(_omnibus(found),),
         posthoc=posthoc,
-        prior_posthoc=no_prior_pairs(),
-        ranking=ranking.assign(conf_low=intervals["low"].tolist(), conf_high=intervals["high"].tolist()),
-        differences=_difference_curves(cases, options),
-        practical=_practical(found, options.rope),
-        checks=_checks(cases, found),
+        prior_pairs=no_prior_pairs(),
+        ranking=ranked.assign(conf_low=intervals["low"].tolist(), conf_high=intervals["high"].tolist()),
+        difference_curves=_difference_curves(cases, options),
+        equivalence=_equivalence(found, options.rope),
+        assumptions=_assumptions(cases, found),
         residuals=pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
     )
     told = dict.fromkeys(text for text in intervals["warning"] if text)
@@ -274,7 +274,7 @@ def _normal_draws(root: Floats, options: Options) -> Floats:
     return np.asarray(seeded(options.rng).standard_normal((N_DRAWS, len(root))) @ root)
 
 
-def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:
+def _equivalence(found: OneSetComparison, rope: float) -> pd.DataFrame:
     """Posterior of each difference under a flat prior: t about the estimate.
 
     Without spread, models that are the same are equal; of others nothing is known.
@@ -297,7 +297,7 @@ def _practical(found: OneSetComparison, rope: float) -> pd.DataFrame:
     )
 
 
-def _checks(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
+def _assumptions(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
     """Return whether the set is large enough for a formula that holds in large samples."""
     positives = float(np.count_nonzero(cases.positive))
     low = cases.measures.deployment_prior.low

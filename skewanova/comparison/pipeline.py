@@ -15,11 +15,11 @@ from skewanova.comparison.folds import Options, analyse_folds
 from skewanova.comparison.one_set import analyse_one_set
 from skewanova.comparison.result import Comparison
 from skewanova.decision.bands import critical_of, difference_grid, pair_critical
-from skewanova.decision.choice import decision_choices, decision_table, ranking_order
+from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
-from skewanova.decision.leads import crossings_frame, lead_regions, leaders_frame, rarest_decided
-from skewanova.decision.planning import plan_frame
-from skewanova.evaluation.along_prior import support_by_prior
+from skewanova.decision.leads import crossings_frame, leaders_frame, rarest_decided, regions
+from skewanova.decision.planning import plans
+from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.catalogue import PAIR_LABELS
 from skewanova.inference.omnibus import OmnibusResult
@@ -70,14 +70,14 @@ def decision_frames(
         joint = joint_curves(measures, difference_grid(measures), ratio=ratio, scores=scores)
         critical = pair_critical(joint, alpha, rng=rng)
     rarest = rarest_decided(measures)
-    decisions = decision_table(measures, ratio=ratio, scores=scores, rng=rng)
+    promised = decisions(measures, ratio=ratio, scores=scores, rng=rng)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
-        "decisions": decisions,
-        "choices": decision_choices(decisions),
-        "support": support_by_prior(measures),
-        "plans": plan_frame(scores, measures, design, alpha=alpha / comb(n_models, 2)),
+        "decisions": promised,
+        "choices": choices(promised),
+        "support": support(measures),
+        "plans": plans(scores, measures, design, alpha=alpha / comb(n_models, 2)),
     }
 
 
@@ -174,14 +174,14 @@ def compare(
         mixed = [_mixed(given, measures)] if dropped else []
         found, more = analyse_folds(measures, design, options, more=mixed), []
     notes += [*emit(told), *more, *measures.warnings, *found.notes]
-    differences = None if design.kind == "one_set" else found.differences
+    differences = None if design.kind == "one_set" else found.difference_curves
     return Comparison(
         **found.frames(),
         **decision_frames(measures, table, design, alpha=alpha, rng=rng, differences=differences),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
-        regions=lead_regions(measures),
-        resampling=design,
+        regions=regions(measures),
+        design=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels=found.labels | PAIR_LABELS,
         settings=_settings(measures, design, options, missing=missing),

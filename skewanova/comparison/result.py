@@ -14,7 +14,7 @@ import pandas as pd
 from skewanova.base.text import short_names
 from skewanova.decision.bands import auprec_bands
 from skewanova.evaluation import along_prior, points
-from skewanova.evaluation.along_prior import auprec_intervals, regret_by_prior
+from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
@@ -45,7 +45,7 @@ class Comparison:
         One row a term of each analysis of variance; columns of `anova.ANOVA_COLUMNS`.
     posthoc : DataFrame
         One row a pair of models of each family of comparisons; columns of `posthoc.POSTHOC_COLUMNS`.
-    prior_posthoc : DataFrame
+    prior_pairs : DataFrame
         One row a pair of priors (empty if there is one prior, or an interaction of model and prior).
     ranking : DataFrame
         One row a model; columns of `decision.RANKING_COLUMNS`.
@@ -56,23 +56,23 @@ class Comparison:
     leaders : DataFrame
         Which models may be the best at which prior (see :func:`~skewanova.leaders`).
     decisions : DataFrame
-        What every model promises and risks (see :func:`~skewanova.decision_table`).
+        What every model promises and risks (see :func:`~skewanova.decisions`).
     choices : DataFrame
-        Which model each criterion picks (see :func:`~skewanova.decision_choices`).
+        Which model each criterion picks (see :func:`~skewanova.choices`).
     support : DataFrame
-        At which priors the test set can speak (see :func:`~skewanova.support_by_prior`).
+        At which priors the test set can speak (see :func:`~skewanova.support`).
     plans : DataFrame
         How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
         level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
-    differences : DataFrame
+    difference_curves : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
-    practical : DataFrame
-        Probability that two models are practically equal (see :func:`~skewanova.bayesian_comparisons`).
-    checks : DataFrame
+    equivalence : DataFrame
+        Probability that two models are practically equal (see :func:`~skewanova.equivalence`).
+    assumptions : DataFrame
         What the tests assume, checked, with advice.
     residuals : DataFrame
         Of the 2-way analysis: columns model, fold, fitted, residual.
-    resampling : Resampling
+    design : Resampling
         How the folds came about, and what that was concluded from.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
@@ -86,7 +86,7 @@ class Comparison:
     iauprec: pd.DataFrame = field(repr=False)
     anova: pd.DataFrame = field(repr=False)
     posthoc: pd.DataFrame = field(repr=False)
-    prior_posthoc: pd.DataFrame = field(repr=False)
+    prior_pairs: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     regions: pd.DataFrame = field(repr=False)
     crossings: pd.DataFrame = field(repr=False)
@@ -95,11 +95,11 @@ class Comparison:
     choices: pd.DataFrame = field(repr=False)
     support: pd.DataFrame = field(repr=False)
     plans: pd.DataFrame = field(repr=False)
-    differences: pd.DataFrame = field(repr=False)
-    practical: pd.DataFrame = field(repr=False)
-    checks: pd.DataFrame = field(repr=False)
+    difference_curves: pd.DataFrame = field(repr=False)
+    equivalence: pd.DataFrame = field(repr=False)
+    assumptions: pd.DataFrame = field(repr=False)
     residuals: pd.DataFrame = field(repr=False)
-    resampling: Resampling
+    design: Resampling
     warnings: tuple[str, ...]
     labels: dict[str, str] = field(repr=False)
     settings: dict[str, object]
@@ -122,17 +122,17 @@ class Comparison:
         return self.scores.sha256()
 
     @cached_property
-    def roc_points(self) -> pd.DataFrame:
-        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc_points`).
+    def roc(self) -> pd.DataFrame:
+        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc`).
 
         At 51 rates instead of 201 where that would be more than half a million rows.
         """
         step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
-        return points.roc_points(self.evaluation, fpr=points.RATE_GRID[::step])
+        return points.roc(self.evaluation, fpr=points.RATE_GRID[::step])
 
     @cached_property
-    def precision_recall_points(self) -> pd.DataFrame:
-        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall_points`).
+    def precision_recall(self) -> pd.DataFrame:
+        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall`).
 
         At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
         than half a million rows.
@@ -140,7 +140,7 @@ class Comparison:
         priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)
         step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
         recall = points.RECALL_GRID[step - 1 :: step]
-        return points.precision_recall_points(self.evaluation, priors, recall=recall)
+        return points.precision_recall(self.evaluation, priors, recall=recall)
 
     @cached_property
     def auprec_by_prior(self) -> pd.DataFrame:
@@ -150,29 +150,29 @@ class Comparison:
     @cached_property
     def auprec_intervals(self) -> pd.DataFrame:
         """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
-        return auprec_intervals(self.auprec, ratio=self.resampling.ratio, alpha=self.alpha)
+        return auprec_intervals(self.auprec, ratio=self.design.ratio, alpha=self.alpha)
 
     @cached_property
-    def regret_by_prior(self) -> pd.DataFrame:
-        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret_by_prior`)."""
-        return regret_by_prior(self.evaluation)
+    def regret(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret`)."""
+        return regret(self.evaluation)
 
     @cached_property
     def auprec_bands(self) -> pd.DataFrame:
         """Columns model, prior, auprec, conf_low, conf_high (see :func:`~skewanova.auprec_bands`)."""
-        ratio, seed = self.resampling.ratio, self.settings["seed"]
+        ratio, seed = self.design.ratio, self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
         return auprec_bands(self.evaluation, ratio=ratio, alpha=self.alpha, scores=self.scores, rng=rng)
 
     @cached_property
-    def surface_points(self) -> pd.DataFrame:
-        """Columns model, prior, recall, precision (see :func:`~skewanova.surface_points`)."""
-        return points.surface_points(self.evaluation)
+    def surface(self) -> pd.DataFrame:
+        """Columns model, prior, recall, precision (see :func:`~skewanova.surface`)."""
+        return points.surface(self.evaluation)
 
     @cached_property
-    def operating_points(self) -> pd.DataFrame:
+    def skew(self) -> pd.DataFrame:
         """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
-        return points.operating_points(self.evaluation)
+        return points.skew(self.evaluation)
 
     @cached_property
     def advice(self) -> str:
@@ -187,7 +187,7 @@ class Comparison:
         return (
             sentences.omnibus_sentence(self.anova, self.alpha),
             *sentences.pair_findings(headline, self.alpha, short),
-            *sentences.curve_sentences(self.differences, short),
+            *sentences.curve_sentences(self.difference_curves, short),
         )
 
     def summary(self, width: int = 80) -> str:
@@ -202,7 +202,7 @@ class Comparison:
             *self._published_parts(short, width),
             tables.regions_table(self.regions).to_text(width, names=short),
         ]
-        advised = self.checks[self.checks["advice"] != ""]
+        advised = self.assumptions[self.assumptions["advice"] != ""]
         told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
         parts += [_section("Assumptions", told, width)] if told else []
         parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
@@ -216,7 +216,7 @@ class Comparison:
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
             sensitivity, anova, pairwise (of the test that the conclusions rest on), pairs (of every test),
-            prior_pairs, practical, plans or checks.
+            prior_pairs, equivalence, plans or assumptions.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
 
@@ -276,13 +276,13 @@ class Comparison:
 
     def _heading(self, width: int) -> str:
         measures = self.evaluation
-        one_set = self.resampling.kind == "one_set"
+        one_set = self.design.kind == "one_set"
         folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:g}",
             f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-            f"Data: {self.resampling.describe()}" if one_set else f"Folds: {self.resampling.describe()}",
+            f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
         ]
         return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 

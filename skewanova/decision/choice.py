@@ -112,13 +112,13 @@ CRITERIA = {
 }
 
 
-def decision_choices(decisions: pd.DataFrame) -> pd.DataFrame:
+def choices(decisions: pd.DataFrame) -> pd.DataFrame:
     """Tell which model each criterion of choice picks.
 
     Parameters
     ----------
     decisions : DataFrame
-        As :func:`decision_table` returns it.
+        As :func:`decisions` returns it.
 
     Returns
     -------
@@ -130,9 +130,9 @@ def decision_choices(decisions: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import decision_choices, decision_table, evaluate, load_satellite_scores
-    >>> table = decision_table(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
-    >>> decision_choices(table)["model"].unique().tolist()
+    >>> from skewanova import choices, decisions, evaluate, load_satellite_scores
+    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> choices(table)["model"].unique().tolist()
     ['A']
     """
     rows = []
@@ -198,7 +198,7 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(evaluation.models[i] for i in falling_order(mean.loc[list(evaluation.models)]))
 
 
-def rank_models(
+def ranking(
     evaluation: Evaluation,
     *,
     letters: Mapping[str, str] | None = None,
@@ -232,13 +232,13 @@ def rank_models(
         mean over folds; ``worst_auprec`` is the mean AUPREC at ``worst_prior``, the rarest prior of the
         deployment; ``expected_regret`` and ``max_regret`` are the mean and largest shortfall from the best
         model at each deployment prior; ``p_best`` is the probability that the model has the largest true
-        IAUPREC, as in :func:`decision_table`. With one fold, all else that rests on the spread over folds is
+        IAUPREC, as in :func:`decisions`. With one fold, all else that rests on the spread over folds is
         nan.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, rank_models
-    >>> ranking = rank_models(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> from skewanova import evaluate, load_satellite_scores, ranking
+    >>> ranking = ranking(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> ranking["rank"].tolist()
     [1, 2, 3]
     """
@@ -271,7 +271,7 @@ def rank_models(
     return frame[list(RANKING_COLUMNS)]
 
 
-def decision_table(
+def decisions(
     evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None, rng: Seed = 0
 ) -> pd.DataFrame:
     """Tell what every model promises and risks over the deployment prior.
@@ -316,8 +316,8 @@ def decision_table(
 
     Examples
     --------
-    >>> from skewanova import decision_table, evaluate, load_satellite_scores
-    >>> table = decision_table(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> from skewanova import decisions, evaluate, load_satellite_scores
+    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """

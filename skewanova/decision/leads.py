@@ -44,7 +44,7 @@ from skewanova.scores.table import Scores
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
 
 
-def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
+def regions(evaluation: Evaluation) -> pd.DataFrame:
     """Which model has the largest mean AUPREC at which prior.
 
     Parameters
@@ -61,8 +61,8 @@ def lead_regions(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, lead_regions, load_satellite_scores
-    >>> lead_regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
+    >>> from skewanova import evaluate, regions, load_satellite_scores
+    >>> regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
     measures = evaluation.ordered(ranking_order(evaluation))

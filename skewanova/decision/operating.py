@@ -222,7 +222,7 @@ class _Rule:
         return cheapest(roc, self.costs or (1.0, 1.0), prior)
 
 
-def operating_table(
+def threshold_table(
     scores: object,
     *,
     threshold: float | Mapping[str, float] | None = None,
@@ -294,8 +294,8 @@ def operating_table(
 
     Examples
     --------
-    >>> from skewanova import load_satellite_scores, operating_table
-    >>> table = operating_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
+    >>> from skewanova import load_satellite_scores, threshold_table
+    >>> table = threshold_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
     >>> mean = table[(table["level"] == "mean") & (table["measure"] == "precision")]
     >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]

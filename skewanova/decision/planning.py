@@ -174,7 +174,7 @@ class _Pair(NamedTuple):
     negative: float
 
 
-def plan_frame(
+def plans(
     table: Scores,
     measures: Evaluation,
     design: Resampling,
@@ -437,7 +437,7 @@ def plan_comparison(
         overlapping=design.overlapping,
         given=difference is not None,
         warnings=(*notes, *measures.warnings, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=plan_frame(table, measures, design, difference=difference, power=power, alpha=level),
+        _table=plans(table, measures, design, difference=difference, power=power, alpha=level),
     )
 
 

@@ -97,7 +97,7 @@ def auprec_intervals(auprec: pd.DataFrame, *, ratio: float = 0.0, alpha: float =
     return frame[list(INTERVAL_COLUMNS)]
 
 
-def regret_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
     """What each model falls short of the best model's mean AUPREC, prior by prior.
 
     Parameters
@@ -121,9 +121,9 @@ def regret_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, regret_by_prior
+    >>> from skewanova import evaluate, load_satellite_scores, regret
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> regret_by_prior(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
+    >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
     grid = _grid(evaluation) if priors is None else check_prior_list(priors)
@@ -148,7 +148,7 @@ def _grid(evaluation: Evaluation) -> np.ndarray[tuple[int], np.dtype[np.float64]
 SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
 
 
-def support_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
+def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
     """Tell at which priors the smallest fold holds negatives enough to speak for the precision there.
 
     Parameters
@@ -177,9 +177,9 @@ def support_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) ->
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, support_by_prior
+    >>> from skewanova import evaluate, load_satellite_scores, support
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> support_by_prior(measures, [0.2, 0.01])["supported"].tolist()
+    >>> support(measures, [0.2, 0.01])["supported"].tolist()
     [False, True]
     """
     fewest = min(roc.n_negative for roc in evaluation.curves.values())

@@ -20,7 +20,7 @@ RECALL_GRID = np.linspace(0.005, 1.0, 200)
 RATE_GRID = np.linspace(0.0, 1.0, 201)
 
 
-def roc_points(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
+def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     """True positive rate of every model and fold on a common grid of false positive rates.
 
     Parameters
@@ -38,9 +38,9 @@ def roc_points(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.Data
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, roc_points
+    >>> from skewanova import evaluate, load_satellite_scores, roc
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> roc_points(measures).columns.tolist()
+    >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
     at = np.asarray(fpr, dtype=np.float64)
@@ -52,7 +52,7 @@ def roc_points(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.Data
     return _by_group(_ordered_curves(evaluation), points)
 
 
-def precision_recall_points(
+def precision_recall(
     evaluation: Evaluation, priors: ArrayLike | None = None, *, recall: ArrayLike = RECALL_GRID
 ) -> pd.DataFrame:
     """Precision of every model and fold on a common grid of recalls, at several priors.
@@ -74,9 +74,9 @@ def precision_recall_points(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, precision_recall_points
+    >>> from skewanova import evaluate, load_satellite_scores, precision_recall
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> len(precision_recall_points(measures, 0.1, recall=[0.5, 0.9]))
+    >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
@@ -92,7 +92,7 @@ def precision_recall_points(
     return _by_group(_ordered_curves(evaluation), points)
 
 
-def surface_points(evaluation: Evaluation) -> pd.DataFrame:
+def surface(evaluation: Evaluation) -> pd.DataFrame:
     """P-ROC surface: mean precision over folds on a grid of priors and recalls (Landgrebe et al. 2006, 4).
 
     Parameters
@@ -107,9 +107,9 @@ def surface_points(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, surface_points
+    >>> from skewanova import evaluate, load_satellite_scores, surface
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> surface_points(measures).columns.tolist()
+    >>> surface(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
     """
     grid, recall = prior_grid(evaluation, 41), np.linspace(0.02, 1.0, 50)
@@ -135,7 +135,7 @@ def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
     return vertex_precision(recall, alarms, priors[:, None])
 
 
-def operating_points(evaluation: Evaluation) -> pd.DataFrame:
+def skew(evaluation: Evaluation) -> pd.DataFrame:
     """Accuracy and precision of one fixed threshold as the skew grows (Landgrebe et al. 2006, figure 1).
 
     Parameters
@@ -151,9 +151,9 @@ def operating_points(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, operating_points
+    >>> from skewanova import evaluate, load_satellite_scores, skew
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> operating_points(measures)["skew"].iloc[[0, -1]].round(6).tolist()
+    >>> skew(measures)["skew"].iloc[[0, -1]].round(6).tolist()
     [1.0, 1000.0]
     """
     skew = np.geomspace(1.0, 1000.0, 61)

@@ -3,8 +3,8 @@
 from .anova import AnovaResult as AnovaResult
 from .anova import three_way_anova as three_way_anova
 from .anova import two_way_anova as two_way_anova
-from .diagnostics import assumption_checks as assumption_checks
-from .diagnostics import residual_checks as residual_checks
+from .diagnostics import assumptions as assumptions
+from .diagnostics import residuals as residuals
 from .diagnostics import residual_quantiles as residual_quantiles
 from .influence import AuprecCovariance as AuprecCovariance
 from .influence import auprec_covariance as auprec_covariance
@@ -22,9 +22,9 @@ from .omnibus import resampling_anova as resampling_anova
 from .one_set import OneSetComparison as OneSetComparison
 from .one_set import compare_on_one_set as compare_on_one_set
 from .pairwise import PosthocResult as PosthocResult
-from .pairwise import bayesian_comparisons as bayesian_comparisons
-from .pairwise import pairwise_comparisons as pairwise_comparisons
-from .pairwise import tukey_by_prior as tukey_by_prior
+from .pairwise import equivalence as equivalence
+from .pairwise import posthoc as posthoc
+from .pairwise import prior_pairs as prior_pairs
 from .pairwise import tukey_hsd as tukey_hsd
 from .random_effects import mixed_model_anova as mixed_model_anova
 from .random_effects import sphericity as sphericity

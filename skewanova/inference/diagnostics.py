@@ -19,7 +19,7 @@ from skewanova.inference.omnibus import fold_table, without_variation
 from skewanova.scores.design import FOLD_IMBALANCE
 
 
-def residual_checks(result: AnovaResult) -> pd.DataFrame:
+def residuals(result: AnovaResult) -> pd.DataFrame:
     """Check what the F test assumes of the residuals: normality, and equal spread of the models.
 
     Parameters
@@ -35,9 +35,9 @@ def residual_checks(result: AnovaResult) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, residual_checks, two_way_anova
+    >>> from skewanova import evaluate, load_satellite_scores, residuals, two_way_anova
     >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
-    >>> residual_checks(result)["check"].tolist()
+    >>> residuals(result)["check"].tolist()
     ['shapiro_wilk', 'brown_forsythe']
     """
     frame = result.residuals()
@@ -64,7 +64,7 @@ CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
 Row = tuple[str, float, float, str]
 
 
-def assumption_checks(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     """Check what the tests of IAUPREC assume, and advise where it does not hold.
 
     Parameters
@@ -91,8 +91,8 @@ def assumption_checks(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataF
 
     Examples
     --------
-    >>> from skewanova import assumption_checks, evaluate, load_satellite_scores
-    >>> checks = assumption_checks(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec)
+    >>> from skewanova import assumptions, evaluate, load_satellite_scores
+    >>> checks = assumptions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec)
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
     ['normality', 'sphericity', 'additivity']
     """

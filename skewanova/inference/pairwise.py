@@ -175,7 +175,7 @@ def tukey_hsd(
     )
 
 
-def tukey_by_prior(
+def prior_pairs(
     auprec: pd.DataFrame, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Tukey's differences between models at each prior by itself: one family a prior.
@@ -201,9 +201,9 @@ def tukey_by_prior(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, tukey_by_prior
+    >>> from skewanova import evaluate, load_satellite_scores, prior_pairs
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> tukey_by_prior(measures.auprec)["prior"].tolist()
+    >>> prior_pairs(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
     check_frame(auprec, ("model", "fold", "prior"), "auprec")
@@ -291,7 +291,7 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
     )
 
 
-def pairwise_comparisons(
+def posthoc(
     iauprec: pd.DataFrame,
     *,
     method: str = "corrected_t_holm",
@@ -349,9 +349,9 @@ def pairwise_comparisons(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, pairwise_comparisons
+    >>> from skewanova import evaluate, load_satellite_scores, posthoc
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> pairs = pairwise_comparisons(measures.iauprec, ratio=0.25)
+    >>> pairs = posthoc(measures.iauprec, ratio=0.25)
     >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
     [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
     """
@@ -376,7 +376,7 @@ def pairwise_comparisons(
     return frame.assign(reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
 
 
-def bayesian_comparisons(
+def equivalence(
     iauprec: pd.DataFrame, *, rope: float = 0.01, ratio: float = 0.0, order: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Probability that two models are practically equal, or one ahead: the Bayesian correlated t test.
@@ -390,7 +390,7 @@ def bayesian_comparisons(
     ratio : float, default 0
         Test cases for each training case, where folds share training data.
     order : sequence of str, optional
-        As for :func:`pairwise_comparisons`.
+        As for :func:`posthoc`.
 
     Returns
     -------
@@ -409,9 +409,9 @@ def bayesian_comparisons(
 
     Examples
     --------
-    >>> from skewanova import bayesian_comparisons, evaluate, load_satellite_scores
+    >>> from skewanova import equivalence, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> bayesian_comparisons(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
+    >>> equivalence(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
     [0.39, 0.03, 0.05]
     """
     check_rope(rope)

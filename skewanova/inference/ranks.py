@@ -12,9 +12,9 @@ from scipy import stats
 
 from skewanova.base.checks import InputError, check_choice, check_fraction
 from skewanova.base.ties import falling_order, levelled
+from skewanova.inference import pairwise
 from skewanova.inference.fold_statistics import range_isf
 from skewanova.inference.omnibus import fold_table
-from skewanova.inference.pairwise import pairwise_comparisons
 
 
 def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -147,7 +147,7 @@ def rank_comparison(
     values, models = fold_table(iauprec)
     if posthoc is None:
         check_choice(test, ("nemenyi",), "test")
-        posthoc = pairwise_comparisons(iauprec, method="nemenyi", alpha=alpha)
+        posthoc = pairwise.posthoc(iauprec, method="nemenyi", alpha=alpha)
     names = [str(model) for model in models]
     mean_rank = stats.rankdata(levelled(-values), axis=1).mean(axis=0)
     order = falling_order(-mean_rank)

@@ -2,7 +2,7 @@
 
 from .comparisons import plot_critical_difference as plot_critical_difference
 from .comparisons import plot_difference_curves as plot_difference_curves
-from .comparisons import plot_differences as plot_differences
+from .comparisons import plot_posthoc as plot_posthoc
 from .comparisons import plot_p_values as plot_p_values
 from .curves import plot_precision_recall as plot_precision_recall
 from .curves import plot_roc as plot_roc

@@ -156,14 +156,11 @@ def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Ent
 def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """Precision with one row a prior and one column a recall."""
     if rows.duplicated(["prior", "recall"]).any():
-        raise InputError(
-            f"`surface_points` must have one row a prior and recall, but repeats some for {model!r}"
-        )
+        raise InputError(f"`surface` must have one row a prior and recall, but repeats some for {model!r}")
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
-            "`surface_points` must have 2 priors and 2 recalls or more, but has "
-            f"{len(grid)} and {len(grid.columns)}"
+            f"`surface` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
         )
     return grid
 

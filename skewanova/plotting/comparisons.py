@@ -19,7 +19,7 @@ from skewanova.plotting import artists, looks
 from skewanova.plotting.looks import Entry, model_palette, or_own
 
 
-def plot_differences(
+def plot_posthoc(
     result: object, *, test: str | None = None, prior: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Forest plot of the pairwise differences of one post-hoc test.
@@ -50,15 +50,15 @@ def plot_differences(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting.comparisons import plot_differences
+    >>> from skewanova.plotting.comparisons import plot_posthoc
     >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
     >>> tukey = {"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}
-    >>> plot_differences(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
+    >>> plot_posthoc(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
     'Difference in IAUPREC (first minus second)'
     """
     columns = ["test", "response", "prior", "model_a", "model_b"]
     columns += ["estimate", "conf_low", "conf_high", "reject"]
-    rows = artists.posthoc_rows(looks.find_frame(result, "posthoc", columns, "plot_differences"), test, prior)
+    rows = artists.posthoc_rows(looks.find_frame(result, "posthoc", columns, "plot_posthoc"), test, prior)
     ax = looks.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     entries = artists.forest(ax, rows)
@@ -92,8 +92,8 @@ def plot_difference_curves(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `differences`, or that frame: model_a, model_b, prior, estimate, conf_low, conf_high,
-        reject.
+        A result with `difference_curves`, or that frame: model_a, model_b, prior, estimate, conf_low,
+        conf_high, reject.
     pair : (str, str), optional
         The two models, as the frame orders them; by default its first pair.
     support : DataFrame, optional
@@ -124,7 +124,7 @@ def plot_difference_curves(
     'Difference in AUPREC'
     """
     columns = ["model_a", "model_b", "prior", "estimate", "conf_low", "conf_high", "reject"]
-    frame = looks.find_frame(result, "differences", columns, "plot_difference_curves")
+    frame = looks.find_frame(result, "difference_curves", columns, "plot_difference_curves")
     rows = artists.pair_rows(frame, pair)
     models = frames.distinct([*frame["model_a"], *frame["model_b"]])
     labels = looks.model_labels(models)
@@ -234,7 +234,7 @@ def plot_p_values(
     result : Comparison or DataFrame
         A result with `posthoc`, or that frame: test, response, prior, model_a, model_b, estimate, p_adjusted.
     test, prior : optional
-        As for :func:`~skewanova.plot_differences`.
+        As for :func:`~skewanova.plot_posthoc`.
     alpha : float, optional
         First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
     ax : Axes, optional

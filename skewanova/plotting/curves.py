@@ -18,7 +18,7 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `roc_points`, or that frame: model, fold, fpr, tpr on one grid of fpr.
+        A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
     errorbar : tuple or None, optional
         Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
         lines bands would hide each other and are left out.
@@ -44,7 +44,7 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
     'False positive rate'
     """
-    frame = looks.find_frame(result, "roc_points", ["model", "fold", "fpr", "tpr"], "plot_roc")
+    frame = looks.find_frame(result, "roc", ["model", "fold", "fpr", "tpr"], "plot_roc")
     styles = looks.line_looks(frame["model"].tolist())
     band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
     ax = looks.new_axes(ax, (7.6, 4.6))
@@ -70,7 +70,7 @@ def plot_precision_recall(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `precision_recall_points`, or that frame: model, fold, prior, recall, precision on one
+        A result with `precision_recall`, or that frame: model, fold, prior, recall, precision on one
         grid of recall.
     prior : float, optional
         The one prior to draw; by default all.
@@ -97,7 +97,7 @@ def plot_precision_recall(
     'Precision-recall curves at prior 0.1'
     """
     columns = ["model", "fold", "prior", "recall", "precision"]
-    frame = looks.find_frame(result, "precision_recall_points", columns, "plot_precision_recall")
+    frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
         frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
     styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(frames.distinct(frame["prior"]))
@@ -129,7 +129,7 @@ def plot_surface(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `surface_points`, or that frame: model, prior, recall, precision on a full grid.
+        A result with `surface`, or that frame: model, prior, recall, precision on a full grid.
     model : str, optional
         The model to draw; by default the first.
     kind : {"contour", "3d"}, optional
@@ -159,9 +159,7 @@ def plot_surface(
     'P-ROC surface of A'
     """
     check_choice(kind, SURFACE_KINDS, "kind")
-    frame = looks.find_frame(
-        result, "surface_points", ["model", "prior", "recall", "precision"], "plot_surface"
-    )
+    frame = looks.find_frame(result, "surface", ["model", "prior", "recall", "precision"], "plot_surface")
     models = frames.distinct(frame["model"])
     chosen = looks.choose(model, models, "model")
     grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
@@ -179,7 +177,7 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `operating_points`, or that frame: model, fold, skew, accuracy, precision.
+        A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
     errorbar, ax
         As for :func:`plot_roc`.
 
@@ -203,7 +201,7 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     'Skew (negatives per positive)'
     """
     columns = ["model", "fold", "skew", "accuracy", "precision"]
-    frame = looks.find_frame(result, "operating_points", columns, "plot_skew")
+    frame = looks.find_frame(result, "skew", columns, "plot_skew")
     styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(("accuracy", "precision"))
     band = looks.check_errorbar(errorbar, frame["fold"], 2 * len(styles))
     ax = looks.new_axes(ax, (7.2, 4.4))

@@ -145,7 +145,7 @@ def plot_regions(
         Columns model, prior_low, prior_high; needed where `result` is a frame.
     bands, crossings, support : DataFrame, optional
         As :func:`~skewanova.auprec_bands`, :func:`~skewanova.crossings` and
-        :func:`~skewanova.support_by_prior` return them; by default those of the result, if it has them.
+        :func:`~skewanova.support` return them; by default those of the result, if it has them.
     ax : Axes, optional
         As for :func:`plot_roc`.
 
@@ -262,7 +262,7 @@ def plot_regret(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `regret_by_prior`, or that frame: model, prior, regret.
+        A result with `regret`, or that frame: model, prior, regret.
     deployment_prior : tuple of float, optional
         Range of priors to shade; by default that of the comparison, if `result` is one.
     ax : Axes, optional
@@ -287,7 +287,7 @@ def plot_regret(
     >>> plot_regret(frame, ax=Figure().subplots()).get_ylabel()
     'Regret (shortfall in AUPREC)'
     """
-    frame = looks.find_frame(result, "regret_by_prior", ["model", "prior", "regret"], "plot_regret")
+    frame = looks.find_frame(result, "regret", ["model", "prior", "regret"], "plot_regret")
     limits = looks.deployment_limits(result, deployment_prior)
     styles = looks.line_looks(frame["model"].tolist())
     ax = looks.new_axes(ax, (7.2, 4.4))

@@ -189,7 +189,7 @@ def _findings(source: ReportSource) -> dict[str, Any]:
 
 def _along(source: ReportSource) -> dict[str, Any]:
     """At which priors two models differ, in words."""
-    found = sentences.curve_sentences(source.differences)
+    found = sentences.curve_sentences(source.difference_curves)
     return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
 
 
@@ -214,7 +214,7 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
     """Every table but those of pairs."""
     level = 1 - alpha_of(source)
     performance = publication_table(source, "performance")
-    prior_pairs = source.prior_posthoc
+    prior_pairs = source.prior_pairs
     return {
         "ranking": view(tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv"),
         "choices": view(tables.choices_table(source.choices), "choices.csv"),
@@ -226,12 +226,12 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
         else view(tables.crossings_table(source.crossings, level), "crossings.csv"),
         "sensitivity": view(tables.sensitivity_table(source.decisions), "decisions.csv"),
         "anova": view(tables.anova_table(source.anova), "anova.csv"),
-        "practical": view(publication_table(source, "practical"), "practical.csv"),
+        "equivalence": view(publication_table(source, "equivalence"), "equivalence.csv"),
         "plans": view(tables.plans_table(source.plans), "plans.csv"),
-        "checks": view(tables.checks_table(source.checks), "checks.csv"),
+        "assumptions": view(tables.assumptions_table(source.assumptions), "assumptions.csv"),
         "prior_pairs": None
         if prior_pairs.empty
-        else view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_differences.csv"),
+        else view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_pairs.csv"),
     }
 
 

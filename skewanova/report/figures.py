@@ -36,7 +36,7 @@ CAPTIONS = {
     "{level} interval. The lead itself is not tested here: the tables say which models may be the best.",
     "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
     "model at the same prior. The range of the deployment prior is shaded.",
-    "differences": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
+    "posthoc": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
     "{level} intervals; filled where the test finds a difference.{cut_pairs}",
     "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
     "{measure}, column minus row; the darker a cell, the smaller p.",
@@ -83,10 +83,10 @@ FIGURE_NUMBERS = {
     "interaction": ("auprec_intervals.csv",),
     "regions": ("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
     "regret": ("regret.csv",),
-    "differences": ("posthoc.csv",),
+    "posthoc": ("posthoc.csv",),
     "p_values": ("posthoc.csv",),
     "critical_difference": ("iauprec.csv", "posthoc.csv"),
-    "difference_curves": ("differences.csv",),
+    "difference_curves": ("difference_curves.csv",),
     "roc": ("roc.csv",),
     "precision_recall": ("precision_recall.csv",),
     "surface": ("surface.csv",),
@@ -108,7 +108,7 @@ KINDS = (
     "auprec",
     "interaction",
     "regret",
-    "differences",
+    "posthoc",
     "p_values",
     "critical_difference",
     "difference_curves",
@@ -236,14 +236,14 @@ def cut_sentences(source: FigureSource) -> dict[str, str]:
         told["residuals"] += " The file names the models."
     drawn = {
         "interaction": (source.auprec_intervals["prior"].nunique(), MOST_INTERACTING),
-        "precision_recall": (source.precision_recall_points["prior"].nunique(), _priors_drawn(source)),
+        "precision_recall": (source.precision_recall["prior"].nunique(), _priors_drawn(source)),
     }
     for kind, (n_priors, most) in drawn.items():
         if n_priors > most:
             told[kind] += f" Drawn are {most} of {n_priors:,} priors, evenly chosen."
     for kind, points in (
-        ("roc", source.roc_points["fpr"].nunique()),
-        ("precision_recall", source.precision_recall_points["recall"].nunique()),
+        ("roc", source.roc["fpr"].nunique()),
+        ("precision_recall", source.precision_recall["recall"].nunique()),
     ):
         if points < FULL_CURVE:
             told[kind] += f" {points} points a curve, here and in the file."
@@ -252,7 +252,7 @@ def cut_sentences(source: FigureSource) -> dict[str, str]:
 
 def _priors_drawn(source: FigureSource) -> int:
     """Priors of the precision-recall curves, in one panel or in one each."""
-    n_priors = source.precision_recall_points["prior"].nunique()
+    n_priors = source.precision_recall["prior"].nunique()
     return n_priors if len(source.ranking) * n_priors <= MOST_LINES else min(n_priors, MOST_PANELS)
 
 
@@ -339,7 +339,7 @@ def _draw_interaction(source: FigureSource) -> Figure:
 
 def _draw_regret(source: FigureSource) -> Figure:
     limits = source.settings.get("deployment_limits")
-    return _one(performance.plot_regret, source.regret_by_prior, _size(source, 4.2), deployment_prior=limits)
+    return _one(performance.plot_regret, source.regret, _size(source, 4.2), deployment_prior=limits)
 
 
 def _draw_p_values(source: FigureSource) -> Figure:
@@ -375,18 +375,17 @@ def _draw_residuals(source: FigureSource) -> Figure:
     return figure
 
 
-def _draw_differences(source: FigureSource) -> Figure:
+def _draw_posthoc(source: FigureSource) -> Figure:
     pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
-    return _one(comparisons.plot_differences, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
+    return _one(comparisons.plot_posthoc, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
 
 
 def _draw_difference_curves(source: FigureSource) -> Figure:
     """One panel a pair, two a row."""
-    pairs = list(
-        dict.fromkeys(zip(source.differences["model_a"], source.differences["model_b"], strict=True))
-    )
+    frame = source.difference_curves
+    pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
     shown = pairs[:MOST_PANELS]
     rows = -(-len(shown) // 2)
     figure = Figure(figsize=(WIDTH, 0.3 + 2.7 * rows), layout="constrained")
@@ -408,7 +407,7 @@ def _draw_roc(source: FigureSource) -> Figure:
 
 def _draw_precision_recall(source: FigureSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
-    priors = source.precision_recall_points["prior"].unique()
+    priors = source.precision_recall["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
         return _one(curves.plot_precision_recall, source, _size(source, 4.6))
     shown = evenly(priors, MOST_PANELS).tolist()
@@ -427,7 +426,7 @@ def _draw_surface(source: FigureSource) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False).ravel()
     for model, ax in zip(models, panels, strict=False):
-        curves.plot_surface(source.surface_points, model=model, ax=ax).set_ylabel("Prior")
+        curves.plot_surface(source.surface, model=model, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
     figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
     for ax in panels[len(models) :]:
@@ -445,7 +444,7 @@ _DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
     "interaction": _draw_interaction,
     "regions": _draw_regions,
     "regret": _draw_regret,
-    "differences": _draw_differences,
+    "posthoc": _draw_posthoc,
     "p_values": _draw_p_values,
     "critical_difference": _draw_critical_difference,
     "difference_curves": _draw_difference_curves,

@@ -14,38 +14,41 @@ from skewanova.report.methods import bibtex, cited
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_tables
 
-#: The frame that each file of numbers holds.
-CSV_FILES = {
-    "auprec.csv": "auprec",
-    "iauprec.csv": "iauprec",
-    "anova.csv": "anova",
-    "posthoc.csv": "posthoc",
-    "prior_differences.csv": "prior_posthoc",
-    "ranking.csv": "ranking",
-    "regions.csv": "regions",
-    "crossings.csv": "crossings",
-    "leaders.csv": "leaders",
-    "decisions.csv": "decisions",
-    "choices.csv": "choices",
-    "support.csv": "support",
-    "plans.csv": "plans",
-    "differences.csv": "differences",
-    "practical.csv": "practical",
-    "checks.csv": "checks",
-}
+#: Frames of numbers; each stands in the file of its name.
+FRAMES = (
+    "auprec",
+    "iauprec",
+    "anova",
+    "posthoc",
+    "prior_pairs",
+    "ranking",
+    "regions",
+    "crossings",
+    "leaders",
+    "decisions",
+    "choices",
+    "support",
+    "plans",
+    "difference_curves",
+    "equivalence",
+    "assumptions",
+)
 
 
 #: Points of the curves that the figures show.
-CURVE_FILES = {
-    "roc.csv": "roc_points",
-    "precision_recall.csv": "precision_recall_points",
-    "auprec_by_prior.csv": "auprec_by_prior",
-    "auprec_intervals.csv": "auprec_intervals",
-    "regret.csv": "regret_by_prior",
-    "surface.csv": "surface_points",
-    "skew.csv": "operating_points",
-    "residuals.csv": "residuals",
-}
+POINTS = (
+    "roc",
+    "precision_recall",
+    "auprec_by_prior",
+    "auprec_intervals",
+    "regret",
+    "surface",
+    "skew",
+    "residuals",
+)
+
+
+CSV_FILES = tuple(f"{name}.csv" for name in (*FRAMES, *POINTS))
 
 
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
@@ -54,7 +57,7 @@ FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORM
 TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE)
 
 
-FILES = frozenset({*CSV_FILES, *CURVE_FILES, *FIGURE_FILES, *TEXT_FILES})
+FILES = frozenset({*CSV_FILES, *FIGURE_FILES, *TEXT_FILES})
 
 
 def render_html(source: ReportSource) -> str:
@@ -138,8 +141,8 @@ def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequ
 
 def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
-    for name, attribute in {**CSV_FILES, **CURVE_FILES}.items():
-        output.write_csv(name, getattr(source, attribute))
+    for name in (*FRAMES, *POINTS):
+        output.write_csv(f"{name}.csv", getattr(source, name))
     output.write("tables.tex", latex_file(source))
     output.write("tables.md", _markdown_text(source))
     output.write("references.bib", bibtex(cited(methods_of(source))))

@@ -73,15 +73,15 @@ class FigureSource(Protocol):
         """Which model leads at which prior."""
 
     @property
-    def differences(self) -> pd.DataFrame:
+    def difference_curves(self) -> pd.DataFrame:
         """Difference curves of the pairs with simultaneous bands."""
 
     @property
-    def roc_points(self) -> pd.DataFrame:
+    def roc(self) -> pd.DataFrame:
         """Points of the ROC curves."""
 
     @property
-    def precision_recall_points(self) -> pd.DataFrame:
+    def precision_recall(self) -> pd.DataFrame:
         """Points of the precision-recall curves."""
 
     @property
@@ -93,7 +93,7 @@ class FigureSource(Protocol):
         """Mean AUPREC by model and prior, with intervals."""
 
     @property
-    def regret_by_prior(self) -> pd.DataFrame:
+    def regret(self) -> pd.DataFrame:
         """Shortfall of each model from the best along the prior."""
 
     @property
@@ -101,11 +101,11 @@ class FigureSource(Protocol):
         """Residuals of the 2-way analysis of variance."""
 
     @property
-    def surface_points(self) -> pd.DataFrame:
+    def surface(self) -> pd.DataFrame:
         """Precision by prior and recall."""
 
     @property
-    def operating_points(self) -> pd.DataFrame:
+    def skew(self) -> pd.DataFrame:
         """Accuracy and precision of one threshold by skew."""
 
     @property
@@ -157,11 +157,11 @@ class TableSource(Protocol):
         """One row a pair of models of each family of comparisons."""
 
     @property
-    def prior_posthoc(self) -> pd.DataFrame:
+    def prior_pairs(self) -> pd.DataFrame:
         """One row a pair of priors; may be empty."""
 
     @property
-    def practical(self) -> pd.DataFrame:
+    def equivalence(self) -> pd.DataFrame:
         """One row a pair of models: probability of practical equivalence."""
 
     @property
@@ -169,7 +169,7 @@ class TableSource(Protocol):
         """One row a pair of models: how much more data would tell it apart."""
 
     @property
-    def checks(self) -> pd.DataFrame:
+    def assumptions(self) -> pd.DataFrame:
         """What the tests assume, with advice."""
 
     @property
@@ -224,7 +224,7 @@ class ReportSource(FigureSource, Protocol):
         """Which model each criterion picks."""
 
     @property
-    def practical(self) -> pd.DataFrame:
+    def equivalence(self) -> pd.DataFrame:
         """One row a pair of models: probability of practical equivalence."""
 
     @property
@@ -232,11 +232,11 @@ class ReportSource(FigureSource, Protocol):
         """One row a pair of models: how much more data would tell it apart."""
 
     @property
-    def checks(self) -> pd.DataFrame:
+    def assumptions(self) -> pd.DataFrame:
         """What the tests assume, with advice."""
 
     @property
-    def prior_posthoc(self) -> pd.DataFrame:
+    def prior_pairs(self) -> pd.DataFrame:
         """One row a pair of priors; may be empty."""
 
     @property

@@ -217,12 +217,12 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     )  # fmt: skip
 
 
-def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
+def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences between priors, all models together.
 
     Parameters
     ----------
-    prior_posthoc : DataFrame
+    prior_pairs : DataFrame
         As a comparison holds it.
     alpha : float
         Level of the tests.
@@ -232,7 +232,7 @@ def prior_pairs_table(prior_posthoc: pd.DataFrame, alpha: float) -> Table:
     Table
         One row a pair of priors.
     """
-    shown, cut = first_rows(prior_posthoc, "prior_differences.csv")
+    shown, cut = first_rows(prior_pairs, "prior_pairs.csv")
     rows = [
         (
             f"{row.prior_a:g} - {row.prior_b:g}",
@@ -322,13 +322,13 @@ def _fold_or(row: Any) -> str:
     return str(row.fold) if row.level == "fold" else f"({row.level})"
 
 
-def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
+def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Table:
     """Probability that two models are practically equal.
 
     Parameters
     ----------
-    practical : DataFrame
-        As :func:`~skewanova.bayesian_comparisons` returns it.
+    equivalence : DataFrame
+        As :func:`~skewanova.equivalence` returns it.
     one_set : bool, default False
         Whether it comes from one test set rather than from folds.
 
@@ -337,7 +337,7 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
     Table
         One row a pair.
     """
-    shown, cut = first_rows(practical, "practical.csv")
+    shown, cut = first_rows(equivalence, "equivalence.csv")
     rows = [
         (
             f"{row.model_a} - {row.model_b}",
@@ -347,9 +347,9 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
         )
         for row in records(shown)
     ]
-    width = practical["rope"].iloc[0]
+    width = equivalence["rope"].iloc[0]
     return Table(
-        "practical",
+        "equivalence",
         f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
         ("Pair", "First ahead", "Practically equal", "Second ahead"),
         tuple(rows),
@@ -357,13 +357,13 @@ def practical_table(practical: pd.DataFrame, *, one_set: bool = False) -> Table:
     )
 
 
-def checks_table(checks: pd.DataFrame) -> Table:
+def assumptions_table(assumptions: pd.DataFrame) -> Table:
     """Return what the tests assume, and what follows.
 
     Parameters
     ----------
-    checks : DataFrame
-        As :func:`~skewanova.assumption_checks` returns it.
+    assumptions : DataFrame
+        As :func:`~skewanova.assumptions` returns it.
 
     Returns
     -------
@@ -377,9 +377,11 @@ def checks_table(checks: pd.DataFrame) -> Table:
             format_p(row.p_value),
             row.advice or "nothing to add",
         )
-        for row in records(checks)
+        for row in records(assumptions)
     ]
-    return Table("checks", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows))
+    return Table(
+        "assumptions", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows)
+    )
 
 
 def _df(value: float) -> str:
@@ -418,13 +420,13 @@ RULES = {
 }
 
 
-def operating_points_table(operating: pd.DataFrame) -> Table:
+def curves_by_skew_table(operating: pd.DataFrame) -> Table:
     """Operating points of every model: the mean over folds where there are several.
 
     Parameters
     ----------
     operating : DataFrame
-        As :func:`~skewanova.operating_table` returns it.
+        As :func:`~skewanova.threshold_table` returns it.
 
     Returns
     -------
@@ -451,7 +453,7 @@ def thresholds_table(operating: pd.DataFrame) -> Table:
     Parameters
     ----------
     operating : DataFrame
-        As :func:`~skewanova.operating_table` returns it.
+        As :func:`~skewanova.threshold_table` returns it.
 
     Returns
     -------
@@ -662,9 +664,9 @@ NAMES = (
     "pairwise",
     "pairs",
     "prior_pairs",
-    "practical",
+    "equivalence",
     "plans",
-    "checks",
+    "assumptions",
 )
 
 
@@ -683,17 +685,17 @@ def publication_table(source: TableSource, name: str) -> Table:
         "anova": lambda: anova_table(source.anova),
         "pairwise": lambda: _pairwise(source),
         "pairs": lambda: posthoc_table(source.posthoc, alpha),
-        "prior_pairs": lambda: prior_pairs_table(source.prior_posthoc, alpha),
-        "practical": lambda: practical_table(source.practical, one_set=is_one_set(source)),
+        "prior_pairs": lambda: prior_pairs_table(source.prior_pairs, alpha),
+        "equivalence": lambda: equivalence_table(source.equivalence, one_set=is_one_set(source)),
         "plans": lambda: plans_table(source.plans),
-        "checks": lambda: checks_table(source.checks),
+        "assumptions": lambda: assumptions_table(source.assumptions),
     }
     return without_empty(made[name]())
 
 
 def publication_tables(source: TableSource) -> dict[str, Table]:
     """Return every table that has rows."""
-    rows = {"prior_pairs": source.prior_posthoc, "crossings": source.crossings}
+    rows = {"prior_pairs": source.prior_pairs, "crossings": source.crossings}
     shown = [name for name in NAMES if name not in rows or len(rows[name])]
     return {name: publication_table(source, name) for name in shown}
 

@@ -20,7 +20,7 @@ from skewanova.base.text import visible
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
 from skewanova.report.figures import KINDS
-from skewanova.report.folder import CSV_FILES
+from skewanova.report.folder import FRAMES
 
 # --- JSON -------------------------------------------------------------------------------------------------
 
@@ -41,8 +41,8 @@ def test_comparison_as_json_holds_every_frame(folder, known):
     assert tuple(found["warnings"]) == known.warnings
     assert found["advice"] == known.advice
     assert found["settings"]["deployment_limits"] == [0.4, 0.5]
-    for name, attribute in CSV_FILES.items():
-        records, rows = found[name.removesuffix(".csv")], getattr(known, attribute)
+    for name in FRAMES:
+        records, rows = found[name], getattr(known, name)
         assert len(records) == len(rows)
         for record, row in zip(records, rows.to_dict("records"), strict=True):
             assert list(record) == list(row)

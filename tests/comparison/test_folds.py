@@ -208,7 +208,7 @@ def test_identical_models_in_compare():
     assert posthoc["p_adjusted"].isna().all()
     assert set(result.ranking["group"]) == {"a"}
     assert any("identical in every fold" in note for note in result.warnings)
-    assert (result.practical["p_equal"] == 1).all()
+    assert (result.equivalence["p_equal"] == 1).all()
 
 
 def test_missing_cells():
@@ -217,8 +217,8 @@ def test_missing_cells():
     with pytest.raises(ValueError, match=r"these are missing: model 'B' in fold 2\."):
         run(gap)
     result = run(gap, missing="drop_fold")
-    assert result.resampling.n_folds == 6
-    assert result.resampling.ratio == pytest.approx(1 / 6)  # of all seven folds there were
+    assert result.design.n_folds == 6
+    assert result.design.ratio == pytest.approx(1 / 6)  # of all seven folds there were
     mixed = result.anova[result.anova["test"] == "mixed"]
     assert mixed["role"].tolist() == ["check"]
     assert mixed["df_error"].tolist() == [20 - 7 - 3 + 1]
@@ -236,7 +236,7 @@ def test_one_prior():
 def test_hostile_model_names_give_the_same_numbers():
     names = {"A": "C(m)", "B": "model:prior", "C": 'fold "1"; df.m\\'}
     hostile = run(score_frame(6).assign(model=lambda f: f["model"].map(names)))
-    for part in ("anova", "posthoc", "ranking", "differences", "practical", "checks"):
+    for part in ("anova", "posthoc", "ranking", "difference_curves", "equivalence", "assumptions"):
         expected = getattr(base(), part)
         columns = [c for c in ("model", "model_a", "model_b", "better", "worse") if c in expected]
         expected = expected.assign(**{c: expected[c].map(names) for c in columns})
@@ -245,7 +245,7 @@ def test_hostile_model_names_give_the_same_numbers():
 
 def test_without_cases_the_design_is_assumed_with_a_warning():
     result = run(score_frame(6, cases=False))
-    assert result.resampling.reason == "assumed"
+    assert result.design.reason == "assumed"
     assert any(note.startswith("nothing tells how the folds were made") for note in result.warnings)
     assert not any(note.startswith("nothing tells") for note in base().warnings)
 
@@ -253,5 +253,5 @@ def test_without_cases_the_design_is_assumed_with_a_warning():
 def test_the_seed_decides():
     first, again, other = (run(score_frame(10), resampling="independent", rng=seed) for seed in (3, 3, 4))
     pd.testing.assert_frame_equal(first.posthoc, again.posthoc)
-    pd.testing.assert_frame_equal(first.differences, again.differences)
-    assert not first.differences.equals(other.differences)
+    pd.testing.assert_frame_equal(first.difference_curves, again.difference_curves)
+    assert not first.difference_curves.equals(other.difference_curves)

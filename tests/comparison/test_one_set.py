@@ -64,7 +64,7 @@ def test_the_headline_is_the_f_test_of_one_set(found):
     assert row["p_value"] == pytest.approx(
         stats.f.sf(twin.f_omnibus, 2, min(twin.df_omnibus, 1e12)), rel=1e-6
     )
-    assert result.resampling.kind == "one_set"
+    assert result.design.kind == "one_set"
     assert "F over cases of one test set of IAUPREC: F(2, " in result.conclusions[0]
 
 
@@ -108,7 +108,7 @@ def test_ranking_has_intervals_and_chances_over_cases(found):
 
 def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands(found):
     labels, scores, result = found
-    curves = result.differences
+    curves = result.difference_curves
     pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
     for row in pair.iloc[::10].itertuples():
         one = compare_on_one_set(labels, scores[:, :2], prior=row.prior, estimator="trapezoid")
@@ -124,7 +124,7 @@ def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands
 def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
     labels, scores = cases(quality=(1.4, 1.0))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, priors=(0.4,))
-    (row,) = result.differences.to_dict("records")
+    (row,) = result.difference_curves.to_dict("records")
     one = compare_on_one_set(labels, scores, prior=0.4, estimator="trapezoid")
     assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
     assert row["p_adjusted"] == pytest.approx(one.p_value[0], abs=0.01)
@@ -134,14 +134,14 @@ def test_priors_that_the_set_cannot_speak_for_are_not_tested():
     labels, scores = cases()
     with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 the smallest fold's 600 negatives"):
         result = compare(table(labels, scores), deployment_prior=RANGE, priors=(0.5, 0.01))
-    support = 600 * result.differences["prior"] / (1 - result.differences["prior"])
-    np.testing.assert_array_equal(result.differences["p_adjusted"].notna(), support >= 100)
-    assert result.differences["estimate"].notna().all()
+    support = 600 * result.difference_curves["prior"] / (1 - result.difference_curves["prior"])
+    np.testing.assert_array_equal(result.difference_curves["p_adjusted"].notna(), support >= 100)
+    assert result.difference_curves["estimate"].notna().all()
     rare = result.posthoc[result.posthoc["prior"] == 0.01]
     assert rare["p_adjusted"].isna().all()
     assert not rare["reject"].any()
     assert rare["estimate"].notna().all()
-    low = result.checks.set_index("check").loc["effective_negatives"]
+    low = result.assumptions.set_index("check").loc["effective_negatives"]
     assert low["statistic"] == pytest.approx(600 * 0.2 / 0.8)
 
 
@@ -150,12 +150,12 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), priors=(0.2,))
-    assert result.differences["p_adjusted"].isna().all()
+    assert result.difference_curves["p_adjusted"].isna().all()
     assert result.conclusions[-1] == (
         "Differences along the prior could not be tested, because the test set is too small for any of "
         "the priors."
     )
-    assert result.checks.set_index("check").loc["positives", "advice"].startswith("few positives")
+    assert result.assumptions.set_index("check").loc["positives", "advice"].startswith("few positives")
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 
 
@@ -188,7 +188,7 @@ def test_models_that_are_alike_have_no_test_and_equal_chances():
     assert np.isnan(result.anova["p_value"].iloc[0])
     assert not result.posthoc["reject"].any()
     assert result.ranking["p_best"].tolist() == [0.5, 0.5]
-    assert result.practical["p_equal"].tolist() == [1.0]
+    assert result.equivalence["p_equal"].tolist() == [1.0]
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
@@ -197,7 +197,7 @@ def test_one_positive_tells_no_models_apart():
     result = compare(table(labels, scores), **SETTINGS)
     assert np.isnan(result.anova["p_value"].iloc[0])
     assert not (result.posthoc["reject"].any())
-    assert not (result.differences["reject"].any())
+    assert not (result.difference_curves["reject"].any())
     assert result.ranking["p_best"].isna().all()
     assert set(result.leaders["contender"]) == {"low", "top", "mid"}
     assert result.crossings[["conf_low", "conf_high"]].isna().all(axis=None)
@@ -209,9 +209,11 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     labels = np.repeat([1, 0], 3)
     result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
     assert not result.posthoc["reject"].any()
-    assert result.practical[["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
+    assert result.equivalence[["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
     many = np.repeat([1, 0], [200, 800])
-    curves = compare(table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS).differences
+    curves = compare(
+        table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS
+    ).difference_curves
     assert (curves["estimate"] > 0.4).all()
     assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
 
@@ -220,7 +222,7 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
 def test_few_positives_at_a_small_area_are_told():
     labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, priors=(0.5, 0.02))
-    row = result.checks.set_index("check").loc["positives_times_area"]
+    row = result.assumptions.set_index("check").loc["positives_times_area"]
     assert row["statistic"] == pytest.approx(60 * result.iauprec["iauprec"].min())
     assert row["statistic"] < 10
     assert row["advice"].endswith("tests may reject too often")
@@ -244,7 +246,7 @@ def test_what_needs_folds_is_said_not_to_be_used():
 def test_the_same_seed_gives_the_same_numbers(found):
     labels, scores, result = found
     again = compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS)
-    pd.testing.assert_frame_equal(again.differences, result.differences, check_exact=True)
+    pd.testing.assert_frame_equal(again.difference_curves, result.difference_curves, check_exact=True)
     pd.testing.assert_frame_equal(again.ranking, result.ranking, check_exact=True)
 
 

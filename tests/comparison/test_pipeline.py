@@ -23,7 +23,7 @@ COLUMNS = {
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
     "anova": list(ANOVA_COLUMNS),
     "posthoc": list(POSTHOC_COLUMNS),
-    "prior_posthoc": prior_pair_columns(),
+    "prior_pairs": prior_pair_columns(),
     "ranking": list(RANKING_COLUMNS),
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),
@@ -81,10 +81,10 @@ def test_frames_have_the_promised_columns_and_the_ranking_order(result):
     for name in (
         "auprec",
         "iauprec",
-        "roc_points",
-        "precision_recall_points",
+        "roc",
+        "precision_recall",
         "auprec_by_prior",
-        "surface_points",
+        "surface",
     ):
         assert list(dict.fromkeys(getattr(result, name)["model"])) == order
     pairs = [("high", "mid"), ("high", "low"), ("mid", "low")]
@@ -207,7 +207,7 @@ def test_a_control_adds_a_family_and_changes_nothing_else(result):
 def test_one_prior(result):
     one = compare(scores(), (0.3, 0.5), priors=0.4, interaction=True)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
-    assert one.prior_posthoc.empty
+    assert one.prior_pairs.empty
     assert "there is one prior only" in " ".join(one.warnings)
     three = one.anova[one.anova["test"] == "three_way"]
     assert three["term"].tolist() == ["model", "fold", "residual"]

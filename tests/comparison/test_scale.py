@@ -19,11 +19,11 @@ from skewanova.decision import bands
 from skewanova.decision import planning as decision_planning
 from skewanova.decision.joint_curves import MeanCurves, clear_signs, panel_priors
 from skewanova.decision.planning import factor_needed, folds_needed, t_power
-from skewanova.evaluation.points import precision_recall_points
+from skewanova.evaluation.points import precision_recall
 from skewanova.inference import anova as inference_anova
 from skewanova.inference import fold_resampling
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
-from skewanova.inference.pairwise import pairwise_comparisons, tukey_by_prior, tukey_hsd
+from skewanova.inference.pairwise import posthoc, prior_pairs, tukey_hsd
 from skewanova.report import figures as report_figures
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
@@ -79,7 +79,7 @@ def test_all_priors_at_once_equal_one_by_one(order):
         tukey_hsd(two_way_anova(group, response="auprec"), prior=prior, order=order).to_frame()
         for prior, group in frame.groupby("prior", sort=False)
     ]
-    found = tukey_by_prior(frame, order=order)
+    found = prior_pairs(frame, order=order)
     pd.testing.assert_frame_equal(found, pd.concat(one_by_one, ignore_index=True), rtol=1e-10, atol=1e-10)
 
 
@@ -107,7 +107,7 @@ def test_signed_ranks_of_all_pairs_are_scipys():
         columns=["model", "fold", "iauprec"],
     )
     order = ["m0", "m1", "m2", "m3"]
-    found = pairwise_comparisons(frame, method="wilcoxon_holm", order=order)
+    found = posthoc(frame, method="wilcoxon_holm", order=order)
     for row in found.itertuples():
         moved = values[:, int(row.model_a[1])] - values[:, int(row.model_b[1])]
         known = stats.wilcoxon(moved[moved != 0])
@@ -188,7 +188,7 @@ def test_some_curves_are_those_of_all():
 
 
 def test_long_tables_end_with_a_sentence():
-    found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
+    found = prior_pairs(long(n_models=20, n_folds=3, n_priors=8))
     table = report_tables.posthoc_table(found, 0.05)
     assert len(table.rows) == MOST_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: posthoc.csv holds them all.")
@@ -233,23 +233,21 @@ def satellite():
 
 
 def test_surface_is_the_mean_of_the_curves(satellite):
-    frame = satellite.surface_points
-    points = precision_recall_points(
-        satellite.evaluation, frame["prior"].unique(), recall=frame["recall"].unique()
-    )
+    frame = satellite.surface
+    points = precision_recall(satellite.evaluation, frame["prior"].unique(), recall=frame["recall"].unique())
     keys = ["model", "prior", "recall"]
     known = points.groupby(keys, sort=False, observed=True)["precision"].mean().reset_index()
     pd.testing.assert_frame_equal(frame, known, rtol=1e-12, atol=1e-14)
 
 
 def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
-    complete = {name: getattr(satellite, name) for name in ("roc_points", "precision_recall_points")}
+    complete = {name: getattr(satellite, name) for name in ("roc", "precision_recall")}
     assert not any(report_figures.cut_sentences(satellite).values())
     monkeypatch.setattr(comparison_result, "MOST_POINTS", 0)
     thinned = replace(satellite)
     for name, keys, size in (
-        ("roc_points", ["fpr"], 51),
-        ("precision_recall_points", ["recall", "prior"], 50),
+        ("roc", ["fpr"], 51),
+        ("precision_recall", ["recall", "prior"], 50),
     ):
         found, whole = getattr(thinned, name), complete[name]
         assert found.groupby(["model", "fold", *keys[1:]], observed=True).size().eq(size).all()
@@ -262,12 +260,12 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
-    arguments = satellite.evaluation, satellite.scores, satellite.resampling
+    arguments = satellite.evaluation, satellite.scores, satellite.design
     drawn_anew = decision_frames(*arguments, alpha=0.05, rng=0)
-    shared = decision_frames(*arguments, alpha=0.05, rng=0, differences=satellite.differences)
+    shared = decision_frames(*arguments, alpha=0.05, rng=0, differences=satellite.difference_curves)
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
-    alike = satellite.differences.assign(std_error=0.0)
+    alike = satellite.difference_curves.assign(std_error=0.0)
     assert bands.critical_of(alike) is None
 
 

@@ -20,12 +20,12 @@ from skewanova import (
     UniformSkew,
     auc,
     auprec,
-    decision_choices,
-    decision_table,
+    choices,
+    decisions,
     evaluate,
     iauprec,
-    lead_regions,
-    rank_models,
+    ranking,
+    regions,
 )
 from skewanova.decision.choice import (
     CHOICE_COLUMNS,
@@ -146,37 +146,37 @@ def means_at(evaluation, priors):
 
 def test_columns_and_order():
     measures = random_models(0)
-    ranking = rank_models(measures)
-    assert tuple(ranking) == RANKING_COLUMNS
-    assert ranking["rank"].tolist() == [1, 2, 3, 4]
+    ranked = ranking(measures)
+    assert tuple(ranked) == RANKING_COLUMNS
+    assert ranked["rank"].tolist() == [1, 2, 3, 4]
     mean = measures.iauprec.groupby("model")["iauprec"].mean()
-    assert ranking["model"].tolist() == mean.sort_values(ascending=False).index.tolist()
-    assert ranking["iauprec"].is_monotonic_decreasing
-    assert ranking_order(measures) == tuple(ranking["model"])
-    np.testing.assert_allclose(ranking["iauprec"], mean[ranking["model"]], rtol=1e-14)
+    assert ranked["model"].tolist() == mean.sort_values(ascending=False).index.tolist()
+    assert ranked["iauprec"].is_monotonic_decreasing
+    assert ranking_order(measures) == tuple(ranked["model"])
+    np.testing.assert_allclose(ranked["iauprec"], mean[ranked["model"]], rtol=1e-14)
     np.testing.assert_allclose(
-        ranking["auc"], measures.iauprec.groupby("model")["auc"].mean()[ranking["model"]], rtol=1e-14
+        ranked["auc"], measures.iauprec.groupby("model")["auc"].mean()[ranked["model"]], rtol=1e-14
     )
 
 
 def test_columns_do_not_depend_on_options():
-    ranking = rank_models(random_models(0), letters={"M1": "ab"}, alpha=0.2, ratio=0.25, rng=9)
-    assert tuple(ranking) == RANKING_COLUMNS
-    assert ranking.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
+    ranked = ranking(random_models(0), letters={"M1": "ab"}, alpha=0.2, ratio=0.25, rng=9)
+    assert tuple(ranked) == RANKING_COLUMNS
+    assert ranked.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
 
 
 def test_equal_models_keep_their_order():
     curves = {"z": EARLY, "a": LATE, "m": EARLY, "b": EARLY[::-1]}
     assert ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
-    ranking = rank_models(measure(curves, deployment=0.001))
-    assert ranking["model"].tolist() == ["z", "m", "b", "a"]
+    ranked = ranking(measure(curves, deployment=0.001))
+    assert ranked["model"].tolist() == ["z", "m", "b", "a"]
 
 
 def test_input_is_never_modified():
     measures = random_models(1)
     before = measures.iauprec.copy(deep=True), measures.auprec.copy(deep=True), measures.models
-    rank_models(measures)
-    lead_regions(measures)
+    ranking(measures)
+    regions(measures)
     pd.testing.assert_frame_equal(measures.iauprec, before[0])
     pd.testing.assert_frame_equal(measures.auprec, before[1])
     assert measures.models == before[2]
@@ -185,7 +185,7 @@ def test_input_is_never_modified():
 @pytest.mark.parametrize("alpha", [0.05, 0.005, 0.5])
 def test_intervals_are_those_of_the_t_distribution(alpha):
     measures = random_models(2, n_folds=7)
-    for row in rank_models(measures, alpha=alpha).itertuples():
+    for row in ranking(measures, alpha=alpha).itertuples():
         values = measures.iauprec.loc[measures.iauprec["model"] == row.model, "iauprec"]
         low, high = stats.t.interval(1 - alpha, 6, values.mean(), stats.sem(values))
         assert row.std == pytest.approx(values.std(ddof=1), rel=1e-12)
@@ -194,7 +194,7 @@ def test_intervals_are_those_of_the_t_distribution(alpha):
 
 def test_intervals_widen_where_folds_share_training_data():
     measures = random_models(2, n_folds=7)
-    plain, wide = rank_models(measures), rank_models(measures, ratio=0.25)
+    plain, wide = ranking(measures), ranking(measures, ratio=0.25)
     # Nadeau and Bengio: variance (1 / J + r) s^2
     expected = stats.t.ppf(0.975, 6) * plain["std"] * np.sqrt(1 / 7 + 0.25)
     np.testing.assert_allclose(wide["conf_high"] - wide["iauprec"], expected, rtol=1e-10)
@@ -205,25 +205,25 @@ def test_intervals_widen_where_folds_share_training_data():
 
 
 def test_one_fold_has_no_spread():
-    ranking = rank_models(random_models(3, n_folds=1))
+    ranked = ranking(random_models(3, n_folds=1))
     spread = ["std", "conf_low", "conf_high", "p_best"]
-    assert ranking[spread].isna().all(axis=None)
-    assert ranking.drop(columns=spread).notna().all(axis=None)
+    assert ranked[spread].isna().all(axis=None)
+    assert ranked.drop(columns=spread).notna().all(axis=None)
 
 
 def test_missing_cells():
     curves = {"A": LATE, "B": [EARLY[0], None, EARLY[2]]}
-    ranking = rank_models(measure(curves)).set_index("model")
+    ranked = ranking(measure(curves)).set_index("model")
     only = measure({"B": [EARLY[0], EARLY[2]]}).iauprec["iauprec"]
-    assert ranking.loc["B", "iauprec"] == pytest.approx(only.mean(), rel=1e-12)
+    assert ranked.loc["B", "iauprec"] == pytest.approx(only.mean(), rel=1e-12)
     low, high = stats.t.interval(0.95, 1, only.mean(), stats.sem(only))
-    assert tuple(ranking.loc["B", ["conf_low", "conf_high"]]) == pytest.approx((low, high), rel=1e-10)
-    assert ranking["p_best"].isna().all()
+    assert tuple(ranked.loc["B", ["conf_low", "conf_high"]]) == pytest.approx((low, high), rel=1e-10)
+    assert ranked["p_best"].isna().all()
 
 
 def test_one_model():
-    ranking = rank_models(measure({"only": LATE}))
-    row = ranking.iloc[0]
+    ranked = ranking(measure({"only": LATE}))
+    row = ranked.iloc[0]
     assert (row["rank"], row["model"], row["p_best"]) == (1, "only", 1.0)
     assert (row["expected_regret"], row["max_regret"]) == (0.0, 0.0)
 
@@ -233,17 +233,17 @@ def test_bad_alpha(alpha):
     with pytest.raises(
         InputError, match=exact(f"`alpha` must lie strictly between 0 and 1, but got {alpha:g}")
     ):
-        rank_models(random_models(0), alpha=alpha)
+        ranking(random_models(0), alpha=alpha)
 
 
 @pytest.mark.parametrize("name", list(WEIGHTINGS))
 def test_worst_prior_is_the_rarest_with_weight(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)
-    ranking = rank_models(measures)
-    assert (ranking["worst_prior"] == weighting.low).all()
+    ranked = ranking(measures)
+    assert (ranked["worst_prior"] == weighting.low).all()
     expected = dict(zip(measures.models, means_at(measures, [weighting.low])[:, 0], strict=True))
-    assert ranking.set_index("model")["worst_auprec"].to_dict() == pytest.approx(expected, rel=1e-12)
+    assert ranked.set_index("model")["worst_auprec"].to_dict() == pytest.approx(expected, rel=1e-12)
 
 
 # --- P(best) ------------------------------------------------------------------------------------------------
@@ -251,28 +251,28 @@ def test_worst_prior_is_the_rarest_with_weight(name):
 
 def test_p_best_sums_to_one_and_follows_the_seed():
     measures = random_models(4, n_folds=5)
-    first = rank_models(measures, rng=3)["p_best"]
+    first = ranking(measures, rng=3)["p_best"]
     assert first.sum() == pytest.approx(1, abs=1e-12)
     assert first.between(0, 1).all()
-    pd.testing.assert_series_equal(rank_models(measures, rng=3)["p_best"], first)
-    assert (rank_models(measures, rng=4)["p_best"] != first).any()
-    pd.testing.assert_series_equal(rank_models(measures)["p_best"], rank_models(measures, rng=0)["p_best"])
+    pd.testing.assert_series_equal(ranking(measures, rng=3)["p_best"], first)
+    assert (ranking(measures, rng=4)["p_best"] != first).any()
+    pd.testing.assert_series_equal(ranking(measures)["p_best"], ranking(measures, rng=0)["p_best"])
 
 
 def test_p_best_of_a_clear_winner_is_nearly_one():
-    ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": LATE}))
-    assert ranking["p_best"].tolist() == pytest.approx([1.0, 0.0], abs=0.01)
+    ranked = ranking(measure({"bad": [through((0.5, 0.5))] * 3, "good": LATE}))
+    assert ranked["p_best"].tolist() == pytest.approx([1.0, 0.0], abs=0.01)
 
 
 def test_p_best_where_nothing_varies_is_certain():
-    ranking = rank_models(measure({"bad": [through((0.5, 0.5))] * 3, "good": [LATE[0]] * 3}))
-    assert ranking["p_best"].tolist() == [1.0, 0.0]
+    ranked = ranking(measure({"bad": [through((0.5, 0.5))] * 3, "good": [LATE[0]] * 3}))
+    assert ranked["p_best"].tolist() == [1.0, 0.0]
 
 
 def test_ties_share_p_best():
-    ranking = rank_models(measure({"a": LATE, "b": LATE, "bad": [through((0.5, 0.5))] * 3}))
-    assert ranking["p_best"].tolist() == pytest.approx([0.5, 0.5, 0.0], abs=0.01)
-    assert ranking["p_best"].iloc[0] == ranking["p_best"].iloc[1]
+    ranked = ranking(measure({"a": LATE, "b": LATE, "bad": [through((0.5, 0.5))] * 3}))
+    assert ranked["p_best"].tolist() == pytest.approx([0.5, 0.5, 0.0], abs=0.01)
+    assert ranked["p_best"].iloc[0] == ranked["p_best"].iloc[1]
 
 
 def posterior_best_of_two(difference, error, df):
@@ -296,14 +296,14 @@ def test_p_best_of_two_models_by_quadrature(difference, df):
 
 def test_p_best_widens_where_folds_share_training_data():
     measures = random_models(2, n_folds=12)
-    plain, wide = rank_models(measures)["p_best"], rank_models(measures, ratio=0.25)["p_best"]
+    plain, wide = ranking(measures)["p_best"], ranking(measures, ratio=0.25)["p_best"]
     assert wide.max() < plain.max() - 0.02
     table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
     covariance = np.cov(table.to_numpy().T) * (1 / 12 + 0.25)
     expected = dict(
         zip(measures.models, probability_best(table.mean().to_numpy(), covariance, df=11), strict=True)
     )
-    found = rank_models(measures, ratio=0.25).set_index("model")["p_best"].to_dict()
+    found = ranking(measures, ratio=0.25).set_index("model")["p_best"].to_dict()
     assert found == pytest.approx(expected, abs=0.03)
 
 
@@ -323,7 +323,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
         deployment_prior=measures.deployment_prior,
         estimator="trapezoid",
     )
-    plain, found = rank_models(measures), rank_models(renamed)
+    plain, found = ranking(measures), ranking(renamed)
     assert found["model"].tolist() == [names[m] for m in plain["model"]]
     np.testing.assert_allclose(found["p_best"], plain["p_best"], atol=0.03)
 
@@ -346,19 +346,19 @@ def test_regret_equals_brute_force(name, models):
         priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), GRID))
         means = means_at(measures, priors)
     largest = (means.max(axis=0) - means)[:, weights > 0].max(axis=1)
-    ranking = rank_models(measures).set_index("model").loc[list(measures.models)]
+    ranked = ranking(measures).set_index("model").loc[list(measures.models)]
     # a beta's thin tail is poorly served by equal steps
     slack = 2e-6 if isinstance(weighting, BetaPrior) else 1e-8
-    np.testing.assert_allclose(ranking["expected_regret"], expected, rtol=0, atol=slack)
-    np.testing.assert_allclose(ranking["max_regret"], largest, rtol=0, atol=1e-8)
-    assert (ranking["max_regret"] >= largest - 1e-12).all()
+    np.testing.assert_allclose(ranked["expected_regret"], expected, rtol=0, atol=slack)
+    np.testing.assert_allclose(ranked["max_regret"], largest, rtol=0, atol=1e-8)
+    assert (ranked["max_regret"] >= largest - 1e-12).all()
 
 
 def test_regret_between_the_priors_of_a_discrete_weighting_does_not_count():
     curves = {"early": EARLY, "late": LATE, "middle": MIDDLE}
     ends = measure(curves, deployment=DiscretePrior((0.001, 0.6)))
     through_all = measure(curves, deployment=UniformPrior(0.001, 0.6))
-    discrete, continuous = (rank_models(m).set_index("model")["max_regret"] for m in (ends, through_all))
+    discrete, continuous = (ranking(m).set_index("model")["max_regret"] for m in (ends, through_all))
     at_ends = means_at(ends, np.array([0.001, 0.6]))
     expected = (at_ends.max(axis=0) - at_ends).max(axis=1)
     np.testing.assert_allclose(discrete[list(curves)], expected, rtol=1e-12)
@@ -372,7 +372,7 @@ def test_the_grid_of_priors_does_not_change_the_regret(name):
         measure(CROSSING, deployment=WEIGHTINGS[name], priors=p) for p in ((0.1,), (0.99, 0.1, 1e-3))
     )
     columns = ["expected_regret", "max_regret"]
-    np.testing.assert_allclose(rank_models(few)[columns], rank_models(many)[columns], atol=1e-10)
+    np.testing.assert_allclose(ranking(few)[columns], ranking(many)[columns], atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -382,25 +382,25 @@ def test_regret_for_every_estimator(estimator):
     priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 801))
     means = means_at(measures, priors)
     regret = means.max(axis=0) - means
-    ranking = rank_models(measures).set_index("model").loc[list(measures.models)]
+    ranked = ranking(measures).set_index("model").loc[list(measures.models)]
     middle = (regret[:, 1:] + regret[:, :-1]) / 2 @ np.diff(priors) / (weighting.high - weighting.low)
-    np.testing.assert_allclose(ranking["expected_regret"], middle, rtol=0, atol=3e-6)
-    np.testing.assert_allclose(ranking["max_regret"], regret.max(axis=1), rtol=0, atol=3e-6)
+    np.testing.assert_allclose(ranked["expected_regret"], middle, rtol=0, atol=3e-6)
+    np.testing.assert_allclose(ranked["max_regret"], regret.max(axis=1), rtol=0, atol=3e-6)
 
 
 def test_the_leader_everywhere_regrets_nothing():
     measures = measure({"worse": [through((0.3, 0.6))] * 2, "better": [through((0.1, 0.8))] * 2})
-    ranking = rank_models(measures)
-    assert ranking["model"].tolist() == ["better", "worse"]
-    assert ranking.loc[0, ["expected_regret", "max_regret"]].tolist() == [0.0, 0.0]
-    assert 0 < ranking.loc[1, "expected_regret"] < ranking.loc[1, "max_regret"]
+    ranked = ranking(measures)
+    assert ranked["model"].tolist() == ["better", "worse"]
+    assert ranked.loc[0, ["expected_regret", "max_regret"]].tolist() == [0.0, 0.0]
+    assert 0 < ranked.loc[1, "expected_regret"] < ranked.loc[1, "max_regret"]
 
 
 def test_expected_regret_is_the_loss_of_iauprec_where_one_model_leads():
     measures = measure({"worse": [through((0.3, 0.6))] * 2, "better": [through((0.1, 0.8))] * 2})
-    ranking = rank_models(measures)
-    loss = ranking["iauprec"].iloc[0] - ranking["iauprec"].iloc[1]
-    assert ranking["expected_regret"].iloc[1] == pytest.approx(loss, rel=1e-10)
+    ranked = ranking(measures)
+    loss = ranked["iauprec"].iloc[0] - ranked["iauprec"].iloc[1]
+    assert ranked["expected_regret"].iloc[1] == pytest.approx(loss, rel=1e-10)
 
 
 # --- who leads where ----------------------------------------------------------------------------------------
@@ -433,19 +433,19 @@ def dense_leaders(measures, low, high, size=GRID):
 
 def test_three_models_three_regions():
     measures = measure(CROSSING, priors=WIDE)
-    regions = lead_regions(measures)
-    assert regions["model"].tolist() == ["early", "middle", "late"]
-    check_regions(measures, regions)
+    leads = regions(measures)
+    assert leads["model"].tolist() == ["early", "middle", "late"]
+    check_regions(measures, leads)
     models, below, above = dense_leaders(measures, 0.0005, 0.9)
-    assert models == regions["model"].tolist()
-    limits = regions["prior_high"].to_numpy()[:-1]
+    assert models == leads["model"].tolist()
+    limits = leads["prior_high"].to_numpy()[:-1]
     assert ((limits >= below - 1e-12) & (limits <= above + 1e-12)).all()
 
 
 def test_limits_are_where_the_curves_cross():
     measures = measure(CROSSING, priors=WIDE)
-    regions = lead_regions(measures)
-    for limit, (a, b) in zip(regions["prior_high"], pairwise(regions["model"]), strict=False):
+    leads = regions(measures)
+    for limit, (a, b) in zip(leads["prior_high"], pairwise(leads["model"]), strict=False):
         means = dict(zip(measures.models, means_at(measures, [limit])[:, 0], strict=True))
         assert means[a] == pytest.approx(means[b], abs=1e-12)
 
@@ -459,18 +459,18 @@ def test_regions_of_random_models(seed):
         priors=(0.99, 0.3, 1e-3),
         deployment=(0.05, 0.2),
     )
-    regions = lead_regions(measures)
-    check_regions(measures, regions)
+    leads = regions(measures)
+    check_regions(measures, leads)
     models, _, _ = dense_leaders(measures, 1e-3, 0.99, 5000)
-    assert len(regions) >= len(models)
-    wide = regions[logit(regions["prior_high"]) - logit(regions["prior_low"]) > 0.01]
+    assert len(leads) >= len(models)
+    wide = leads[logit(leads["prior_high"]) - logit(leads["prior_low"]) > 0.01]
     assert [m for m in wide["model"] if m not in models] == []
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_regions_for_every_estimator(estimator):
     measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
-    check_regions(measures, lead_regions(measures))
+    check_regions(measures, regions(measures))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -503,27 +503,27 @@ def test_simulated_scores_that_cross():
         measures = evaluate(
             pd.concat(rows, ignore_index=True), priors=(0.9, 0.5, 0.01), deployment_prior=(0.02, 0.3)
         )
-    regions = lead_regions(measures)
-    assert regions["model"].tolist() == ["sure", "broad"]
-    check_regions(measures, regions)
+    leads = regions(measures)
+    assert leads["model"].tolist() == ["sure", "broad"]
+    check_regions(measures, leads)
     models, below, above = dense_leaders(measures, 0.01, 0.9, 20_000)
     assert models == ["sure", "broad"]
-    assert below[0] - 1e-12 <= regions["prior_high"].iloc[0] <= above[0] + 1e-12
+    assert below[0] - 1e-12 <= leads["prior_high"].iloc[0] <= above[0] + 1e-12
 
 
 def test_identical_models_make_one_region():
     measures = measure({"first": LATE, "second": LATE, "third": LATE})
-    regions = lead_regions(measures)
-    assert regions["model"].tolist() == ["first"]
-    assert regions["margin"].tolist() == [pytest.approx(0, abs=1e-15)]
-    assert regions["runner_up"].tolist() == ["second"]
+    leads = regions(measures)
+    assert leads["model"].tolist() == ["first"]
+    assert leads["margin"].tolist() == [pytest.approx(0, abs=1e-15)]
+    assert leads["runner_up"].tolist() == ["second"]
 
 
 def test_identical_leaders_give_way_to_the_first():
     measures = measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE)
-    regions = lead_regions(measures)
-    assert regions["model"].tolist() == ["a", "b"]
-    assert regions["runner_up"].tolist() == ["c", "d"]
+    leads = regions(measures)
+    assert leads["model"].tolist() == ["a", "b"]
+    assert leads["runner_up"].tolist() == ["c", "d"]
 
 
 @pytest.mark.parametrize("shift", [-1e-14, 1e-14])
@@ -531,13 +531,13 @@ def test_a_lead_in_the_last_digits_is_none(shift):
     shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
     measures = measure({"a": [shared] * 2, "b": [other] * 2})
     assert ranking_order(measures) == ("a", "b")
-    assert lead_regions(measures)["model"].tolist() == ["a"]
+    assert regions(measures)["model"].tolist() == ["a"]
 
 
 def test_one_model_leads_alone():
-    regions = lead_regions(measure({"only": LATE}))
-    row = regions.iloc[0]
-    assert len(regions) == 1
+    leads = regions(measure({"only": LATE}))
+    row = leads.iloc[0]
+    assert len(leads) == 1
     assert (row["model"], row["runner_up"]) == ("only", "")
     assert np.isnan(row["margin"])
     assert (row["prior_low"], row["prior_high"]) == pytest.approx((0.01, 0.5))
@@ -545,13 +545,13 @@ def test_one_model_leads_alone():
 
 def test_one_prior_in_all():
     measures = measure(CROSSING, priors=(0.1,), deployment=0.1)
-    regions = lead_regions(measures)
+    leads = regions(measures)
     means = means_at(measures, [0.1])[:, 0]
     order = np.argsort(-means)
-    assert regions["model"].tolist() == [measures.models[order[0]]]
-    assert (regions["prior_low"].iloc[0], regions["prior_high"].iloc[0]) == (0.1, 0.1)
-    assert regions["margin"].iloc[0] == pytest.approx(means[order[0]] - means[order[1]], rel=1e-10)
-    assert regions["runner_up"].iloc[0] == measures.models[order[1]]
+    assert leads["model"].tolist() == [measures.models[order[0]]]
+    assert (leads["prior_low"].iloc[0], leads["prior_high"].iloc[0]) == (0.1, 0.1)
+    assert leads["margin"].iloc[0] == pytest.approx(means[order[0]] - means[order[1]], rel=1e-10)
+    assert leads["runner_up"].iloc[0] == measures.models[order[1]]
 
 
 @pytest.mark.parametrize("seed", ["crossing", 30, 31, 32])
@@ -559,7 +559,7 @@ def test_margin_equals_quadrature(seed):
     measures = (
         measure(CROSSING, priors=WIDE) if seed == "crossing" else random_models(seed, priors=(0.95, 0.002))
     )
-    for row in lead_regions(measures).itertuples():
+    for row in regions(measures).itertuples():
         steps = 20_000
         at = row.prior_low + (row.prior_high - row.prior_low) * (np.arange(steps) + 0.5) / steps
         mean = dict(zip(measures.models, means_at(measures, at).mean(axis=1), strict=True))
@@ -571,7 +571,7 @@ def test_margin_equals_quadrature(seed):
 
 def test_order_of_the_models_does_not_matter():
     turned = dict(reversed(CROSSING.items()))
-    for function in (lead_regions, rank_models):
+    for function in (regions, ranking):
         pd.testing.assert_frame_equal(
             function(measure(CROSSING, priors=WIDE)), function(measure(turned, priors=WIDE)), rtol=1e-9
         )
@@ -584,13 +584,13 @@ def test_order_of_the_models_does_not_matter():
 def test_decisions_equal_brute_force(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)
-    found = decision_table(measures)
+    found = decisions(measures)
     assert tuple(found) == DECISION_COLUMNS
-    ranking = rank_models(measures)
-    assert found["model"].tolist() == ranking["model"].tolist()
+    ranked = ranking(measures)
+    assert found["model"].tolist() == ranked["model"].tolist()
     for column in ("expected_regret", "max_regret", "p_best"):
-        np.testing.assert_array_equal(found[column], ranking[column])
-    np.testing.assert_allclose(found["expected_auprec"], ranking["iauprec"], rtol=1e-14)
+        np.testing.assert_array_equal(found[column], ranked[column])
+    np.testing.assert_allclose(found["expected_auprec"], ranked["iauprec"], rtol=1e-14)
     found = found.set_index("model").loc[list(CROSSING)]
     if isinstance(weighting, DiscretePrior):
         priors, weights = weighting.quadrature()
@@ -609,10 +609,10 @@ def test_decisions_equal_brute_force(name):
 
 def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
     measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
-    found = decision_table(measures).set_index("model").loc[list(CROSSING)]
+    found = decisions(measures).set_index("model").loc[list(CROSSING)]
     ends = means_at(measures, [0.25, 1 / 3001])
     np.testing.assert_allclose(found["loss_per_tenfold"], (ends[:, 0] - ends[:, 1]) / 3, rtol=1e-9)
-    at_one = decision_table(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
+    at_one = decisions(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
     step = 1e-4
     near = means_at(measures, [1 / (1 + 3 * 10**-step), 1 / (1 + 3 * 10**step)])
     expected = (near[:, 0] - near[:, 1]) / (2 * step)
@@ -621,16 +621,16 @@ def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
 
 
 def test_criteria_disagree_where_curves_cross():
-    table = decision_table(measure(CROSSING, deployment=UniformPrior(0.0005, 0.5)))
-    choices = decision_choices(table).set_index("criterion")
-    assert tuple(choices.reset_index()) == CHOICE_COLUMNS
+    table = decisions(measure(CROSSING, deployment=UniformPrior(0.0005, 0.5)))
+    picked = choices(table).set_index("criterion")
+    assert tuple(picked.reset_index()) == CHOICE_COLUMNS
     by_model = table.set_index("model")
-    assert choices.loc["highest_expected_auprec", "model"] == by_model["expected_auprec"].idxmax()
-    assert choices.loc["maximin_auprec", "model"] == by_model["worst_auprec"].idxmax() == "early"
-    assert choices.loc["minimax_regret", "model"] == by_model["max_regret"].idxmin()
-    assert choices.loc["minimum_expected_regret", "model"] == by_model["expected_regret"].idxmin()
-    assert choices.loc["maximin_auprec", "model"] != choices.loc["highest_expected_auprec", "model"]
-    for row in choices.itertuples():
+    assert picked.loc["highest_expected_auprec", "model"] == by_model["expected_auprec"].idxmax()
+    assert picked.loc["maximin_auprec", "model"] == by_model["worst_auprec"].idxmax() == "early"
+    assert picked.loc["minimax_regret", "model"] == by_model["max_regret"].idxmin()
+    assert picked.loc["minimum_expected_regret", "model"] == by_model["expected_regret"].idxmin()
+    assert picked.loc["maximin_auprec", "model"] != picked.loc["highest_expected_auprec", "model"]
+    for row in picked.itertuples():
         column, more = CRITERIA[row.Index]
         assert row.value == by_model.loc[row.model, column]
         assert row.margin == pytest.approx(abs(row.value - by_model.loc[row.runner_up, column]))
@@ -640,11 +640,11 @@ def test_criteria_disagree_where_curves_cross():
 
 
 def test_choices_of_one_fold_without_scores_and_of_one_model():
-    one_fold = decision_table(random_models(3, n_folds=1))
+    one_fold = decisions(random_models(3, n_folds=1))
     assert one_fold["p_best"].isna().all()
     assert (one_fold["p_best_over"] == "").all()
-    assert "highest_p_best" not in decision_choices(one_fold)["criterion"].tolist()
-    alone = decision_choices(decision_table(measure({"only": LATE})))
+    assert "highest_p_best" not in choices(one_fold)["criterion"].tolist()
+    alone = choices(decisions(measure({"only": LATE})))
     assert alone["model"].unique().tolist() == ["only"]
     assert alone["margin"].isna().all()
     assert (alone["runner_up"] == "").all()
@@ -652,4 +652,4 @@ def test_choices_of_one_fold_without_scores_and_of_one_model():
 
 def test_a_negative_ratio_is_refused():
     with pytest.raises(InputError, match="`ratio` must be"):
-        decision_table(random_models(0), ratio=-1.0)
+        decisions(random_models(0), ratio=-1.0)

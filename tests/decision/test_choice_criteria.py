@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova.decision.choice import CHOICE_COLUMNS, decision_choices
+from skewanova.decision.choice import CHOICE_COLUMNS, choices
 
 
 def decisions(**changes):
@@ -20,7 +20,7 @@ def decisions(**changes):
 
 
 def test_each_criterion_by_hand():
-    found = decision_choices(decisions())
+    found = choices(decisions())
     assert tuple(found) == CHOICE_COLUMNS
     assert found[["criterion", "model", "value", "runner_up"]].to_numpy().tolist() == [
         ["highest_expected_auprec", "B", 0.8, "C"],
@@ -33,13 +33,13 @@ def test_each_criterion_by_hand():
 
 
 def test_an_unknown_column_gives_no_choice():
-    found = decision_choices(decisions(p_best=[0.1, np.nan, 0.6]))
+    found = choices(decisions(p_best=[0.1, np.nan, 0.6]))
     assert found["criterion"].tolist()[-1] == "minimax_regret"
     assert len(found) == 4
 
 
 def test_one_model_has_no_runner_up():
-    found = decision_choices(decisions().iloc[:1])
+    found = choices(decisions().iloc[:1])
     assert (found["model"] == "A").all()
     assert (found["runner_up"] == "").all()
     assert found["margin"].isna().all()
@@ -49,19 +49,19 @@ def test_one_model_has_no_runner_up():
 def test_of_equal_models_the_first_is_picked(more, first):
     unit = 1e-12
     table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
-    found = decision_choices(table).set_index("criterion")
+    found = choices(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first
     assert found.loc["minimax_regret", "model"] == first
 
 
 def test_two_models_have_a_runner_up():
-    found = decision_choices(decisions().iloc[:2])
+    found = choices(decisions().iloc[:2])
     assert found["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
     assert found["margin"].notna().all()
 
 
 def test_an_unknown_column_leaves_the_criteria_behind_it():
-    found = decision_choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))
+    found = choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))
     assert found["criterion"].tolist() == [
         "highest_expected_auprec",
         "minimum_expected_regret",

@@ -14,14 +14,14 @@ from skewanova import (
     auprec_by_prior,
     auprec_covariance,
     crossings,
-    decision_table,
+    decisions,
     difference_curves,
     evaluate,
-    lead_regions,
     leaders,
-    rank_models,
+    ranking,
     read_scores,
-    support_by_prior,
+    regions,
+    support,
 )
 from skewanova.base.checks import InputError
 from skewanova.decision.bands import BAND_COLUMNS
@@ -103,11 +103,11 @@ def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
 
 def test_lead_marks_the_limits_of_regions(folds):
     measures, _ = folds
-    found, regions = crossings(measures), lead_regions(measures)
+    found, leads = crossings(measures), regions(measures)
     changes = found[found["lead"]]
-    np.testing.assert_allclose(changes["prior"], regions["prior_high"].iloc[:-1], rtol=1e-7)
-    assert changes["model_below"].tolist() == regions["model"].tolist()[:-1]
-    assert changes["model_above"].tolist() == regions["model"].tolist()[1:]
+    np.testing.assert_allclose(changes["prior"], leads["prior_high"].iloc[:-1], rtol=1e-7)
+    assert changes["model_below"].tolist() == leads["model"].tolist()[:-1]
+    assert changes["model_above"].tolist() == leads["model"].tolist()[1:]
 
 
 def test_every_sign_change_on_a_grid_is_found(folds):
@@ -223,9 +223,9 @@ def test_shortfall_is_the_mean_distance_from_the_leader(folds):
 
 def test_without_scores_one_fold_leaves_everyone_in(one_set):
     measures, table = one_set
-    regions = lead_regions(measures)
-    assert len(leaders(measures)) == 2 * len(regions)
-    assert len(leaders(measures, scores=table).drop_duplicates(["prior_low"])) > len(regions)
+    leads = regions(measures)
+    assert len(leaders(measures)) == 2 * len(leads)
+    assert len(leaders(measures, scores=table).drop_duplicates(["prior_low"])) > len(leads)
 
 
 def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
@@ -266,7 +266,7 @@ def test_bands_of_one_set_and_without_scores(one_set):
 
 def test_support_is_negatives_over_skew_of_the_smallest_fold(folds):
     measures, _ = folds
-    found = support_by_prior(measures, [0.2, 0.01, 50 / 950])
+    found = support(measures, [0.2, 0.01, 50 / 950])
     assert tuple(found) == SUPPORT_COLUMNS
     assert found["prior"].tolist() == [0.01, 50 / 950, 0.2]
     np.testing.assert_allclose(found["effective_negatives"], [900 / 99, 50, 225], rtol=1e-12)
@@ -274,12 +274,12 @@ def test_support_is_negatives_over_skew_of_the_smallest_fold(folds):
 
 
 def test_the_default_grid_of_support_holds_the_limit(folds):
-    found = support_by_prior(folds[0])
+    found = support(folds[0])
     assert len(found) == 82
     assert found.loc[found["supported"], "prior"].min() == 50 / 950
     assert found["prior"].is_monotonic_increasing
     with pytest.raises(InputError, match="`priors` must"):
-        support_by_prior(folds[0], [1.5])
+        support(folds[0], [1.5])
 
 
 # --- decisions from one fold --------------------------------------------------------------------------------
@@ -291,9 +291,9 @@ def test_p_best_of_one_set_rests_on_the_cases(one_set):
     columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
     known = auprec_covariance(positive, columns, deployment_prior=(0.05, 0.2), estimator="trapezoid")
     expected = probability_best(known.estimate, known.covariance, df=np.inf, n_draws=40_000)
-    found = decision_table(measures, scores=table).set_index("model")
+    found = decisions(measures, scores=table).set_index("model")
     assert found.loc[["M0", "M1"], "p_best"].tolist() == pytest.approx(expected.tolist(), abs=0.02)
     assert found["p_best_over"].unique().tolist() == ["cases"]
-    ranking = rank_models(measures, scores=table)
-    assert ranking["p_best"].tolist() == found["p_best"].tolist()
-    assert rank_models(measures)["p_best"].isna().all()
+    ranked = ranking(measures, scores=table)
+    assert ranked["p_best"].tolist() == found["p_best"].tolist()
+    assert ranking(measures)["p_best"].isna().all()

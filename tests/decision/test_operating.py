@@ -16,7 +16,7 @@ import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import operating as decision_operating
 from skewanova.decision.operating import OPERATING_COLUMNS
-from skewanova.report.tables import operating_points_table, thresholds_table
+from skewanova.report.tables import curves_by_skew_table, thresholds_table
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
 SCORES = np.array([9, 8, 8, 7, 6, 5, 4, 3, 2, 1.0])
@@ -65,7 +65,7 @@ def by_hand(labels, scores, threshold, prior):
 @given(tie_groups(), st.integers(-9, 1), priors())
 def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     labels, scores = expand(groups)
-    frame = sa.operating_table(one_fold(labels, scores), threshold=threshold, costs=(1, 20), priors=[prior])
+    frame = sa.threshold_table(one_fold(labels, scores), threshold=threshold, costs=(1, 20), priors=[prior])
     expected = by_hand(labels, scores, threshold, prior)
     assert list(frame["measure"]) == list(decision_operating.MEASURES)
     for measure, value in values(frame).items():
@@ -74,14 +74,14 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
 
 @given(tie_groups(), priors())
 def test_intervals_hold_their_estimate(groups, prior):
-    frame = sa.operating_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), priors=[prior])
+    frame = sa.threshold_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), priors=[prior])
     known = frame[frame["estimate"].notna()]
     assert (known["conf_low"] <= known["estimate"] + 1e-9).all()
     assert (known["conf_high"] >= known["estimate"] - 1e-9).all()
 
 
 def test_known_intervals():
-    frame = sa.operating_table(one_fold(), recall=0.75, priors=[0.2])
+    frame = sa.threshold_table(one_fold(), recall=0.75, priors=[0.2])
     low, high = values(frame, "conf_low"), values(frame, "conf_high")
     assert (low["recall"], high["recall"]) == pytest.approx(proportion_confint(3, 4, 0.05, "wilson"))
     assert (low["fpr"], high["fpr"]) == pytest.approx(proportion_confint(1, 6, 0.05, "wilson"))
@@ -111,7 +111,7 @@ def test_sum_and_ratio_limits_solve_their_equations():
 
 
 def test_without_false_positives_precision_is_1_with_a_lower_limit():
-    frame = sa.operating_table(one_fold(), threshold=9, priors=[0.5, 0.01])
+    frame = sa.threshold_table(one_fold(), threshold=9, priors=[0.5, 0.01])
     precision = frame[frame["measure"] == "precision"]
     assert precision["estimate"].tolist() == [1, 1]
     assert precision["conf_high"].tolist() == [1, 1]
@@ -120,7 +120,7 @@ def test_without_false_positives_precision_is_1_with_a_lower_limit():
 
 def test_precision_follows_the_prior_by_its_odds():
     """Odds of precision are the prior's odds times one ratio, limits included."""
-    frame = sa.operating_table(one_fold(), recall=0.75, priors=[0.5, 0.01])
+    frame = sa.threshold_table(one_fold(), recall=0.75, priors=[0.5, 0.01])
     found = frame[frame["measure"] == "precision"][["estimate", "conf_low", "conf_high"]].to_numpy()
     odds = found / (1 - found) / (np.array([[0.5], [0.01]]) / np.array([[0.5], [0.99]]))
     np.testing.assert_allclose(odds[0], odds[1], rtol=1e-9)
@@ -155,7 +155,7 @@ def test_intervals_cover(recall_rate, fpr_rate):
 
 
 def threshold_of(**options):
-    return float(sa.operating_table(one_fold(), priors=[0.4], **options)["threshold"].iloc[0])
+    return float(sa.threshold_table(one_fold(), priors=[0.4], **options)["threshold"].iloc[0])
 
 
 def test_rules():
@@ -194,18 +194,18 @@ def test_a_precision_out_of_reach():
     scores = one_fold(LABELS, np.zeros(10))
     message = r"^precision 0\.9 at prior 0\.1 is out of reach for model 'A' in 1 of its folds: no threshold"
     with pytest.warns(sa.SkewanovaWarning, match=message):
-        frame = sa.operating_table(scores, precision=0.9, priors=[0.1])
+        frame = sa.threshold_table(scores, precision=0.9, priors=[0.1])
     assert frame[["estimate", "conf_low", "conf_high", "threshold"]].isna().all(axis=None)
 
 
 def test_chosen_at_one_prior_and_used_at_another():
-    frame = sa.operating_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    frame = sa.threshold_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
     assert frame["chosen_prior"].tolist() == [0.4] * 16
     assert set(frame["threshold"]) == {7}
     precision = frame[frame["measure"] == "precision"]["estimate"].to_numpy()
     assert precision[0] == pytest.approx(0.75)
     assert precision[1] == pytest.approx(0.75 / (0.75 + 99 / 6))
-    cost = sa.operating_table(one_fold(), costs=(1, 20), priors=[0.01], chosen_prior=[0.4, 0.01])
+    cost = sa.threshold_table(one_fold(), costs=(1, 20), priors=[0.01], chosen_prior=[0.4, 0.01])
     paid = cost[cost["measure"] == "expected_cost"].set_index("chosen_prior")["estimate"]
     assert paid[0.4] > paid[0.01]
 
@@ -226,7 +226,7 @@ def several_folds():
 
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_mean_over_folds_against_scipy(ratio):
-    frame = sa.operating_table(several_folds(), recall=0.8, priors=[0.1], ratio=ratio)
+    frame = sa.threshold_table(several_folds(), recall=0.8, priors=[0.1], ratio=ratio)
     chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
     each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
     scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
@@ -239,7 +239,7 @@ def test_mean_over_folds_against_scipy(ratio):
 def test_columns_never_depend_on_options():
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells how the folds were made"):
         frames = [
-            sa.operating_table(several_folds(), priors=[0.1], **options)
+            sa.threshold_table(several_folds(), priors=[0.1], **options)
             for options in ({"recall": 0.8}, {"threshold": {"A": 0.5, "B": 1}}, {"costs": (1, 2)})
         ]
     for frame in frames:
@@ -250,10 +250,10 @@ def test_columns_never_depend_on_options():
 
 def test_an_evaluation_will_do_but_cannot_tell_its_folds():
     measures = sa.evaluate(several_folds(), priors=(0.5,), deployment_prior=0.5)
-    known = sa.operating_table(several_folds(), recall=0.8, ratio=0.25)
-    pd.testing.assert_frame_equal(sa.operating_table(measures, recall=0.8, ratio=0.25), known)
+    known = sa.threshold_table(several_folds(), recall=0.8, ratio=0.25)
+    pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8, ratio=0.25), known)
     with pytest.raises(ValueError, match=r"^`ratio` \(test cases for each training case.* must be given"):
-        sa.operating_table(measures, recall=0.8)
+        sa.threshold_table(measures, recall=0.8)
 
 
 @pytest.mark.parametrize(
@@ -275,33 +275,33 @@ def test_an_evaluation_will_do_but_cannot_tell_its_folds():
 )
 def test_options_out_of_range(options, error, message):
     with pytest.raises(error, match=message):
-        sa.operating_table(one_fold(), **options)
+        sa.threshold_table(one_fold(), **options)
 
 
 # --- text and command ---------------------------------------------------------------------------------------
 
 
 def test_table_of_text():
-    frame = sa.operating_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
-    table = operating_points_table(frame)
+    frame = sa.threshold_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    table = curves_by_skew_table(frame)
     assert [row[0] for row in table.rows] == ["A, 0.4", "A, 0.01 (for 0.4)"]
     assert "Cost" not in table.header
     assert table.rows[0][table.header.index("Precision")].startswith("0.750 (")
     assert "looks better than it is" in table.note
-    costs = operating_points_table(sa.operating_table(one_fold(), recall=0.8, costs=(1, 2), priors=[0.4]))
+    costs = curves_by_skew_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), priors=[0.4]))
     assert "Cost" in costs.header
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_thresholds_are_shown_in_full():
-    frame = sa.operating_table(one_fold(), recall=0.8, priors=[0.4, 0.01])
+    frame = sa.threshold_table(one_fold(), recall=0.8, priors=[0.4, 0.01])
     chosen = frame.drop_duplicates("model")
     table = thresholds_table(frame)
     assert table.header == ("Model", "Threshold")
     assert [(name, float(value)) for name, value in table.rows] == list(
         zip(chosen["model"], chosen["threshold"], strict=True)
     )
-    frame = sa.operating_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], ratio=0)
+    frame = sa.threshold_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], ratio=0)
     table = thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
     assert [row[0] for row in table.rows] == [
@@ -316,8 +316,8 @@ def test_thresholds_are_shown_in_full():
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_thresholds_that_are_none():
-    unreached = sa.operating_table(one_fold(LABELS[::-1]), precision=0.999, priors=[0.001])
-    flagless = sa.operating_table(one_fold(), flagged=1e-9, priors=[0.1])
+    unreached = sa.threshold_table(one_fold(LABELS[::-1]), precision=0.999, priors=[0.001])
+    flagless = sa.threshold_table(one_fold(), flagged=1e-9, priors=[0.1])
     assert "out of reach" in {row[1] for row in thresholds_table(unreached).rows}
     assert {row[1] for row in thresholds_table(flagless).rows} == {"none is flagged"}
 
@@ -337,7 +337,7 @@ def test_command(tmp_path):
     assert done.stdout.startswith("Operating points\n\nModel, prior")
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
-        known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
+        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
     assert thresholds_table(known).to_text() in done.stdout
     assert thresholds_table(known).to_markdown() in (out / "operating.md").read_text()
     written = pd.read_csv(out / "operating.csv")
@@ -350,7 +350,7 @@ def test_command_takes_the_design(tmp_path):
         chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
         done = run("operate", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
-        known = sa.operating_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
+        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
         np.testing.assert_allclose(
             pd.read_csv(tmp_path / "out" / "operating.csv")["conf_low"], known["conf_low"]
         )
@@ -374,12 +374,12 @@ def test_command_with_bad_options(tmp_path, options, message):
 def test_a_fold_may_be_called_mean():
     frame = several_folds()
     frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
-    found = sa.operating_table(frame, recall=0.8, priors=[0.1], ratio=0)
+    found = sa.threshold_table(frame, recall=0.8, priors=[0.1], ratio=0)
     rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
     assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
     assert rows["fold"].isna().tolist() == [False] * 4 + [True]
     assert (rows["fold"] == "mean").sum() == 1
     mean = rows.loc[rows["level"] == "mean", "estimate"].item()
     assert mean == pytest.approx(rows.loc[rows["level"] == "fold", "estimate"].mean())
-    table = operating_points_table(found)
+    table = curves_by_skew_table(found)
     assert len(table.rows) == found["model"].nunique()

@@ -13,8 +13,8 @@ from skewanova import (
     auprec_intervals,
     evaluate,
     load_satellite_scores,
-    rank_models,
-    regret_by_prior,
+    ranking,
+    regret,
 )
 from skewanova.base.checks import InputError
 from skewanova.evaluation.along_prior import INTERVAL_COLUMNS, REGRET_COLUMNS
@@ -66,7 +66,7 @@ def test_interval_options_are_checked(measures, options, message):
 
 
 def test_regret_is_the_shortfall_of_single_curves(measures):
-    frame = regret_by_prior(measures, [0.02, 0.3])
+    frame = regret(measures, [0.02, 0.3])
     assert tuple(frame) == REGRET_COLUMNS
     for prior, rows in frame.groupby("prior"):
         mean = {
@@ -82,16 +82,16 @@ def test_regret_is_the_shortfall_of_single_curves(measures):
 
 def test_regret_averages_and_peaks_as_the_ranking_says(measures):
     grid = np.linspace(0.05, 0.2, 801)
-    frame = regret_by_prior(measures, grid)
-    ranking = rank_models(measures).set_index("model")
+    frame = regret(measures, grid)
+    ranked = ranking(measures).set_index("model")
     for model, rows in frame.groupby("model"):
         mean = trapezoid(rows["regret"], rows["prior"]) / 0.15
-        assert mean == pytest.approx(ranking.loc[model, "expected_regret"], abs=1e-6)
-        assert rows["regret"].max() == pytest.approx(ranking.loc[model, "max_regret"], abs=1e-6)
+        assert mean == pytest.approx(ranked.loc[model, "expected_regret"], abs=1e-6)
+        assert rows["regret"].max() == pytest.approx(ranked.loc[model, "max_regret"], abs=1e-6)
 
 
 def test_regret_covers_the_deployment_prior_exactly(measures):
-    priors = regret_by_prior(measures)["prior"]
+    priors = regret(measures)["prior"]
     assert {0.05, 0.2, 0.5} <= set(priors)
     assert priors.min() == 0.05
     assert len(priors) == 3 * priors.nunique()
@@ -99,4 +99,4 @@ def test_regret_covers_the_deployment_prior_exactly(measures):
 
 def test_regret_checks_the_priors(measures):
     with pytest.raises(InputError, match="must lie strictly between 0 and 1"):
-        regret_by_prior(measures, [1.5])
+        regret(measures, [1.5])

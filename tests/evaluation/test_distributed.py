@@ -87,8 +87,8 @@ def test_folds_in_words_and_cases_that_are_left_out(client):
 def test_curves_stay_where_they_are(spread):
     for use in (
         lambda: spread.mean_auprec([0.3]),
-        lambda: sa.roc_points(spread),
-        lambda: sa.rank_models(spread),
+        lambda: sa.roc(spread),
+        lambda: sa.ranking(spread),
         lambda: len(spread.curves),
         lambda: spread.curves["A", 1],
     ):

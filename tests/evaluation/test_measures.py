@@ -15,12 +15,12 @@ from skewanova import (
     auprec_by_prior,
     evaluate,
     iauprec,
-    operating_points,
-    precision_recall_points,
+    precision_recall,
     read_scores,
+    roc,
     roc_curve,
-    roc_points,
-    surface_points,
+    skew,
+    surface,
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.evaluation.measures import prior_grid
@@ -157,7 +157,7 @@ def test_a_table_with_a_missing_cell_is_measured():
     assert len(measures.iauprec) == len(measures.curves) == 5
     mean = measures.mean_auprec(PRIORS)
     assert mean[1].tolist() == auprec(measures.curves["m1", 1], PRIORS).tolist()
-    assert len(roc_points(measures)) == 5 * len(RATE_GRID)
+    assert len(roc(measures)) == 5 * len(RATE_GRID)
 
 
 # --- arguments --------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_reordering_keeps_the_numbers():
         )
     assert measures.models == ("m0", "m1", "m2")
     assert other.mean_auprec(0.3).tolist() == measures.mean_auprec(0.3)[[2, 0, 1]].tolist()
-    assert list(dict.fromkeys(roc_points(other)["model"])) == ["m2", "m0", "m1"]
+    assert list(dict.fromkeys(roc(other)["model"])) == ["m2", "m0", "m1"]
 
 
 @quiet
@@ -346,7 +346,7 @@ def test_auprec_along_the_prior(measures):
 
 
 def test_roc_on_a_grid(measures):
-    found = roc_points(measures)
+    found = roc(measures)
     assert list(found) == ["model", "fold", "fpr", "tpr"]
     points = [(f, t) for t, f in vertices_of()]
     upper = [p for i, p in enumerate(points) if i + 1 == len(points) or points[i + 1][0] > p[0]]
@@ -356,7 +356,7 @@ def test_roc_on_a_grid(measures):
 
 
 def test_precision_recall_on_a_grid(measures):
-    found = precision_recall_points(measures)
+    found = precision_recall(measures)
     assert list(found) == ["model", "fold", "prior", "recall", "precision"]
     assert len(found) == 4 * 2 * len(RECALL_GRID)
     points = vertices_of()
@@ -368,22 +368,22 @@ def test_precision_recall_on_a_grid(measures):
             known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
         rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
         assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
-    one = precision_recall_points(measures, 0.3, recall=[0.5, 1.0])
+    one = precision_recall(measures, 0.3, recall=[0.5, 1.0])
     assert one["prior"].unique().tolist() == [0.3]
     assert one["recall"].tolist() == [0.5, 1.0] * 4
 
 
 def test_surface_is_the_mean_over_folds(measures):
-    found = surface_points(measures)
+    found = surface(measures)
     assert list(found) == ["model", "prior", "recall", "precision"]
     assert len(found) == 2 * 41 * 50
     row = found[(found["model"] == "B") & (found["recall"] == 0.5)].iloc[7]
-    known = precision_recall_points(measures, row["prior"], recall=[0.5])
+    known = precision_recall(measures, row["prior"], recall=[0.5])
     assert row["precision"] == pytest.approx(known.loc[known["model"] == "B", "precision"].mean(), rel=1e-13)
 
 
-def test_operating_points(measures):
-    found = operating_points(measures)
+def test_skew(measures):
+    found = skew(measures)
     assert list(found) == ["model", "fold", "prior", "skew", "tpr", "fpr", "accuracy", "precision"]
     tpr, fpr = max(vertices_of()[1:], key=lambda v: v[0] - v[1])
     rows = cell(found)

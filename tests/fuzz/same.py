@@ -12,7 +12,7 @@ import skewanova as sa
 from fuzz.command import folder_of
 from fuzz.search import Generator
 from fuzz.tables import as_csv, as_json_lines, as_parquet, rows_of, shapes
-from skewanova.report.folder import CSV_FILES
+from skewanova.report.folder import FRAMES
 
 PRIORS = (0.5, 0.1)
 #: Numbers are sums in another order at most.
@@ -23,7 +23,7 @@ Frames = dict[str, pd.DataFrame]
 def frames(source: Any, **options: Any) -> Frames:
     """Every frame of the comparison, by name."""
     result = sa.compare(source, **{"priors": PRIORS, **options})
-    return {attribute: getattr(result, attribute) for attribute in dict.fromkeys(CSV_FILES.values())}
+    return {name: getattr(result, name) for name in FRAMES}
 
 
 def assert_same(changed: Frames, known: Frames) -> None:

@@ -20,7 +20,7 @@ from skewanova.inference.anova import (
     variation_limit,
 )
 from skewanova.inference.catalogue import LABELS
-from skewanova.inference.diagnostics import residual_checks
+from skewanova.inference.diagnostics import residuals
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 LONG = dict(list(pd.read_csv(REFERENCE / "anova_auprec.csv").groupby("input")))
@@ -415,7 +415,7 @@ def test_no_residual_variation(kind):
     assert table.loc["residual", ["statistic", "p_value"]].isna().all()
     assert table.loc["model", "breakdown_correlation"] == 1.0
     assert table.loc["model", "partial_eta_sq"] == pytest.approx(1)
-    assert residual_checks(result)[["statistic", "p_value"]].isna().all(axis=None)
+    assert residuals(result)[["statistic", "p_value"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("missing", [[], [0], [3, 5]])
@@ -615,7 +615,7 @@ def test_residual_checks_equal_r_and_scipy(test, data):
     if (test, data) == ("two_way", "smallest"):
         return  # one residual degree of freedom: R was not asked
     result = analyse(test, data)
-    found = residual_checks(result).set_index("check")
+    found = residuals(result).set_index("check")
     assert found.index.tolist() == ["shapiro_wilk", "brown_forsythe"]
     assert list(found) == ["statistic", "p_value"]
     recorded = R_CHECKS[(R_CHECKS["input"] == data) & (R_CHECKS["test"] == test)]
@@ -631,4 +631,4 @@ def test_residual_checks_equal_r_and_scipy(test, data):
 def test_residual_checks_need_more_than_three_values():
     frame = cells(random_cells(0, (2, 3)))
     result = two_way_anova(frame)
-    assert residual_checks(result).notna().all(axis=None)
+    assert residuals(result).notna().all(axis=None)

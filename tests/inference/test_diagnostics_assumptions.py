@@ -3,7 +3,7 @@ import pytest
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
 from scipy import stats
 
-from skewanova import assumption_checks
+from skewanova import assumptions
 from skewanova.inference import fold_statistics
 from skewanova.inference.diagnostics import CHECK_COLUMNS, additivity_test
 
@@ -17,7 +17,7 @@ def checked(values, **options):
     frame = (
         values if hasattr(values, "columns") else frame_of(values, n_positive=options.pop("n_positive", 50))
     )
-    found = assumption_checks(frame, **options)
+    found = assumptions(frame, **options)
     assert tuple(found.columns) == CHECK_COLUMNS
     assert found["check"].tolist() == CHECKS
     return found.set_index("check")
@@ -189,6 +189,6 @@ def test_additivity_where_nothing_varies():
 def test_errors():
     frame = frame_of(random_table(4, 3))
     with pytest.raises(ValueError, match="there and finite"):
-        assumption_checks(frame.iloc[1:])
+        assumptions(frame.iloc[1:])
     with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1, but got 2$"):
-        assumption_checks(frame, alpha=2)
+        assumptions(frame, alpha=2)

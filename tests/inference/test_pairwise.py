@@ -8,7 +8,7 @@ from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, reco
 from scipy import integrate, special, stats
 from statsmodels.stats.multitest import multipletests
 
-from skewanova import bayesian_comparisons, pairwise_comparisons, tukey_hsd, two_way_anova
+from skewanova import equivalence, posthoc, tukey_hsd, two_way_anova
 from skewanova.inference.catalogue import PAIRWISE_TESTS
 from skewanova.inference.fold_resampling import max_t_test
 from skewanova.inference.fold_statistics import pair_indices
@@ -26,7 +26,7 @@ def exact(message):
 def compared(frame, method, **options):
     if method == "dunnett":
         options.setdefault("control", frame["model"].iloc[0])
-    return pairwise_comparisons(frame, method=method, **options)
+    return posthoc(frame, method=method, **options)
 
 
 def in_order(name):
@@ -386,28 +386,28 @@ def test_dunnett_reaches_far_critical_values():
 def test_errors():
     frame = frame_of(random_table(5, 3))
     with pytest.raises(ValueError, match=r"^`method` must be one of paired_t_holm, .*; but got 'tukey'$"):
-        pairwise_comparisons(frame, method="tukey")
+        posthoc(frame, method="tukey")
     message = "`control` names the model that method='dunnett' compares with, and goes with it alone"
     for options in ({"method": "dunnett"}, {"method": "max_t", "control": "M0"}):
         with pytest.raises(ValueError, match=exact(message)):
-            pairwise_comparisons(frame, **options)
+            posthoc(frame, **options)
     with pytest.raises(ValueError, match=exact("`control` must be one of M0, M1, M2; but got 'M9'")):
-        pairwise_comparisons(frame, method="dunnett", control="M9", order=["M0", "M1", "M2"])
+        posthoc(frame, method="dunnett", control="M9", order=["M0", "M1", "M2"])
     for order in (["M0", "M1"], ["M0", "M1", "M1"], ["M0", "M1", "M2", "M3"]):
         message = f"`order` must name every model once, but got {order!r}"
         with pytest.raises(ValueError, match=exact(message)):
-            pairwise_comparisons(frame, order=order)
+            posthoc(frame, order=order)
     for alpha in (0, 1, 5):
         with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1"):
-            pairwise_comparisons(frame, alpha=alpha)
+            posthoc(frame, alpha=alpha)
     for ratio in (-0.25, np.nan):
-        for call in (pairwise_comparisons, bayesian_comparisons):
+        for call in (posthoc, equivalence):
             with pytest.raises(
                 ValueError, match=r"^`ratio` must be a number of test cases for each training case"
             ):
                 call(frame, ratio=ratio)
     with pytest.raises(ValueError, match="there and finite"):
-        pairwise_comparisons(frame.iloc[1:])
+        posthoc(frame.iloc[1:])
 
 
 # --- the Bayesian correlated t test -------------------------------------------------------------------------
@@ -417,7 +417,7 @@ def test_errors():
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
     frame, values = means_of("heteroscedastic"), table_of("heteroscedastic")
-    found = bayesian_comparisons(frame, rope=rope, ratio=ratio, order=in_order("heteroscedastic"))
+    found = equivalence(frame, rope=rope, ratio=ratio, order=in_order("heteroscedastic"))
     n = len(values)
     rho = ratio / (1 + ratio)
     for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
@@ -437,7 +437,7 @@ def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
 
 def test_bayesian_posterior_matches_the_one_sided_corrected_t():
     frame = means_of("balanced")
-    found = bayesian_comparisons(frame, rope=0, ratio=RATIO)
+    found = equivalence(frame, rope=0, ratio=RATIO)
     corrected = compared(frame, "corrected_t_holm", ratio=RATIO)
     np.testing.assert_allclose(found["p_b_ahead"], corrected["p_value"] / 2, rtol=1e-9)
     np.testing.assert_allclose(found["p_equal"], 0, atol=1e-12)
@@ -448,14 +448,14 @@ def test_bayesian_posterior_matches_the_one_sided_corrected_t():
 @pytest.mark.parametrize("offset", [0.0, 1e-16])
 def test_bayesian_identical_models_are_equal_for_sure(rope, offset):
     one = random_table(6, 1)
-    found = bayesian_comparisons(frame_of(np.hstack([one, one + offset])), rope=rope).iloc[0]
+    found = equivalence(frame_of(np.hstack([one, one + offset])), rope=rope).iloc[0]
     assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.05, (1, 0, 0)), (0.005, (0, 1, 0))])
 def test_bayesian_constant_differences_are_certain(gap, expected):
     one = random_table(6, 1)
-    found = bayesian_comparisons(frame_of(np.hstack([one, one + gap])), rope=0.01, order=["M1", "M0"]).iloc[0]
+    found = equivalence(frame_of(np.hstack([one, one + gap])), rope=0.01, order=["M1", "M0"]).iloc[0]
     assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == expected
 
 
@@ -464,4 +464,4 @@ def test_bayesian_rope_must_be_a_difference():
         limit = ", 1 or less" if rope == np.inf else ""
         message = f"`rope` must be a difference that would not matter, 0 or more{limit}, but got {rope:g}"
         with pytest.raises(ValueError, match=exact(message)):
-            bayesian_comparisons(frame_of(random_table(5, 3)), rope=rope)
+            equivalence(frame_of(random_table(5, 3)), rope=rope)

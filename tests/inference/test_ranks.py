@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova import pairwise_comparisons, rank_comparison
+from skewanova import posthoc, rank_comparison
 from skewanova.base.checks import InputError
 from skewanova.inference.ranks import RANK_COLUMNS
 
@@ -67,9 +67,9 @@ def test_ranks_are_counted_with_ties_shared(seed):
 @pytest.mark.parametrize("test", ["nemenyi", "paired_t_holm"])
 def test_cliques_are_the_largest_groups_alike(seed, test):
     frame = long(table(12, 6, seed, step=0.6))
-    posthoc = pairwise_comparisons(frame, method=test)
-    found = rank_comparison(frame, posthoc, test=test)
-    rejected = posthoc[posthoc["reject"]]
+    pairs = posthoc(frame, method=test)
+    found = rank_comparison(frame, pairs, test=test)
+    rejected = pairs[pairs["reject"]]
     different = {frozenset(pair) for pair in zip(rejected["model_a"], rejected["model_b"], strict=True)}
     assert different  # else the comparison says nothing
     assert {frozenset(clique) for clique in found.cliques} == slow_cliques("ABCDEF", different)
@@ -106,22 +106,22 @@ def test_nemenyi_tells_apart_exactly_what_lies_beyond_the_critical_difference():
 
 def test_other_families_have_no_critical_difference():
     frame = long(table(6, 3, 0))
-    posthoc = pairwise_comparisons(frame, method="max_t")
-    found = rank_comparison(frame, posthoc, test="max_t")
+    pairs = posthoc(frame, method="max_t")
+    found = rank_comparison(frame, pairs, test="max_t")
     assert np.isnan(found.critical_difference)
     assert found.test == "max_t"
 
 
 def test_what_cannot_be_grouped_is_refused():
     frame = long(table(6, 3, 0))
-    posthoc = pairwise_comparisons(frame, method="nemenyi")
-    dunnett = pairwise_comparisons(frame, method="dunnett", control="A")
+    pairs = posthoc(frame, method="nemenyi")
+    dunnett = posthoc(frame, method="dunnett", control="A")
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"posthoc": posthoc, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
+        ({"posthoc": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"posthoc": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
-        ({"posthoc": posthoc.drop(columns="reject")}, "`posthoc` must have the column reject"),
-        ({"posthoc": posthoc.replace("A", "Z")}, "`posthoc` must name models of the first frame"),
+        ({"posthoc": pairs.drop(columns="reject")}, "`posthoc` must have the column reject"),
+        ({"posthoc": pairs.replace("A", "Z")}, "`posthoc` must name models of the first frame"),
         ({"alpha": 0.0}, "`alpha` must"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):

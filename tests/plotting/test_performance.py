@@ -65,13 +65,11 @@ def one_fold(model, fold, roc):
     rates = {"tpr": tpr, "fpr": fpr, "precision": precision_at(tpr, fpr, PRIORS)}
     accuracy = PRIORS * tpr + (1 - PRIORS) * (1 - fpr)
     return {
-        "roc_points": pd.DataFrame({**key, "fpr": GRID, "tpr": np.interp(GRID, roc.fpr, roc.tpr)}),
-        "precision_recall_points": pd.concat([pd.DataFrame(curve) for curve in curves]),
+        "roc": pd.DataFrame({**key, "fpr": GRID, "tpr": np.interp(GRID, roc.fpr, roc.tpr)}),
+        "precision_recall": pd.concat([pd.DataFrame(curve) for curve in curves]),
         "auprec_by_prior": pd.DataFrame({**key, "prior": PRIORS, "auprec": auprec(roc, PRIORS)}),
         "iauprec": pd.DataFrame({**key, "iauprec": iauprec(roc, (0.05, 0.2))}, index=[0]),
-        "operating_points": pd.DataFrame(
-            {**key, "prior": PRIORS, "skew": 1 / PRIORS - 1, **rates, "accuracy": accuracy}
-        ),
+        "skew": pd.DataFrame({**key, "prior": PRIORS, "skew": 1 / PRIORS - 1, **rates, "accuracy": accuracy}),
     }
 
 
@@ -108,7 +106,7 @@ def make_result(names=NAMES, folds=4):
             "group": ["a", *["ab"] * (len(names) - 1)],
         }
     )
-    frames["surface_points"] = pd.concat(
+    frames["surface"] = pd.concat(
         [
             pd.DataFrame(
                 {
@@ -142,13 +140,13 @@ def result():
 
 
 PLOTS = {
-    sp.plot_roc: "roc_points",
-    sp.plot_precision_recall: "precision_recall_points",
+    sp.plot_roc: "roc",
+    sp.plot_precision_recall: "precision_recall",
     sp.plot_auprec: "auprec_by_prior",
     sp.plot_iauprec: "iauprec",
-    sp.plot_surface: "surface_points",
-    sp.plot_skew: "operating_points",
-    sp.plot_differences: "posthoc",
+    sp.plot_surface: "surface",
+    sp.plot_skew: "skew",
+    sp.plot_posthoc: "posthoc",
     sp.plot_regions: "auprec_by_prior",
 }
 
@@ -212,7 +210,7 @@ def test_frame_and_result_draw_the_same_lines(plot, result):
 
 @pytest.mark.parametrize("plot", PLOTS)
 def test_missing_columns_name_the_function_and_the_columns(plot, result):
-    last = {sp.plot_differences: "reject", sp.plot_iauprec: "iauprec"}.get(plot, "model")
+    last = {sp.plot_posthoc: "reject", sp.plot_iauprec: "iauprec"}.get(plot, "model")
     frame = getattr(result, PLOTS[plot]).drop(columns=last)
     with pytest.raises(
         InputError, match=rf"`{plot.__name__}` draws the columns .* the frame lacks {last}; give it"
@@ -242,7 +240,7 @@ def test_results_that_only_make_frames_are_accepted(result):
             return result.posthoc
 
     for source in (Posthoc(), SimpleNamespace(posthoc=Posthoc())):
-        assert len(sp.plot_differences(source, ax=Figure().subplots()).get_yticks()) == 2
+        assert len(sp.plot_posthoc(source, ax=Figure().subplots()).get_yticks()) == 2
 
 
 @pytest.mark.parametrize("plot", [*PLOTS, lambda r, ax=None: sp.plot_surface(r, kind="3d", ax=ax)])
@@ -352,7 +350,7 @@ def test_ticks_thin_out_with_the_room_there_is():
 def test_roc_lines_are_means_over_folds(result):
     ax = sp.plot_roc(result)
     for model, line in zip(NAMES, ax.lines, strict=False):
-        assert_line(line, mean_of(result.roc_points, model, "fpr", "tpr"))
+        assert_line(line, mean_of(result.roc, model, "fpr", "tpr"))
     assert len(ax.lines) == 4  # three models and the diagonal
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("False positive rate", "True positive rate")
     assert ax.get_aspect() == 1
@@ -362,9 +360,9 @@ def test_band_is_the_standard_deviation_over_folds(result):
     ax = sp.plot_roc(result)
     assert len(bands(ax)) == 3
     assert legend_texts(ax)[-1] == "band: ±1 standard deviation\nover folds"
-    spread = result.roc_points.groupby(["model", "fpr"])["tpr"].std()["C"]
+    spread = result.roc.groupby(["model", "fpr"])["tpr"].std()["C"]
     low, high = bands(ax)[0].get_datalim(ax.transData).y0, bands(ax)[0].get_datalim(ax.transData).y1
-    mean = mean_of(result.roc_points, "C", "fpr", "tpr")
+    mean = mean_of(result.roc, "C", "fpr", "tpr")
     assert low == pytest.approx((mean - spread).min())
     assert high == pytest.approx((mean + spread).max())
 
@@ -414,7 +412,7 @@ def test_unknown_bands_are_refused(plot, errorbar, result):
 def test_precision_recall_draws_one_line_a_model_and_prior(result):
     ax = sp.plot_precision_recall(result)
     assert len(ax.lines) == 6
-    frame = result.precision_recall_points
+    frame = result.precision_recall
     for line, (model, prior) in zip(ax.lines, [(m, p) for m in NAMES for p in (0.5, 0.1)], strict=True):
         assert_line(line, mean_of(frame[frame["prior"] == prior], model, "recall", "precision"))
         assert line.get_linestyle() == {0.5: "-", 0.1: "--"}[prior]
@@ -424,7 +422,7 @@ def test_precision_recall_draws_one_line_a_model_and_prior(result):
 
 def test_precision_recall_at_one_prior(result):
     ax = sp.plot_precision_recall(result, prior=0.1)
-    frame = result.precision_recall_points
+    frame = result.precision_recall
     assert_line(ax.lines[0], mean_of(frame[frame["prior"] == 0.1], "C", "recall", "precision"))
     assert len(ax.lines) == 3
     assert ax.get_title(loc="left") == "Precision-recall curves at prior 0.1"
@@ -483,7 +481,7 @@ def test_skew_draws_accuracy_solid_and_precision_dashed(result):
     ax = sp.plot_skew(result)
     pairs = [(model, measure) for model in NAMES for measure in ("accuracy", "precision")]
     for line, (model, measure) in zip(ax.lines, pairs, strict=True):
-        assert_line(line, mean_of(result.operating_points, model, "skew", measure))
+        assert_line(line, mean_of(result.skew, model, "skew", measure))
         assert line.get_linestyle() == {"accuracy": "-", "precision": "--"}[measure]
     assert ax.get_xscale() == "log"
     assert legend_texts(ax)[3:5] == ["accuracy", "precision"]
@@ -562,7 +560,7 @@ def test_contours_span_the_grid(result):
 
 
 def test_contours_stay_filled_where_rounding_exceeds_one(result):
-    over = result.surface_points.assign(precision=1 + 1e-12)
+    over = result.surface.assign(precision=1 + 1e-12)
     ax = sp.plot_surface(over)
     assert sum(len(path.vertices) for path in ax.collections[0].get_paths()) > 0
 
@@ -602,16 +600,16 @@ def test_surface_options_are_checked(result, options, message):
 
 def test_surface_must_be_a_grid(result):
     with pytest.raises(InputError, match="one row a prior and recall, but repeats some for 'C'"):
-        sp.plot_surface(pd.concat([result.surface_points, result.surface_points]))
+        sp.plot_surface(pd.concat([result.surface, result.surface]))
     with pytest.raises(InputError, match="2 priors and 2 recalls or more, but has 1 and 9"):
-        sp.plot_surface(result.surface_points[result.surface_points["prior"] == PRIORS[0]])
+        sp.plot_surface(result.surface[result.surface["prior"] == PRIORS[0]])
 
 
 # ---------------------------------------------------------------- differences
 
 
 def test_differences_are_a_forest(result):
-    ax = sp.plot_differences(result)
+    ax = sp.plot_posthoc(result)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["C − A", "C − B"]  # noqa: RUF001
     assert ax.get_xlabel() == "Difference in IAUPREC (first minus second)"
     assert ax.get_title(loc="left") == "Pairwise differences\nTukey HSD, 2-way mean square"
@@ -637,7 +635,7 @@ def test_differences_choose_iauprec_first_then_test_and_prior():
     )
 
     def drawn(**options):
-        ax = sp.plot_differences(frame, **options)
+        ax = sp.plot_posthoc(frame, **options)
         return [float(x) for line in ax.lines[1:] for x in line.get_xdata()], ax.get_xlabel()
 
     assert drawn() == ([0.1], "Difference in IAUPREC (first minus second)")
@@ -651,7 +649,7 @@ def test_differences_choose_iauprec_first_then_test_and_prior():
 
 def test_differences_may_lack_intervals_and_decisions(result):
     frame = result.posthoc.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan)
-    ax = sp.plot_differences(frame)
+    ax = sp.plot_posthoc(frame)
     ax.figure.canvas.draw()
     assert len(ax.collections) == 0
     assert legend_texts(ax) == ["differs", "no significant\ndifference"]
@@ -667,7 +665,7 @@ def test_differences_may_lack_intervals_and_decisions(result):
 )
 def test_differences_options_are_checked(result, options, message):
     with pytest.raises(InputError, match=message):
-        sp.plot_differences(result, **options)
+        sp.plot_posthoc(result, **options)
 
 
 # ---------------------------------------------------------------- regions
@@ -747,7 +745,7 @@ def decided(result):
     crossings = pd.DataFrame([change | flags, change | flags | {"lead": False, "prior": 0.2}])
     band = {"estimate": 0.0, "conf_low": -0.1, "conf_high": 0.1, "reject": False}
     curves = pd.DataFrame({"model_a": "C", "model_b": "A", "prior": PRIORS, **band})
-    added = {"support": support, "auprec_bands": bands, "crossings": crossings, "differences": curves}
+    added = {"support": support, "auprec_bands": bands, "crossings": crossings, "difference_curves": curves}
     return SimpleNamespace(**{**vars(result), **added})
 
 

@@ -46,7 +46,7 @@ def regrets(names=NAMES, priors=FINE):
     return pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)
 
 
-PLOTS = {plot_interaction: ("auprec_intervals", intervals), plot_regret: ("regret_by_prior", regrets)}
+PLOTS = {plot_interaction: ("auprec_intervals", intervals), plot_regret: ("regret", regrets)}
 
 
 @pytest.mark.parametrize("plot", PLOTS)
@@ -143,7 +143,7 @@ def test_regret_lines_are_the_frame():
 
 @pytest.mark.parametrize("given", [False, True])
 def test_deployment_prior_is_shaded(given):
-    result = SimpleNamespace(regret_by_prior=regrets(), settings={"deployment_limits": (0.05, 0.2)})
+    result = SimpleNamespace(regret=regrets(), settings={"deployment_limits": (0.05, 0.2)})
     ax = plot_regret(result, deployment_prior=(0.1, 0.3)) if given else plot_regret(result)
     (shade,) = ax.patches
     box = shade.get_path().get_extents(shade.get_transform() - ax.transData)

@@ -75,7 +75,7 @@ def test_every_name_is_what_its_module_defines(package, module, alias):
 def test_what_the_design_promises_is_there():
     promised = (
         "roc_curve auprec iauprec auprec_score iauprec_score precision_recall_curve read_scores evaluate "
-        "compare plot_auprec plot_iauprec plot_precision_recall plot_surface plot_differences plot_regions "
+        "compare plot_auprec plot_iauprec plot_precision_recall plot_surface plot_posthoc plot_regions "
         "load_satellite_scores UniformPrior UniformSkew BetaPrior DiscretePrior"
     )
     assert set(promised.split()) <= set(sa.__all__)

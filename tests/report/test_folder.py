@@ -52,9 +52,9 @@ class Like:
 
 def at_one_prior(result):
     """The same result as if there had been one prior."""
-    alone = {name: getattr(result, name) for name in ("auprec", "auprec_by_prior", "precision_recall_points")}
+    alone = {name: getattr(result, name) for name in ("auprec", "auprec_by_prior", "precision_recall")}
     alone = {name: frame[frame["prior"] == frame["prior"].iloc[0]] for name, frame in alone.items()}
-    return Like(result, **alone, prior_posthoc=result.prior_posthoc.iloc[:0])
+    return Like(result, **alone, prior_pairs=result.prior_pairs.iloc[:0])
 
 
 @pytest.fixture(scope="module")
@@ -140,12 +140,10 @@ def test_folder_holds_every_file_and_nothing_else(folder):
     assert all(content is None or len(content) > 50 for content in tree(folder).values())
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute"), {**report_folder.CSV_FILES, **report_folder.CURVE_FILES}.items()
-)
-def test_csv_gives_back_the_frame_exactly(folder, hostile, name, attribute):
-    frame = getattr(hostile, attribute)
-    with (folder / name).open(encoding="utf-8", newline="") as file:
+@pytest.mark.parametrize("name", [*report_folder.FRAMES, *report_folder.POINTS])
+def test_csv_gives_back_the_frame_exactly(folder, hostile, name):
+    frame = getattr(hostile, name)
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == list(frame)
     assert len(rows) == len(frame)
@@ -164,8 +162,8 @@ def test_pandas_reads_names_with_line_breaks(folder, hostile):
 
 
 def test_empty_frame_is_a_file_with_a_header(undrawn, plain, tmp_path):
-    text = (write_folder(at_one_prior(plain), tmp_path / "out") / "prior_differences.csv").read_text()
-    assert text == ",".join(plain.prior_posthoc) + "\n"
+    text = (write_folder(at_one_prior(plain), tmp_path / "out") / "prior_pairs.csv").read_text()
+    assert text == ",".join(plain.prior_pairs) + "\n"
 
 
 def test_provenance_tells_versions_settings_and_input(folder, hostile):
@@ -436,7 +434,7 @@ def test_every_table_and_figure_names_its_file(document):
     outline = Outline(document)
     assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
     assert all(named)
-    known = {*report_folder.CSV_FILES, *report_folder.CURVE_FILES, "references.bib"}
+    known = {*report_folder.CSV_FILES, "references.bib"}
     assert {name for names in named for name in names} == known
 
 
@@ -558,14 +556,14 @@ def test_deployment_limits_shade_the_range(plain):
 
 def test_many_models_stay_readable():
     result = simulated([f"model {k}" for k in range(12)], n_folds=2)
-    pairs = report_figures._DRAW["differences"](result)
+    pairs = report_figures._DRAW["posthoc"](result)
     assert len(pairs.axes[0].get_yticks()) == report_figures.MOST_PAIRS
     surfaces = report_figures._DRAW["surface"](result)
     assert sum("model" in ax.get_title(loc="left") for ax in surfaces.axes) == report_figures.MOST_PANELS
     curves = report_figures._DRAW["precision_recall"](result)
     assert len(curves.axes) == 2  # one a prior
-    captions = report_document._pictures(result, {"differences": b"<svg/>", "surface": b"<svg/>"})
-    assert captions["differences"].caption.endswith("The first 60 pairs.")
+    captions = report_document._pictures(result, {"posthoc": b"<svg/>", "surface": b"<svg/>"})
+    assert captions["posthoc"].caption.endswith("The first 60 pairs.")
     assert captions["surface"].caption.endswith("The first 6.")
 
 

@@ -302,7 +302,7 @@ def test_practical_equality():
     frame = pd.DataFrame([("A", "B", 0.915, 0.08, 0.005, 0.01)], columns=[
         "model_a", "model_b", "p_a_ahead", "p_equal", "p_b_ahead", "rope"
     ])  # fmt: skip
-    found = report_tables.practical_table(frame)
+    found = report_tables.equivalence_table(frame)
     assert found.rows == (("A - B", "0.92", "0.08", "0.01"),)
     assert "differs by less than 0.01" in found.caption
 
@@ -311,7 +311,7 @@ def test_checks():
     frame = pd.DataFrame([("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")], columns=[
         "check", "statistic", "p_value", "advice"
     ])  # fmt: skip
-    assert report_tables.checks_table(frame).rows == (
+    assert report_tables.assumptions_table(frame).rows == (
         ("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look"),
     )  # fmt: skip
 

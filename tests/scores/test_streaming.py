@@ -24,8 +24,8 @@ from skewanova.scores.pairing import check_paired, complete_table, describe_tabl
 from skewanova.scores.reading import open_scores, stream_scores
 
 FRAMES = (
-    "auprec iauprec anova posthoc prior_posthoc ranking regions differences practical checks roc_points "
-    "precision_recall_points auprec_by_prior surface_points operating_points"
+    "auprec iauprec anova posthoc prior_pairs ranking regions difference_curves equivalence assumptions roc "
+    "precision_recall auprec_by_prior surface skew"
 )
 
 
@@ -203,7 +203,7 @@ def test_comparing_gives_equal_frames(tmp_path, write):
     read, streamed = (sa.compare(source, **options) for source in (sa.read_scores(path), stream_scores(path)))
     for name in FRAMES.split():
         pd.testing.assert_frame_equal(getattr(streamed, name), getattr(read, name), check_exact=True)
-    assert (streamed.resampling, streamed.warnings) == (read.resampling, read.warnings)
+    assert (streamed.design, streamed.warnings) == (read.design, read.warnings)
     assert (streamed.sha256, streamed.source) == (read.sha256, path)
     assert streamed.summary() == read.summary()
 
@@ -235,7 +235,7 @@ def test_missing_cells(tmp_path):
     assert_alike(dropped, expected)
     first, second = (sa.compare(scores, missing="drop_fold", priors=(0.5,)) for scores in (streamed, read))
     pd.testing.assert_frame_equal(first.anova, second.anova, check_exact=True)
-    assert first.resampling == second.resampling
+    assert first.design == second.design
 
 
 @pytest.mark.parametrize("kind", ["kfold", "repeated_kfold", "same"])
