@@ -21,7 +21,7 @@ from scipy import sparse
 
 from skewanova.base.checks import Bools, InputError, Where
 from skewanova.scores.parquet import plain, value_type
-from skewanova.scores.table import SHOWN, WHOLE, refuse_empty
+from skewanova.scores.table import SHOWN, WHOLE, Label, refuse_empty
 
 
 def write_scattered(
@@ -82,10 +82,16 @@ class CaseReader:
         Whether all cases that are text read as whole numbers.
     where : callable
         Says where a row is.
+
+    Attributes
+    ----------
+    named_whole : bool
+        Whether all cases taken so far, numbers or text, are named as whole numbers.
     """
 
     def __init__(self, *, whole: bool, where: Where) -> None:
         self.whole = whole
+        self.named_whole = True
         self._where = where
         self.n_empty = 0
         self.first = 0
@@ -95,7 +101,9 @@ class CaseReader:
         values = plain(column)
         if is_number(values.type):
             self._count(_missing(values), start)
+            self.named_whole = self.named_whole and _all_whole_numbers(values)
             return _number_keys(values)
+        self.named_whole = self.whole
         text = as_text(values)
         self._count(_blank(text), start)
         return _whole_keys(text) if self.whole else _hashed(text)
@@ -118,13 +126,10 @@ def all_whole(kind: Any, batches: Iterable[Any]) -> bool:
     return all(_reads_whole(as_text(plain(batch.column(0)))) for batch in batches)
 
 
-def name_of(column: Any, row: int, *, whole: bool) -> str | int:
-    """A case as a score table names it."""
-    values = plain(column.slice(row, 1))
-    text = str(as_text(values)[0].as_py())
-    if whole or (is_number(values.type) and WHOLE.fullmatch(text)):
-        return int(text.removesuffix(".0"))
-    return text
+def names_of(column: Any, rows: NDArray[np.int64], *, whole: bool) -> list[Label]:
+    """Cases of some rows as a score table names them."""
+    texts = as_text(plain(column.take(pa.array(rows)))).to_pylist()
+    return [int(text.removesuffix(".0")) if whole else text for text in texts]
 
 
 def as_text(values: Any) -> Any:
@@ -138,6 +143,14 @@ def as_text(values: Any) -> Any:
 def is_number(kind: Any) -> bool:
     """Whether a column of this type holds numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _all_whole_numbers(values: Any) -> bool:
+    """Whether all numbers of a column are spelled as whole numbers of at most 18 digits."""
+    number = values.drop_null().to_numpy(zero_copy_only=False)
+    if number.dtype.kind == "f":  # from 1e16 on their spelling has an exponent
+        return bool(np.all((np.abs(number) < 1e16) & (number == np.floor(number))))
+    return number.dtype.kind != "b" and bool(np.all((number < 10**18) & (number > -(10**18))))
 
 
 def _missing(values: Any) -> NDArray[np.bool_]:
@@ -174,6 +187,10 @@ def _hashed(text: Any) -> Keys:
     return np.asarray(pd.util.hash_array(names, categorize=False).view(np.int64))
 
 
+#: Of so many offending cases at most the first are told; of more, the first of some.
+KEPT = 100_000
+
+
 #: About how many rows are looked at together.
 BUCKET_ROWS = 1 << 20
 
@@ -199,8 +216,8 @@ class CaseFacts:
         Rows that repeat a (model, fold, case), and cases that have both labels.
     unpaired : ndarray of shape (n_folds,)
         Number of cases in each fold that lack a model.
-    repeated_keys, mixed_keys, unpaired_keys : list
-        The first of them: (cell, key), key, (fold, key).
+    repeated_keys, mixed_keys, unpaired_keys
+        As many of them as are kept: (cell, key), key, keys by fold.
     """
 
     shared: NDArray[np.int64]
@@ -210,7 +227,7 @@ class CaseFacts:
     mixed: int = 0
     repeated_keys: list[tuple[int, int]] = field(default_factory=list)
     mixed_keys: list[int] = field(default_factory=list)
-    unpaired_keys: list[tuple[int, int]] = field(default_factory=list)
+    unpaired_keys: dict[int, list[int]] = field(default_factory=dict)
 
 
 class CaseStore:
@@ -241,10 +258,8 @@ class CaseStore:
         ordered = np.sort(key)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         self.facts.repeated += len(repeated)
-        room = SHOWN - len(self.facts.repeated_keys)
-        self.facts.repeated_keys += [(cell, int(k)) for k in dict.fromkeys(repeated[: 2 * room].tolist())][
-            :room
-        ]
+        room = KEPT - len(self.facts.repeated_keys)
+        self.facts.repeated_keys += [(cell, k) for k in np.unique(repeated)[:room].tolist()]
         bucket = self._bucket(key)
         count = np.bincount(bucket, minlength=1 << self._bits)
         self._offsets[cell] = self._starts[cell] + np.concatenate(([0], np.cumsum(count)))
@@ -284,8 +299,10 @@ class CaseStore:
         of_case = np.bincount(case, weights=positive, minlength=len(keys))
         mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
         facts.mixed += len(mixed)
-        facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:SHOWN]].tolist()])[:SHOWN]
+        facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:KEPT]].tolist()])[:KEPT]
         odd = np.flatnonzero(seen != self._n_models[fold_of])
         facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
-        found = zip(fold_of[odd].tolist(), keys[case_of[odd]].tolist(), strict=True)
-        facts.unpaired_keys = sorted([*facts.unpaired_keys, *found])[:SHOWN]
+        room = max(SHOWN, KEPT // n_folds)
+        for at in np.unique(fold_of[odd]).tolist():
+            found = keys[case_of[odd[fold_of[odd] == at]]][:room]
+            facts.unpaired_keys[at] = sorted([*facts.unpaired_keys.get(at, ()), *found.tolist()])[:room]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,13 @@ from skewanova.scores.streamed_cases import (
     CaseReader,
     CaseStore,
     all_whole,
-    name_of,
+    names_of,
     read_records,
     temporary_file,
     write_scattered,
 )
 from skewanova.scores.table import (
+    SHOWN,
     CaseSummary,
     Label,
     Levels,
@@ -449,45 +451,52 @@ class _Stream:
             refuse_repeated(facts.repeated, self._shown(layout, facts, cases))
         if facts.mixed:
             named = self._named(cases, facts.mixed_keys)
-            refuse_mixed(facts.mixed, [named[key] for key in facts.mixed_keys])
-        named = self._named(cases, [key for _, key in facts.unpaired_keys])
-        examples = tuple((named[key], layout.folds[fold]) for fold, key in facts.unpaired_keys)
+            refuse_mixed(facts.mixed, [*named.values()][:SHOWN])
+        named = self._named(cases, [key for keys in facts.unpaired_keys.values() for key in keys])
+        order = {key: position for position, key in enumerate(named)}
+        examples = tuple(
+            (named[key], layout.folds[fold])
+            for fold in sorted(facts.unpaired_keys)
+            for key in sorted(facts.unpaired_keys[fold], key=order.__getitem__)[:SHOWN]
+        )
         return CaseSummary(facts.shared, facts.n_cases, facts.unpaired, examples)
 
     def _shown(self, layout: Layout, facts: CaseFacts, cases: CaseReader) -> str:
-        """Where some of the rows stand that repeat an earlier one."""
-        wanted, told = set(facts.repeated_keys), []
+        """Where the first rows stand that repeat an earlier one."""
+        wanted = set(facts.repeated_keys)
         keys, start = np.array([key for _, key in wanted]), 0
+        told: list[str] = []
         met: set[tuple[int, int]] = set()
         for batch in self._batches("cases again", ["model", "fold", "case"]):
             key = cases.take(batch.column(2), start)
-            rows = np.flatnonzero(np.isin(key, keys))
             cell = layout.cells(batch.column(0), batch.column(1))
-            for row in rows.tolist():
+            for row in np.flatnonzero(np.isin(key, keys)).tolist():
                 pair = int(cell[row]), int(key[row])
-                if pair in wanted and pair in met:
-                    name = name_of(batch.column(2), row, whole=cases.whole)
+                if pair in met:
+                    name = names_of(batch.column(2), np.array([row]), whole=cases.named_whole)[0]
                     model, fold = _labels(layout, pair[0])
                     told.append(f"({model!r}, {fold!r}, {name!r}) at {self.source.where(start + row)}")
-                    wanted.discard(pair)
-                met.add(pair)
+                if len(told) == SHOWN:
+                    return ", ".join(told)
+                met |= {pair} & wanted
             start += len(batch)
         return ", ".join(told)
 
     def _named(self, cases: CaseReader, keys: Sequence[int]) -> dict[int, Label]:
-        """How the table spells the cases of some keys."""
+        """How a score table names the cases of some keys, in its order: by number, else as they appear."""
         found: dict[int, Label] = {}
-        if not keys:
-            return found
-        for batch in self._batches("cases again", ["case"]):
+        missing = np.unique(np.array(keys, dtype=np.int64))
+        for batch in self._batches("cases again", ["case"]) if len(missing) else ():
             column = batch.column(0)
             key = cases.take(column, 0)
-            rows = np.flatnonzero(np.isin(key, np.array(keys)))
-            for row in rows.tolist():
-                found.setdefault(int(key[row]), name_of(column, row, whole=cases.whole))
-            if len(found) == len(set(keys)):
+            _, first = np.unique(key, return_index=True)
+            rows = np.sort(first[np.isin(key[first], missing)])
+            names = names_of(column, rows, whole=cases.named_whole)
+            found |= zip(key[rows].tolist(), names, strict=True)
+            missing = np.setdiff1d(missing, key[rows])
+            if not len(missing):
                 break
-        return found
+        return dict(sorted(found.items(), key=itemgetter(1))) if cases.named_whole else found
 
 
 def _labels(layout: Layout, cell: int) -> tuple[str, Label]:

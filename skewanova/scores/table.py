@@ -310,7 +310,7 @@ class CaseSummary:
     unpaired : ndarray of shape (n_folds,)
         Number of cases in each fold that lack a model that has the fold.
     examples : tuple of (case, fold)
-        The first few of these.
+        The first few of these in every fold.
     """
 
     shared: NDArray[np.int64]
@@ -377,8 +377,9 @@ class StreamedScores:
         )
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """How many (fold, case) pairs lack a model that has the fold, and some of them as (case, fold)."""
-        return (0, ()) if self.cases is None else (int(self.cases.unpaired.sum()), self.cases.examples)
+        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
+        cases = self.cases
+        return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:SHOWN])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
         """Number of cases that two folds share, and of all cases, those of dropped folds included."""

@@ -304,6 +304,17 @@ def two_labels(frame):
     return frame.assign(y_true=frame["y_true"].where(~odd, 1 - frame["y_true"]))
 
 
+def two_labels_often(frame):
+    """Every third case is positive in the second model only."""
+    odd = (frame["model"] == "m2") & (frame["case"] % 3 == 0)
+    return frame.assign(y_true=frame["y_true"].where(~odd, 1 - frame["y_true"]))
+
+
+def repeated_often(frame):
+    """Many rows stand there two and three times."""
+    return pd.concat([frame, frame.iloc[::9], frame.iloc[::18]], ignore_index=True)
+
+
 BROKEN = {
     "empty": lambda f: f[:0],
     "model": lambda f: f.assign(model=f["model"].where(~f.index.isin([5, 9]), None)),
@@ -343,6 +354,56 @@ def test_repeated_cases_are_named_with_their_rows(tmp_path, form):
         sa.read_scores(path)
     with pytest.raises(InputError, match="^" + re.escape(str(read.value)) + "$"):
         stream_scores(path)
+
+
+SPELLINGS = {
+    "whole": lambda c: c,
+    "text": lambda c: "c" + c.astype(str),
+    "whole as text": lambda c: c.astype(str),
+    "whole and not": lambda c: c.astype(str).replace("3", "three"),
+    "whole as floats": lambda c: c - 40.0,
+    "fractions": lambda c: c / 4 - 10,
+    "short fractions": lambda c: (c / 10).astype("float32"),
+    "more than 18 digits": lambda c: c + (10**18 - 50),
+    "huge floats": lambda c: c * 1e15,
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("rows", [[3, 4, 250], [*range(0, 480, 7)]], ids=["few", "many"])
+@pytest.mark.usefixtures("batch_rows")
+def test_the_same_unpaired_cases_first(tmp_path, spelling, rows):
+    frame = table()
+    frame.loc[rows, "case"] += 1000
+    path = one_file(tmp_path, mixed(frame.assign(case=SPELLINGS[spelling](frame["case"]))))
+    read, streamed = sa.read_scores(path), stream_scores(path)
+    assert streamed.unpaired() == read.unpaired()
+    assert read.unpaired()[0] == 2 * len(rows)
+    for folds in ([1, 2], [4]):
+        assert streamed.only_folds(folds).unpaired() == read.only_folds(folds).unpaired()
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("broken", [two_labels_often, repeated_often])
+@pytest.mark.usefixtures("batch_rows")
+def test_the_same_offending_cases_first(tmp_path, spelling, broken):
+    frame = broken(table())
+    path = one_file(tmp_path, mixed(frame.assign(case=SPELLINGS[spelling](frame["case"]))))
+    with pytest.raises(InputError, match=r"cases have both|rows repeat one") as read:
+        sa.read_scores(path)
+    with pytest.raises(InputError, match=f"^{re.escape(str(read.value))}$"):
+        stream_scores(path)
+
+
+def test_of_very_many_unpaired_cases_some_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_cases, "KEPT", 1)
+    frame = table()
+    frame.loc[frame["model"] == "m2", "case"] += 1000
+    path = one_file(tmp_path, mixed(frame.assign(case="c" + frame["case"].astype(str))))
+    read, streamed = sa.read_scores(path).unpaired(), stream_scores(path).unpaired()
+    assert streamed[0] == read[0]
+    assert len(set(streamed[1])) == len(read[1])
+    assert {fold for _, fold in streamed[1]} == {1}
 
 
 @pytest.mark.usefixtures("batch_rows")
