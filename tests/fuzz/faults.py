@@ -148,6 +148,7 @@ _ALL = (
         ),
         ends_tidily,
         0,
+        repeatable=False,
     ),
 )
 GENERATORS: tuple[Generator, ...] = _ALL if os.name == "posix" else ()

@@ -68,6 +68,8 @@ def told(generator: search.Generator, error: Exception, corpus: Path) -> int:
         click.echo(f"\n{generator.name}: again {search.place_of(generator, trial.case, corpus)}")
         return trial.tried
     click.echo(f"\n{generator.name}: {type(error).__name__}: {error}")
+    for cause in error.exceptions if isinstance(error, ExceptionGroup) else ():  # it held when tried again
+        click.echo(f"{type(cause).__name__}: {cause}")
     for note in getattr(error, "__notes__", ()):
         click.echo(note)
     if trial is not None:

@@ -20,12 +20,16 @@ CORPUS = Path(__file__).with_name("corpus")
 
 @dataclass(frozen=True)
 class Generator:
-    """Cases of one kind, the rule for each, and how many the ordinary tests try (0: only `make fuzz`)."""
+    """Cases of one kind, the rule for each, and how many the ordinary tests try (0: only `make fuzz`).
+
+    What depends on the moment is not `repeatable`: a case that breaks the rule is told as it is.
+    """
 
     name: str
     cases: SearchStrategy[Any]
     rule: Callable[[Any], None]
     examples: int
+    repeatable: bool = True
 
     def check(self, case: Any) -> None:
         """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""
@@ -67,7 +71,7 @@ def search(generator: Generator, *, examples: int, seed: int | None = None) -> T
         database=None,
         deadline=None,
         report_multiple_bugs=False,
-        phases=[Phase.generate, Phase.shrink],
+        phases=[Phase.generate, *([Phase.shrink] if generator.repeatable else [])],
         suppress_health_check=list(HealthCheck),
     )(test)
     if seed is not None:

@@ -371,8 +371,9 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("rows", [[3, 4, 250], [*range(0, 480, 7)]], ids=["few", "many"])
-@pytest.mark.usefixtures("batch_rows")
-def test_the_same_unpaired_cases_first(tmp_path, spelling, rows):
+def test_the_same_unpaired_cases_first(tmp_path, monkeypatch, spelling, rows):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 50)
+    monkeypatch.setattr(streamed_cases, "BUCKET_ROWS", 50)
     frame = table()
     frame.loc[rows, "case"] += 1000
     path = one_file(tmp_path, mixed(frame.assign(case=SPELLINGS[spelling](frame["case"]))))
@@ -385,8 +386,9 @@ def test_the_same_unpaired_cases_first(tmp_path, spelling, rows):
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("broken", [two_labels_often, repeated_often])
-@pytest.mark.usefixtures("batch_rows")
-def test_the_same_offending_cases_first(tmp_path, spelling, broken):
+def test_the_same_offending_cases_first(tmp_path, monkeypatch, spelling, broken):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 50)
+    monkeypatch.setattr(streamed_cases, "BUCKET_ROWS", 50)
     frame = broken(table())
     path = one_file(tmp_path, mixed(frame.assign(case=SPELLINGS[spelling](frame["case"]))))
     with pytest.raises(InputError, match=r"cases have both|rows repeat one") as read:
