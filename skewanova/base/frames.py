@@ -50,7 +50,7 @@ def _values(column: pd.Series[Any]) -> Any:
 
 def distinct(values: Iterable[Any]) -> list[Any]:
     """Distinct values in order of first appearance."""
-    return list(dict.fromkeys(values))
+    return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
 def records(frame: pd.DataFrame) -> Iterator[Any]:

@@ -293,10 +293,7 @@ class _Pairs:
 
     def draw(self, df: int, generator: np.random.Generator) -> float:
         """The largest of one sample."""
-        n_axes = self.loading.shape[1]
-        mean = generator.standard_normal(n_axes)
-        root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
-        root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
+        mean, root = _gaussian_sample(self.loading.shape[1], df, generator)
         at, spread = mean @ self.loading, root.T @ self.loading
         square = (spread**2).sum(axis=1)
         below = np.matmul(spread.transpose(0, 2, 1), spread)
@@ -307,8 +304,21 @@ class _Pairs:
         above = at[:, :, None] - at[:, None, :]
         above *= above
         above /= below
-        close = (mean @ self.close) ** 2 / ((root.T @ self.close) ** 2).sum(axis=0)
+        close = _squared_t(self.close, mean, root)
         return float(max(above.max(), close.max(initial=0.0)))
+
+
+def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Mean of a Gaussian sample on so many axes, and a root of its sums of squares (Bartlett 1933)."""
+    mean = generator.standard_normal(n_axes)
+    root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
+    root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
+    return mean, root
+
+
+def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
+    """Squared t of columns in a sample of their axes, over the degrees of freedom."""
+    return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
 def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
@@ -329,12 +339,17 @@ def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -
     """Draws of the largest |t| over columns that are correlated as the residuals over folds are.
 
     Every draw is a Gaussian table with the residuals' correlation, studentized by its own deviations: one
-    common deviation, as in the multivariate t, would understate the largest of many.
+    common deviation, as in the multivariate t, would understate the largest of many. With many folds, axes
+    that the columns vary along stand for these.
     """
     n_folds = len(residual)
     if not residual.size:
         return np.zeros(n_draws)
     unit = residual / np.linalg.norm(residual, axis=0)
+    if n_draws * n_folds**2 * unit.shape[1] > MOST_DRAWN:
+        size, loading = _loadings(unit)
+        samples = (_gaussian_sample(size, n_folds - 1, generator) for _ in range(n_draws))
+        return np.sqrt([(n_folds - 1) * _squared_t(loading, *sample).max() for sample in samples])
     block = max(1, BLOCK_SIZE // (n_folds * unit.shape[1]))
     parts = []
     for start in range(0, n_draws, block):

@@ -40,7 +40,7 @@ from skewanova.plotting.looks import (
 
 def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tuple[Axes, list[Entry]]:
     """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
-    styles = line_looks(frame["model"].tolist())
+    styles = line_looks(distinct(frame["model"]))
     band = check_errorbar(errorbar, frame["fold"], len(styles))
     ax = new_axes(ax, (7.2, 4.4))
     for model, look in styles.items():

@@ -45,7 +45,7 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     'False positive rate'
     """
     frame = looks.find_frame(result, "roc", ["model", "fold", "fpr", "tpr"], "plot_roc")
-    styles = looks.line_looks(frame["model"].tolist())
+    styles = looks.line_looks(frames.distinct(frame["model"]))
     band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
     ax = looks.new_axes(ax, (7.6, 4.6))
     for model, look in styles.items():
@@ -100,7 +100,8 @@ def plot_precision_recall(
     frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
         frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
-    styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(frames.distinct(frame["prior"]))
+    styles = looks.line_looks(frames.distinct(frame["model"]))
+    dashes = looks.dash_of(frames.distinct(frame["prior"]))
     band = looks.check_errorbar(errorbar, frame["fold"], len(styles) * len(dashes))
     ax = looks.new_axes(ax, (7.2, 4.6))
     faint = looks.opacity(len(styles) * len(dashes))
@@ -202,7 +203,8 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     """
     columns = ["model", "fold", "skew", "accuracy", "precision"]
     frame = looks.find_frame(result, "skew", columns, "plot_skew")
-    styles, dashes = looks.line_looks(frame["model"].tolist()), looks.dash_of(("accuracy", "precision"))
+    styles = looks.line_looks(frames.distinct(frame["model"]))
+    dashes = looks.dash_of(("accuracy", "precision"))
     band = looks.check_errorbar(errorbar, frame["fold"], 2 * len(styles))
     ax = looks.new_axes(ax, (7.2, 4.4))
     for model, look in styles.items():

@@ -95,7 +95,14 @@ def find_frame(source: object, attribute: str, columns: Sequence[str], caller: s
     if frame.empty:
         raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
     names = [column for column in ("model", "model_a", "model_b") if column in columns]
-    return frame.assign(**{name: [str(value) for value in frame[name]] for name in names})
+    return frame.assign(**{name: _as_text(frame[name]) for name in names})
+
+
+def _as_text(names: pd.Series[Any]) -> pd.Categorical:
+    """Names as text, each turned once: there are many rows of few names."""
+    codes, known = pd.factorize(names, use_na_sentinel=False)
+    place, texts = pd.factorize(np.array([str(name) for name in known], dtype=object))
+    return pd.Categorical.from_codes(place[codes], categories=texts)
 
 
 def _as_frame(value: object) -> pd.DataFrame | None:
@@ -144,9 +151,9 @@ def choose(wanted: str | None, present: Sequence[str], name: str) -> str:
     return present[0] if wanted is None else check_choice(wanted, present, name)
 
 
-def choose_prior(wanted: float, present: Iterable[float]) -> float:
+def choose_prior(wanted: float, present: pd.Series[float]) -> float:
     """The prior of the frame that equals the one asked for."""
-    known: list[float] = distinct(float(prior) for prior in present)
+    known = [float(prior) for prior in distinct(present)]
     found = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
     if not found:
         shown = ", ".join(plain(prior) for prior in known) or "which has none"
@@ -243,11 +250,30 @@ def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None 
 
 
 def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -> None:
-    """Mean over the rows at each x with a band around it (`errorbar`), by seaborn."""
-    if frame[xy[0]].nunique() < 2:  # a line of one point is its marker
+    """Mean over the rows at each x with a band around it (`errorbar`).
+
+    As seaborn's lineplot has it, which calls a function of Python at every x: most of the time of a figure.
+    """
+    x, y = xy
+    if frame[x].nunique() < 2:  # a line of one point is its marker
         look.pop("markevery", None)
-    err_kws = {"alpha": look.pop("opacity", 0.2), "linewidth": 0}
-    sns.lineplot(frame, x=xy[0], y=xy[1], ax=ax, legend=False, err_kws=err_kws, **look)
+    opacity, band = look.pop("opacity", 0.2), look.pop("errorbar")
+    rows = frame.dropna(subset=[x, y]).groupby(x, sort=True, observed=True)[y]
+    mean = rows.mean()
+    ax.plot(mean.index, mean, **{"markeredgecolor": "white", **look})
+    if band is not None:
+        low, high = _limits(rows, mean, band)
+        ax.fill_between(mean.index, low, high, color=look["color"], alpha=opacity, linewidth=0)
+
+
+def _limits(rows: Any, mean: pd.Series[float], band: tuple[str, float]) -> tuple[Any, Any]:
+    """Multiples of the standard deviation either side of the mean, or the middle percentage of the rows."""
+    kind, amount = band
+    if kind == "sd":
+        reach = amount * rows.std()
+        return mean - reach, mean + reach
+    tail = (1 - amount / 100) / 2
+    return rows.quantile(tail), rows.quantile(1 - tail)
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:

@@ -234,7 +234,7 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     columns = ["model", "prior", "auprec", "conf_low", "conf_high"]
     frame = looks.find_frame(result, "auprec_intervals", columns, "plot_interaction")
     priors = sorted(frames.distinct(frame["prior"]))
-    styles = looks.line_looks(frame["model"].tolist())
+    styles = looks.line_looks(frames.distinct(frame["model"]))
     ax = looks.new_axes(ax, (7.2, 4.4))
     places = np.linspace(-DODGE / 2, DODGE / 2, len(styles)) if len(styles) > 1 else [0.0]
     ends: dict[str, tuple[float, float]] = {}
@@ -289,7 +289,7 @@ def plot_regret(
     """
     frame = looks.find_frame(result, "regret", ["model", "prior", "regret"], "plot_regret")
     limits = looks.deployment_limits(result, deployment_prior)
-    styles = looks.line_looks(frame["model"].tolist())
+    styles = looks.line_looks(frames.distinct(frame["model"]))
     ax = looks.new_axes(ax, (7.2, 4.4))
     for model, look in styles.items():
         looks.mean_line(ax, frame[frame["model"] == model], ("prior", "regret"), errorbar=None, **look)

@@ -25,7 +25,7 @@ DODGE = 0.5
 
 
 #: Numbers of all normal samples behind an envelope; with very many residuals there are fewer samples.
-MOST_DRAWN, FEWEST_DRAWS = 25_000_000, 499
+MOST_DRAWN, FEWEST_DRAWS = 10_000_000, 499
 
 
 #: Beyond this many folds every second, third, ... is written.
@@ -66,7 +66,7 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
     """
     check_choice(kind, RESIDUAL_KINDS, "kind")
     frame = looks.find_frame(result, "residuals", ["model", "fold", "fitted", "residual"], "plot_residuals")
-    styles = {model: _dots(look) for model, look in looks.line_looks(frame["model"].tolist()).items()}
+    styles = {model: _dots(look) for model, look in looks.line_looks(frames.distinct(frame["model"])).items()}
     if kind == "qq":  # the envelopes of an interaction need the analysis itself
         draws = int(np.clip(MOST_DRAWN // len(frame), FEWEST_DRAWS, 4999))
         frame = residual_quantiles(result if isinstance(result, AnovaResult) else frame, n_draws=draws)
@@ -89,7 +89,7 @@ def _dots(look: dict[str, Any]) -> dict[str, Any]:
 
 def _points(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], styles: dict[str, dict[str, Any]]) -> None:
     for model, look in styles.items():
-        rows = frame[frame["model"].astype(str) == model]
+        rows = frame[frame["model"] == model]
         ax.plot(rows[xy[0]], rows[xy[1]], **look)
 
 
@@ -103,7 +103,8 @@ def _against_fitted(ax: Axes, frame: pd.DataFrame, styles: dict[str, dict[str, A
 def _by_fold(ax: Axes, frame: pd.DataFrame, styles: dict[str, dict[str, Any]]) -> list[Entry]:
     folds = frames.distinct(frame["fold"])
     shift = dict(zip(styles, np.linspace(-DODGE / 2, DODGE / 2, len(styles)), strict=True))
-    place = [folds.index(fold) + shift[str(model)] for model, fold in looks.tuples_of(frame, "model", "fold")]
+    first = dict(zip(folds, range(len(folds)), strict=True))
+    place = [first[fold] + shift[model] for model, fold in looks.tuples_of(frame, "model", "fold")]
     ax.axhline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     _points(ax, frame.assign(place=place), ("place", "residual"), styles)
     ticks = range(0, len(folds), -(-len(folds) // MOST_TICKS))

@@ -129,6 +129,19 @@ def test_largest_differences_drawn_without_folds_have_the_same_distribution(twin
     assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-8])
+def test_largest_of_means_drawn_without_folds_has_the_same_distribution(scale, monkeypatch):
+    rng = np.random.default_rng(0)
+    curves = np.einsum("jmk,kp->jmp", rng.normal(size=(14, 3, 3)), np.vander(np.linspace(-1, 1, 7), 3).T)
+    curves[:, 2] *= scale  # a model that hardly varies counts like the others
+    columns = (curves - curves.mean(axis=0)).reshape(14, -1)
+    by_folds = bands.largest_of_all(columns, 7, 4999, 1)
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    found = bands.largest_of_all(columns, 7, 4999, 2)
+    assert not np.array_equal(found, bands.largest_of_all(columns[:, :14], 7, 4999, 2))
+    assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
+
+
 @pytest.mark.parametrize("n_folds", [7, 14])  # drawn pair by pair, and from products of curves
 @pytest.mark.parametrize(("alpha", "n_draws"), [(0.1, 999), (0.05, 999), (0.02, 2499), (0.005, 4999)])
 def test_few_draws_still_decide_at_their_level(n_folds, alpha, n_draws, monkeypatch):

@@ -1,0 +1,59 @@
+"""The mean line with its band, against seaborn's, which it stands for; names of frames as text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from skewanova.plotting.looks import find_frame, mean_line
+
+
+def rows(n_folds=5):
+    rng = np.random.default_rng(0)
+    x = np.tile([0.3, 0.1, 0.2], n_folds)
+    return pd.DataFrame({"fpr": x, "tpr": rng.random(len(x))})
+
+
+@pytest.mark.parametrize("errorbar", [("sd", 1), ("sd", 2.5), ("pi", 80), None])
+@pytest.mark.parametrize("n_folds", [5, 2])
+def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
+    frame = rows(n_folds)
+    frame.loc[1, "tpr"] = np.nan
+    axes = Figure().subplots(1, 2)
+    look = {"color": "C2", "marker": "s", "markersize": 6, "markeredgewidth": 0.5, "linestyle": "--"}
+    mean_line(axes[0], frame, ("fpr", "tpr"), errorbar=errorbar, opacity=0.1, **look)
+    sns.lineplot(
+        frame,
+        x="fpr",
+        y="tpr",
+        ax=axes[1],
+        legend=False,
+        err_kws={"alpha": 0.1, "linewidth": 0},
+        errorbar=errorbar,
+        **look,
+    )
+    (line,), (known,) = (ax.get_lines() for ax in axes)
+    np.testing.assert_allclose(line.get_xydata(), known.get_xydata(), rtol=1e-12)
+    for name in ("color", "marker", "markeredgecolor", "markeredgewidth", "linestyle", "linewidth"):
+        assert getattr(line, f"get_{name}")() in (getattr(known, f"get_{name}")(), "white"), name
+    assert len(axes[0].collections) == len(axes[1].collections) == (errorbar is not None)
+    for band, other in zip(axes[0].collections, axes[1].collections, strict=True):
+        np.testing.assert_allclose(band.get_paths()[0].vertices, other.get_paths()[0].vertices, rtol=1e-12)
+        np.testing.assert_array_equal(band.get_facecolor(), other.get_facecolor())
+
+
+def test_a_single_point_is_its_marker():
+    ax = Figure().subplots()
+    mean_line(ax, pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]}), ("fpr", "tpr"), errorbar=None, markevery=0.3)
+    (line,) = ax.get_lines()
+    assert line.get_markevery() is None
+    assert line.get_xydata().tolist() == [[0.5, pytest.approx(0.3)]]
+
+
+def test_names_become_text_in_their_order():
+    frame = pd.DataFrame({"model": [2, "1", 2, None, 1], "fold": 0})
+    found = find_frame(frame, "x", ["model", "fold"], "plot")["model"]
+    assert found.tolist() == ["2", "1", "2", "None", "1"]
+    assert found.unique().tolist() == ["2", "1", "None"]
+    assert frame["model"].tolist() == [2, "1", 2, None, 1]
