@@ -16,7 +16,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.polynomial import Chebyshev
-from numpy.polynomial.chebyshev import chebfit, chebpts1, chebvander
+from numpy.polynomial.chebyshev import chebfit, chebpts1, chebval, chebvander
+from numpy.polynomial.polyutils import mapdomain
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit, logit
@@ -140,11 +141,17 @@ class MeanCurves:
         """Mean AUPREC at priors, of shape (n_models, n_priors), of all models or of some."""
         x = np.atleast_1d(logit(priors))
         panel = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
-        chosen = range(len(self.panels[0])) if models is None else models
-        values = np.empty((len(chosen), len(x)))
+        chosen = slice(None) if models is None else list(models)
+        values = np.empty((len(self._coefficients[0][chosen]), len(x)))
         for k in np.unique(panel):
-            values[:, panel == k] = [self.panels[k][i](x[panel == k]) for i in chosen]
+            inside = mapdomain(x[panel == k], self.panels[k][0].domain, self.panels[k][0].window)
+            values[:, panel == k] = chebval(inside, self._coefficients[k][chosen].T)
         return values
+
+    @cached_property
+    def _coefficients(self) -> list[Floats]:
+        """For each panel the coefficients of every model."""
+        return [_coefficients(panel) for panel in self.panels]
 
     def leader(self, prior: float) -> int:
         """First model in order whose value is the largest but for rounding."""
@@ -204,9 +211,13 @@ class MeanCurves:
 
 def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
     """Curves that are not below some other all over a part of the panel, for any of its parts."""
-    low, high = bounds(np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel]))
+    low, high = bounds(_coefficients(panel))
     may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
     return [curve for curve, kept in zip(panel, may_lead, strict=True) if kept]
+
+
+def _coefficients(panel: Sequence[Chebyshev]) -> Floats:
+    return np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel])
 
 
 def _roots(curve: Chebyshev) -> Floats:

@@ -272,8 +272,8 @@ def _limits(rows: Any, mean: pd.Series[float], band: tuple[str, float]) -> tuple
     if kind == "sd":
         reach = amount * rows.std()
         return mean - reach, mean + reach
-    tail = (1 - amount / 100) / 2
-    return rows.quantile(tail), rows.quantile(1 - tail)
+    tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
+    return rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
