@@ -98,11 +98,10 @@ def find_frame(source: object, attribute: str, columns: Sequence[str], caller: s
     return frame.assign(**{name: _as_text(frame[name]) for name in names})
 
 
-def _as_text(names: pd.Series[Any]) -> pd.Categorical:
+def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
     """Names as text, each turned once: there are many rows of few names."""
     codes, known = pd.factorize(names, use_na_sentinel=False)
-    place, texts = pd.factorize(np.array([str(name) for name in known], dtype=object))
-    return pd.Categorical.from_codes(place[codes], categories=texts)
+    return pd.Categorical([str(name) for name in known]).take(codes)
 
 
 def _as_frame(value: object) -> pd.DataFrame | None:
