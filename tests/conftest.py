@@ -30,3 +30,14 @@ settings.load_profile("ci" if os.environ.get("CI", "").lower() in {"1", "true"} 
 def golden() -> dict[str, Any]:
     """Numbers from 40-digit integration and from published examples (tests/reference/README.md)."""
     return json.loads((REFERENCE / "golden.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blank figures in folders and reports: drawing takes most of the time, and has tests of its own."""
+    from matplotlib.figure import Figure
+
+    from skewanova.report import figures
+
+    monkeypatch.setattr(figures, "_DRAW", dict.fromkeys(figures._DRAW, lambda source: Figure()))
+    monkeypatch.setattr(figures, "_picture", lambda figure, name: b"<svg></svg>")

@@ -274,7 +274,7 @@ def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple
             pictures = {}
             for name in formats:
                 pictures[name] = _picture(figure, name)
-                figure.set_layout_engine("none")  # found once: it takes as long as the drawing
+                figure.set_layout_engine(None)  # found once: it takes as long as the drawing
         yield kind, pictures
 
 

@@ -237,7 +237,7 @@ def test_a_comparison_of_one_model_is_refused(folder):
     assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], "needs at least 2 models", folder)
 
 
-def test_one_fold_is_checked_and_compared_by_its_cases(folder):
+def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
     one = frame()
     one[one["fold"] == one["fold"].iloc[0]].to_csv("scores.csv", index=False)
     assert (

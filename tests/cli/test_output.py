@@ -31,7 +31,7 @@ def known():
         return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5,))
 
 
-def test_comparison_as_json_holds_every_frame(folder, known):
+def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
     done = run("compare", "scores.csv", *QUICK, "--json", "--out", "report")
     assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
@@ -85,7 +85,7 @@ def test_what_json_has(value, plain):
 # --- quiet, width, colours --------------------------------------------------------------------------------
 
 
-def test_quiet_prints_nothing_and_writes(folder):
+def test_quiet_prints_nothing_and_writes(folder, undrawn):
     done = run("compare", "scores.csv", *QUICK, "--quiet", "--out", "report")
     assert (done.exit_code, done.output) == (0, "")
     assert (folder / "report" / "report.html").is_file()
@@ -146,7 +146,7 @@ def test_stages_reach_who_listens():
     assert heard == ["measures"]
 
 
-def test_every_stage_is_counted(folder):
+def test_every_stage_is_counted(folder, undrawn):
     heard = []
     with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
         sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5, 0.4)).save("report")
@@ -179,7 +179,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):
 # --- report, completion -----------------------------------------------------------------------------------
 
 
-def test_report_tells_and_opens_the_page(folder, monkeypatch):
+def test_report_tells_and_opens_the_page(folder, undrawn, monkeypatch):
     opened = []
     monkeypatch.setattr(cli_commands.click, "launch", lambda address: opened.append(address) or 0)
     run("compare", "scores.csv", *QUICK, "--quiet", "--out", "my report")

@@ -250,7 +250,7 @@ def test_the_same_seed_gives_the_same_numbers(found):
     pd.testing.assert_frame_equal(again.ranking, result.ranking, check_exact=True)
 
 
-def test_summary_and_folder_of_one_set(found, tmp_path):
+def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
     _, _, result = found
     text = result.summary()
     assert "\n\n3 models, one test set, level 0.05\n" in text

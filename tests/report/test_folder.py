@@ -82,12 +82,6 @@ def document(folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are the slow part: where they do not matter they are left out."""
-    monkeypatch.setattr(report_folder, "draw_figures", lambda source, formats: iter(()))
-
-
 def tree(place):
     """Every name below with its content."""
     return {
@@ -243,9 +237,8 @@ def test_failure_in_the_middle_leaves_no_trace(plain, tmp_path, monkeypatch):
     assert tree(tmp_path) == {}
 
 
-def test_interrupt_leaves_no_trace(plain, tmp_path, monkeypatch):
+def test_interrupt_leaves_no_trace(plain, undrawn, tmp_path, monkeypatch):
     monkeypatch.setattr(report_folder, "render", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    monkeypatch.setattr(report_folder, "draw_figures", lambda source, formats: iter(()))
     with pytest.raises(KeyboardInterrupt):
         write_folder(plain, tmp_path / "out")
     assert tree(tmp_path) == {}
@@ -339,7 +332,6 @@ def test_output_of_another_tool_is_refused(plain, tmp_path, text):
 
 def test_earlier_output_with_a_foreign_file_is_refused(undrawn, plain, tmp_path):
     target = write_folder(plain, tmp_path / "out")
-    (target / "figures").mkdir()
     (target / "figures" / "mine.png").write_text("mine")
     (target / "empty").mkdir()
     (target / "elsewhere").symlink_to(tmp_path)
@@ -438,7 +430,7 @@ def test_every_table_and_figure_names_its_file(document):
     assert {name for names in named for name in names} == known
 
 
-def test_document_opens_with_the_advice_and_its_figure(plain, plain_document):
+def test_document_opens_with_the_advice_and_its_figure(plain, plain_document, undrawn):
     words = Like(plain, advice="Deploy <A> & be glad.")
     document = render_html(words)
     advice, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-regions"')
@@ -501,7 +493,7 @@ def test_numbers_are_those_of_the_tables(plain, plain_document):
     assert plain.sha256 in text
 
 
-def test_one_prior_goes_without_the_figures_along_priors(plain):
+def test_one_prior_goes_without_the_figures_along_priors(plain, undrawn):
     document = render_html(at_one_prior(plain))
     drawn = [attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")]
     assert set(drawn) == set(KINDS) - report_figures.ALONG_PRIORS
@@ -510,7 +502,7 @@ def test_one_prior_goes_without_the_figures_along_priors(plain):
     assert not {"surface", "differences", "prior-pairs"} & set(sections)
 
 
-def test_one_test_set_is_not_said_to_be_folds():
+def test_one_test_set_is_not_said_to_be_folds(undrawn):
     document = render_html(one_set())
     text = " ".join("".join(Outline(document).words).split())
     text = text[: text.rindex("Provenance")]
