@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -38,8 +38,9 @@ ENDING = ("SIGTERM", "SIGHUP", "SIGBREAK")
 UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
 
-#: Seconds to try a rename that another program hinders, and between looks whether a parent lives.
-PATIENCE, LOOK = 2.0, 0.5
+#: Seconds to try a rename that another program hinders, between looks whether a parent lives, and until a
+#: signal that got lost is raised anew.
+PATIENCE, LOOK, AGAIN = 2.0, 0.5, 0.01
 
 
 _MEMINFO = Path("/proc/meminfo")
@@ -158,10 +159,49 @@ def is_closed_pipe(error: OSError) -> bool:
 
 @contextmanager
 def tidy_end() -> Iterator[None]:
-    """Let a signal that asks to end leave the block as an exception does, so that what tidies up runs."""
-    handled = [number for number in _numbers(ENDING) if signal.getsignal(number) != signal.SIG_IGN]
-    with _handling(handled, _leave):
+    """Let a signal that asks to end leave the block as an exception does, so that what tidies up runs.
+
+    It may come up anywhere: what turns it into another error on the way (Python does, where a class is being
+    made) hides it no more than a destructor does, from which no exception leaves.
+    """
+    asked: list[tuple[int, BaseException]] = []
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        asked.append((number, KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)))
+        raise asked[-1][1]
+
+    ending = [number for number in _numbers(ENDING) if signal.getsignal(number) != signal.SIG_IGN]
+    ctrl_c = [signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else []
+    with _handling([*ending, *ctrl_c], leave), _asked_again(asked):
+        try:
+            yield
+        except BaseException as error:
+            if asked and error is not asked[-1][1]:
+                raise asked[-1][1] from None
+            raise
+
+
+@contextmanager
+def _asked_again(asked: Sequence[tuple[int, BaseException]]) -> Iterator[None]:
+    """Raise a signal anew whose exception Python could only tell of, for no caller was there to take it."""
+    before = sys.unraisablehook
+    timers: list[threading.Timer] = []
+
+    def told(unraisable: Any) -> None:
+        if not asked or unraisable.exc_value is not asked[-1][1]:
+            before(unraisable)
+            return
+        timers.append(threading.Timer(AGAIN, signal.raise_signal, [asked[-1][0]]))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    sys.unraisablehook = told
+    try:
         yield
+    finally:
+        sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()
 
 
 @contextmanager
@@ -193,10 +233,6 @@ def _handling(
 
 def _numbers(names: tuple[str, ...]) -> list[signal.Signals]:
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
-
-
-def _leave(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,63 @@ def test_an_asked_for_end_leaves_as_an_exception_does(name):
     assert signal.getsignal(number) is before
 
 
+ASKED = [("SIGINT", KeyboardInterrupt), ("SIGTERM", SystemExit), ("SIGHUP", SystemExit)]
+
+
+@pytest.mark.parametrize(("name", "error"), ASKED)
+def test_an_asked_for_end_is_one_whatever_it_was_turned_into(name, error):
+    def work():
+        with tidy_end():
+            try:
+                signal.raise_signal(getattr(signal, name))
+            except BaseException as cause:
+                raise RuntimeError("Error calling __set_name__") from cause  # as Python 3.11 does
+
+    with pytest.raises(error) as caught:
+        work()
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(("name", "error"), ASKED)
+def test_an_asked_for_end_is_not_lost_in_a_destructor(name, error, capsys):
+    class Held:
+        def __del__(self):
+            signal.raise_signal(getattr(signal, name))
+
+    hook = sys.unraisablehook
+
+    def work():
+        with tidy_end():
+            held = Held()
+            del held
+            time.sleep(60)
+
+    with pytest.raises(error):
+        work()
+    assert sys.unraisablehook is hook
+    assert capsys.readouterr() == ("", "")
+
+
+def test_other_errors_are_none_of_the_end(monkeypatch):
+    class Held:
+        def __del__(self):
+            raise ValueError("lost")
+
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+
+    def work():
+        with tidy_end():
+            held = Held()
+            del held
+            raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        work()
+    assert [str(unraisable.exc_value) for unraisable in told] == ["lost"]
+
+
 def test_a_signal_that_is_ignored_stays_so():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup
     try:
@@ -197,9 +254,7 @@ def test_signals_that_a_system_lacks_are_left_out(monkeypatch):
         signal.raise_signal(signal.SIGUSR1)
 
 
-@pytest.mark.parametrize(
-    ("name", "error"), [("SIGINT", KeyboardInterrupt), ("SIGTERM", SystemExit), ("SIGHUP", SystemExit)]
-)
+@pytest.mark.parametrize(("name", "error"), ASKED)
 def test_signals_wait_until_a_block_is_done(name, error):
     done = []
 

@@ -1,12 +1,13 @@
 """What the system does to a run: no room, no rights, signals, files of others in the way."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,26 @@ def listen() -> None:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
+def handles_signals(pid: int, _folder: Path) -> bool:
+    """Whether the process has its own way to end; where the system does not tell, it may have."""
+    status = Path(f"/proc/{pid}/status")
+    try:
+        caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.MULTILINE)
+    except FileNotFoundError:
+        return True
+    return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+#: When a phase of a run has begun, whatever the machine does besides.
+PHASES: Mapping[str, Callable[[int, Path], bool]] = {
+    "loading": lambda _pid, _folder: True,
+    "working": handles_signals,
+    "writing": lambda _pid, folder: any(folder.glob(".skewanova-*.new")),
+}
+
+
 def ends_tidily(case: Mapping[str, Any]) -> None:
-    """A signal at any moment: nothing hidden is left, and the target is whole or absent."""
+    """A signal at any moment of any phase: nothing hidden is left, and the target is whole or absent."""
     with folder_of(files()) as folder:
         before = content(folder)
         command = [sys.executable, "-m", "skewanova.cli", *case["command"], "--out", "new"]
@@ -108,6 +127,8 @@ def ends_tidily(case: Mapping[str, Any]) -> None:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, preexec_fn=listen
         )
         try:
+            while process.poll() is None and not PHASES[case["phase"]](process.pid, folder):
+                time.sleep(0.002)
             time.sleep(case["after"] / 1000)
             process.send_signal(getattr(signal, case["signal"]))
             _, told = process.communicate(timeout=PATIENCE)
@@ -153,7 +174,8 @@ _ALL = (
             {
                 "command": st.just(["compare", "folds.csv"]),
                 "signal": st.sampled_from(SIGNALS),
-                "after": st.integers(1500, 15000),
+                "phase": st.sampled_from(sorted(PHASES)),
+                "after": st.integers(0, 3000),
             }
         ),
         ends_tidily,
