@@ -149,7 +149,8 @@ def _all_whole_numbers(values: Any) -> bool:
     """Whether all numbers of a column are spelled as whole numbers of at most 18 digits."""
     number = values.drop_null().to_numpy(zero_copy_only=False)
     if number.dtype.kind == "f":  # from 1e16 on their spelling has an exponent
-        return bool(np.all((np.abs(number) < 1e16) & (number == np.floor(number))))
+        double = number.astype(np.float64)  # a half has no room for the limit
+        return bool(np.all((np.abs(double) < 1e16) & (double == np.floor(double))))
     return number.dtype.kind != "b" and bool(np.all((number < 10**18) & (number > -(10**18))))
 
 
