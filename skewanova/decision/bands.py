@@ -40,6 +40,10 @@ MOST_DRAWN = 30_000_000_000
 MOST_MULTIPLIED = 15_000_000_000
 
 
+#: Pairs and priors of a draw that are worked on at once: what the second-level cache holds.
+MOST_CELLS = 50_000
+
+
 #: But never fewer than this many, nor than let this many reach the level: so that p near it is known to a
 #: seventh of itself, and the smallest p is a fiftieth of it.
 FEWEST_DRAWS, FEWEST_REACHING = 999, 50
@@ -295,17 +299,25 @@ class _Pairs:
         """The largest of one sample."""
         mean, root = _gaussian_sample(self.loading.shape[1], df, generator)
         at, spread = mean @ self.loading, root.T @ self.loading
-        square = (spread**2).sum(axis=1)
-        below = np.matmul(spread.transpose(0, 2, 1), spread)
-        below *= -2
-        below += square[:, :, None]
-        below += square[:, None, :]
-        below += self.left_out
-        above = at[:, :, None] - at[:, None, :]
-        above *= above
-        above /= below
         close = _squared_t(self.close, mean, root)
-        return float(max(above.max(), close.max(initial=0.0)))
+        step = max(1, MOST_CELLS // at.shape[1] ** 2)
+        parts = (slice(start, start + step) for start in range(0, len(at), step))
+        apart = (_largest_apart(at[part], spread[part], self.left_out[part]) for part in parts)
+        return float(max(*apart, close.max(initial=0.0)))
+
+
+def _largest_apart(at: Floats, spread: Floats, left_out: Floats) -> float:
+    """Largest squared t of all pairs: means (n_priors, n_models), spread (n_priors, n_axes, n_models)."""
+    square = (spread**2).sum(axis=1)
+    below = np.matmul(spread.transpose(0, 2, 1), spread)
+    below *= -2
+    below += square[:, :, None]
+    below += square[:, None, :]
+    below += left_out
+    above = at[:, :, None] - at[:, None, :]
+    above *= above
+    above /= below
+    return float(above.max())
 
 
 def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.polynomial import Chebyshev
-from numpy.polynomial.chebyshev import chebfit, chebpts1, chebval, chebvander
+from numpy.polynomial.chebyshev import chebpts1, chebval, chebvander
 from numpy.polynomial.polyutils import mapdomain
 from numpy.typing import NDArray
 from scipy import stats
@@ -59,11 +59,18 @@ def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
 def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
     """For each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
     parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
-    nodes = chebpts1(DEGREE + 1)
     return tuple(
-        tuple(Chebyshev(c, domain=domain) for c in chebfit(nodes, part.T, DEGREE).T)
+        tuple(Chebyshev(c, domain=domain) for c in part @ _to_series())
         for domain, part in zip(pairwise(edges.tolist()), parts, strict=True)
     )
+
+
+@cache
+def _to_series() -> Floats:
+    """From values at the nodes of a panel to coefficients: the series are orthogonal there."""
+    found = 2 * chebvander(chebpts1(DEGREE + 1), DEGREE) / (DEGREE + 1)
+    found[:, 0] /= 2
+    return np.asarray(found)
 
 
 def bounds(coefficients: Floats) -> tuple[Floats, Floats]:
@@ -80,15 +87,14 @@ def _to_parts() -> Floats:
     nodes = chebpts1(DEGREE + 1)
     left = -1 + 2 * np.arange(PARTS)[:, None] / PARTS
     inside = left + (nodes + 1) / PARTS
-    return np.array([chebfit(nodes, chebvander(x, DEGREE), DEGREE).T for x in inside])
+    return np.array([chebvander(x, DEGREE).T @ _to_series() for x in inside])
 
 
 def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
     """Sign of each function (n_functions, n_priors) that is clear of zero throughout, else 0."""
-    nodes = chebpts1(DEGREE + 1)
     signs = []
     for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
-        low, high = bounds(np.asarray(chebfit(nodes, part.T, DEGREE).T, dtype=np.float64))
+        low, high = bounds(part @ _to_series())
         signs.append(np.where(low.min(axis=-1) > TIE, 1, np.where(high.max(axis=-1) < -TIE, -1, 0)))
     return np.where(np.all(np.array(signs) == signs[0], axis=0), signs[0], 0)
 

@@ -254,9 +254,13 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
 def squared_t(difference: Floats, signs: Floats) -> Floats:
     """Squared t of differences (..., n_folds, n) under every row of signs, increasing in its square only."""
     total = (difference**2).sum(axis=-2)[..., None, :]
-    square = (signs @ difference) ** 2 / difference.shape[-2]  # J mean^2
+    square = np.asarray(signs @ difference)  # in place from here on: these are large
+    square *= square
+    square /= difference.shape[-2]  # J mean^2
+    rest = total - square
+    np.maximum(rest, 1e-15 * total, out=rest)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(total == 0, 0.0, square / np.maximum(total - square, 1e-15 * total))
+        return np.divide(square, rest, out=square, where=total != 0)  # where all is 0, so is the square
 
 
 def sign_blocks(signs: Floats, size: int) -> list[Floats]:

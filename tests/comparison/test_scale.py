@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hostile_results import simulated
 from latex_runs import compiled, has_package
+from numpy.polynomial.chebyshev import chebfit, chebpts1
 from scipy import stats
 
 from skewanova import compare, load_satellite_scores, three_way_anova, two_way_anova
@@ -17,7 +18,7 @@ from skewanova.comparison import result as comparison_result
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.decision import bands
 from skewanova.decision import planning as decision_planning
-from skewanova.decision.joint_curves import MeanCurves, clear_signs, panel_priors
+from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, panel_priors, panel_series
 from skewanova.decision.planning import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import anova as inference_anova
@@ -127,6 +128,26 @@ def test_largest_differences_drawn_without_folds_have_the_same_distribution(twin
     monkeypatch.setattr(bands, "FEWEST_DRAWS", 4999)
     found = bands.largest_of_pairs(curves, moved, 0.05, n_draws=4999, rng=2)
     assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
+
+
+def test_draws_of_some_priors_at_a_time_are_those_of_all(monkeypatch):
+    curves = np.random.default_rng(0).normal(size=(12, 5, 7))
+    arguments = curves - curves.mean(axis=0), np.ones(10 * 7, dtype=bool), 0.05
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    at_once = bands.largest_of_pairs(*arguments, n_draws=99, rng=0)
+    for cells in (1, 2 * 5**2):
+        monkeypatch.setattr(bands, "MOST_CELLS", cells)
+        np.testing.assert_allclose(bands.largest_of_pairs(*arguments, n_draws=99, rng=0), at_once, rtol=1e-12)
+
+
+def test_series_are_those_of_a_fit():
+    edges, priors = panel_priors(0.001, 0.5)
+    values = np.array([priors**0.5, np.sin(9 * priors)])
+    for part, panel in zip(
+        np.split(values, len(edges) - 1, axis=1), panel_series(edges, values), strict=True
+    ):
+        known = chebfit(chebpts1(DEGREE + 1), part.T, DEGREE).T
+        np.testing.assert_allclose([series.coef for series in panel], known, atol=1e-15)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-8])
