@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,14 +96,43 @@ def _provenance_in(folder: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("tool") == "skewanova" else None
 
 
+#: Rows that are turned to text at once.
+ROWS_AT_ONCE = 50_000
+
+
 def csv_text(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     """Comma-separated values, floats in full; a bare carriage return in a name would end its row."""
-    text: str = frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
+    if float_format is None:
+        text = _full_text(frame)
+    else:
+        text = frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
     if "\r" in text:
         text = frame.to_csv(
             index=False, lineterminator="\n", float_format=float_format, quoting=csv.QUOTE_NONNUMERIC
         )
     return text
+
+
+def _full_text(frame: pd.DataFrame) -> str:
+    """The same text as `to_csv`, in half the time, which is most of saving a large comparison."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(frame.columns)
+    for start in range(0, len(frame), ROWS_AT_ONCE):
+        rows = frame.iloc[start : start + ROWS_AT_ONCE]
+        writer.writerows(zip(*(_cells(rows[name]) for name in rows), strict=True))
+    return buffer.getvalue()
+
+
+def _cells(column: pd.Series[Any]) -> list[Any]:
+    """Values of a column for a writer of rows; numbers that repeat are turned to text once."""
+    if column.dtype != np.float64:
+        values: list[Any] = column.tolist()
+        missing = column.isna().to_numpy()
+        return ["" if gap else value for value, gap in zip(values, missing, strict=True)]
+    bits, codes = np.unique(column.to_numpy().view(np.int64), return_inverse=True)  # tells -0.0 from 0.0
+    texts = ["" if isnan(value) else repr(value) for value in bits.view(np.float64).tolist()]
+    return [texts[code] for code in codes.tolist()]
 
 
 class Output:

@@ -260,7 +260,8 @@ def squared_t(difference: Floats, signs: Floats) -> Floats:
     rest = total - square
     np.maximum(rest, 1e-15 * total, out=rest)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(square, rest, out=square, where=total != 0)  # where all is 0, so is the square
+        np.divide(square, rest, out=square, where=total != 0)  # where all is 0, so is the square
+    return square
 
 
 def sign_blocks(signs: Floats, size: int) -> list[Floats]:

@@ -176,8 +176,10 @@ def plot_regions(
     models = frames.distinct(frame["model"])
     leads = looks.find_regions(source, models)
     ax, entries = artists.auprec_lines(frame, None, ax)
-    shown = or_own(result, bands, "auprec_bands", ["model", "prior", "conf_low", "conf_high"])
-    if shown is not None and shown["conf_low"].notna().any() and len(models) <= looks.MOST_BANDS:
+    columns = ["model", "prior", "conf_low", "conf_high"]
+    few = len(models) <= looks.MOST_BANDS  # else nothing is drawn of what takes long to draw from
+    shown = or_own(result, bands, "auprec_bands", columns) if few else None
+    if shown is not None and shown["conf_low"].notna().any():
         entries += artists.bands(ax, shown, models)
     entries += artists.unsupported(ax, or_own(result, support, "support", ["prior", "supported"]))
     marks = ["prior", "conf_low", "conf_high", "model_above", "lead", "open_low", "open_high"]

@@ -13,6 +13,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -96,6 +97,26 @@ def test_numbers_are_the_same_bytes_everywhere():
     assert folders.csv_text(plain, float_format="%.3g").endswith('"b,c",0.333\n')
     torn = folders.csv_text(plain.replace({"model": {"a": "a\rb\n"}}))
     assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("rows", [2, 50_000])
+def test_numbers_as_text_are_those_of_pandas(rows, monkeypatch):
+    monkeypatch.setattr(folders, "ROWS_AT_ONCE", rows)
+    names = ["a", "b,c", 'd"e', "", "f\ng"]
+    frame = pd.DataFrame(
+        {
+            "name": names,
+            "category": pd.Categorical(names),
+            "mixed": [1, None, "x", np.nan, 0.1],
+            "number": [0.1, -0.0, 0.0, np.nan, -np.inf],
+            "repeated": [1 / 3, 1 / 3, 1e-300, 1e22, 1e22],
+            "count": range(5),
+            "rejected": [True, False, True, True, False],
+            "maybe": [True, None, False, True, None],
+        }
+    )
+    for each in (frame, frame[::-2], frame[:0], frame[["number"]], frame[["name"]]):
+        assert folders.csv_text(each) == each.to_csv(index=False, lineterminator="\n")
 
 
 def test_only_one_place_writes_files():

@@ -7,6 +7,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from skewanova.plotting.looks import find_frame, mean_line
+from skewanova.plotting.performance import plot_regions
 
 
 def rows(n_folds=5):
@@ -57,3 +58,22 @@ def test_names_become_text_in_their_order():
     assert found.tolist() == ["2", "1", "2", "3", "1"]
     assert found.unique().tolist() == ["2", "1", "3"]
     assert frame["model"].tolist() == [2, "1", 2, 3, 1]
+
+
+class WithoutBands:
+    """Leading models of a result whose bands nobody may ask for."""
+
+    def __init__(self, n_models):
+        models = [f"m{i}" for i in range(n_models)]
+        self.auprec_by_prior = pd.DataFrame({"model": models, "fold": 0, "prior": 0.1, "auprec": 0.5})
+        self.regions = pd.DataFrame({"model": models[:1], "prior_low": 0.01, "prior_high": 0.1})
+
+    @property
+    def auprec_bands(self):
+        raise RuntimeError("bands are wanted")
+
+
+def test_bands_that_are_not_drawn_are_not_computed():
+    plot_regions(WithoutBands(10), ax=Figure().subplots())
+    with pytest.raises(RuntimeError, match="bands are wanted"):
+        plot_regions(WithoutBands(9), ax=Figure().subplots())
