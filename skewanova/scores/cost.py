@@ -12,15 +12,15 @@ from skewanova.base.system import available_memory
 SHORT_SECONDS, SMALL_BYTES = 60.0, 2e9
 
 
-#: Seconds and bytes of a comparison of next to nothing.
-LEAST_SECONDS, LEAST_BYTES = 2.0, 3e8
+#: Seconds and bytes of a comparison of next to nothing, most of them for its figures.
+LEAST_SECONDS, LEAST_BYTES = 17.0, 3.5e8
 
 
 #: Seconds of one core and bytes for each unit of work (measured: docs/performance.md says how).
-SECONDS = {"group": 5e-3, "group at a prior": 2e-6, "pair": 1.5e-3, "pair at a prior": 1e-4, "priors": 1.5e-5}
+SECONDS = {"group": 9e-3, "group at a prior": 2e-6, "pair": 2e-3, "pair at a prior": 1e-4, "priors": 9e-5}
 
 
-BYTES = {"group": 3e4, "group at a prior": 500.0, "pair": 2e4, "pair at a prior": 1e3, "priors": 1e3}
+BYTES = {"group": 9.5e4, "group at a prior": 500.0, "pair": 2e4, "pair at a prior": 1e3, "priors": 1e3}
 
 
 ADVICE = {
