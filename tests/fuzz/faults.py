@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -66,22 +65,22 @@ def told_without_room(case: Mapping[str, Any]) -> None:
 def told_without_rights(case: Mapping[str, Any]) -> None:
     """A folder that cannot be written: one line, and nothing is left; without `--out` it does not matter."""
     with folder_of(files()) as folder:
-        run([*case["command"], "--out", "new"])  # all modules are read before the rights go
-        remove(folder / "new")
-        before = content(folder)
         out = ["--out", "new"] if case["out"] else []
+        rehearse([*case["command"], *out])
+        before = content(folder)
         with without_rights(folder):
             result = run([*case["command"], *out])
         assert_told(result, case["command"], (FAILED, REFUSED) if out else (DONE,))
         assert content(folder) == before
 
 
-def remove(place: Path) -> None:
-    """A file, or a folder with all that it holds."""
-    if place.is_dir():
-        shutil.rmtree(place)
-    else:
-        place.unlink()
+def rehearse(command: list[str]) -> None:
+    """Run what works, what fails and what is refused, so that all modules are read before the rights go."""
+    with folder_of(files()):
+        run(command)
+        run([*command, "--out", "folds.csv"])
+        with room_for(0):
+            run([*command, "--out", "other"])
 
 
 def foreign_files_stay(case: Mapping[str, Any]) -> None:

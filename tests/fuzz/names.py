@@ -316,7 +316,7 @@ def assert_file_is_safe(path: Path) -> None:
 
 
 GENERATORS = (
-    Generator("names", cases, names_stay_names, 12),
+    Generator("names", cases, names_stay_names, 8),
     Generator("names in tables", cases, tables_escape, 2),
     Generator("names in folders", cases, folders_escape, 0),
 )

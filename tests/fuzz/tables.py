@@ -366,7 +366,7 @@ _mostly_right = cases(
 )
 
 GENERATORS = (
-    Generator("tables", cases(), told_by_check, 60),
+    Generator("tables", cases(), told_by_check, 45),
     Generator("comparisons", _mostly_right, accepted_by_both, 4),
-    Generator("streams", _parquet, streamed_as_in_memory, 40),
+    Generator("streams", _parquet, streamed_as_in_memory, 30),
 )

@@ -35,6 +35,7 @@ def both_classes(groups):
 ALL = [groups for n in range(2, MOST_CASES + 1) for groups in filter(both_classes, patterns(n))]
 
 
+@cache
 def curve_of(groups):
     return sa.roc_curve(*twins.labels_and_scores(groups))
 
