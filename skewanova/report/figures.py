@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any, cast
 
@@ -14,6 +16,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from skewanova.base.checks import emit
 from skewanova.base.progress import stage
 from skewanova.inference.anova import variation_limit
 from skewanova.plotting import comparisons, curves, performance, residuals
@@ -177,6 +180,10 @@ MOST_LINES = 9
 _STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path", "font.size": 11}]
 
 
+#: How matplotlib tells that a font lacks a sign, and so many of them a message shows.
+_GLYPH, MOST_SIGNS = re.compile(r"Glyph (\d+) .* missing from"), 5
+
+
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
@@ -267,15 +274,34 @@ def _varies(residuals: pd.DataFrame) -> bool:
 def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format; one figure is held at a time."""
     shown = _of_shown_models(source)
+    missing: set[str] = set()
     for kind in kinds_of(source):
         stage(f"figure {kind.replace('_', ' ')}")
-        with style.context(_STYLE):
+        with style.context(_STYLE), _collected(missing):
             figure = _DRAW[kind](source if kind == "residuals" else shown)
             pictures = {}
             for name in formats:
                 pictures[name] = _picture(figure, name)
                 figure.set_layout_engine(None)  # found once: it takes as long as the drawing
         yield kind, pictures
+    if missing:
+        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
+        more = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
+        emit([f"figures show boxes where their font lacks a sign ({signs}{more}); tables show them all"])
+
+
+@contextmanager
+def _collected(missing: set[str]) -> Iterator[None]:
+    """Collect the signs that the font of the figures lacks, of which each text would warn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", message=_GLYPH.pattern)
+        yield
+    for warning in caught:
+        glyph = _GLYPH.match(str(warning.message))
+        if glyph:
+            missing.add(chr(int(glyph[1])))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def inline_svg(svg: bytes, kind: str) -> Markup:

@@ -99,19 +99,28 @@ def listen() -> None:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
+def loads(pid: int, _folder: Path) -> bool:
+    """Whether the command is being loaded: before that Python starts, and Ctrl-C is told its way."""
+    return "numpy" in told_of(pid, "maps", otherwise="numpy")
+
+
 def handles_signals(pid: int, _folder: Path) -> bool:
-    """Whether the process has its own way to end; where the system does not tell, it may have."""
-    status = Path(f"/proc/{pid}/status")
-    try:
-        caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.MULTILINE)
-    except FileNotFoundError:
-        return True
+    """Whether the process has its own way to end."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", told_of(pid, "status"), re.MULTILINE)
     return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def told_of(pid: int, what: str, *, otherwise: str = "") -> str:
+    """What Linux tells of a process."""
+    try:
+        return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
+    except OSError:
+        return otherwise
 
 
 #: When a phase of a run has begun, whatever the machine does besides.
 PHASES: Mapping[str, Callable[[int, Path], bool]] = {
-    "loading": lambda _pid, _folder: True,
+    "loading": loads,
     "working": handles_signals,
     "writing": lambda _pid, folder: any(folder.glob(".skewanova-*.new")),
 }

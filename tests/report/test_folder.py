@@ -11,6 +11,7 @@ import re
 import shutil
 import stat
 import subprocess
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,9 +21,10 @@ import pytest
 from hostile_results import HOSTILE, SCRIPT, simulated
 from matplotlib import pyplot as plt
 from matplotlib import rcParams
+from matplotlib.figure import Figure
 
 from skewanova.base import folders
-from skewanova.base.checks import InputError
+from skewanova.base.checks import InputError, SkewanovaWarning
 from skewanova.base.folders import OutputError
 from skewanova.base.text import Table
 from skewanova.comparison.pipeline import compare
@@ -647,3 +649,40 @@ def test_numpy_values_and_paths_become_json():
     assert folders._plain(np.float64(0.5)) == 0.5
     assert folders._plain(np.arange(2)) == [0, 1]
     assert folders._plain(Path("a")) == "a"
+
+
+# --- signs that the font lacks ------------------------------------------------------------------------------
+
+
+def drawn_with_titles(source, titles, monkeypatch):
+    """Two figures of a title each, in two formats."""
+
+    def titled(text):
+        figure = Figure()
+        figure.suptitle(text)
+        return figure
+
+    kinds = dict(zip(["auprec", "regret"], titles, strict=True))
+    monkeypatch.setattr(report_figures, "kinds_of", lambda source: list(kinds))
+    monkeypatch.setattr(
+        report_figures, "_DRAW", {k: lambda _, text=text: titled(text) for k, text in kinds.items()}
+    )
+    return dict(report_figures.draw_figures(source, ("png", "svg")))
+
+
+def test_signs_that_the_font_lacks_are_told_once(plain, monkeypatch):
+    with pytest.warns(SkewanovaWarning) as told:
+        drawn = drawn_with_titles(plain, ["\u6a21\u578b", "\u578b \u4e00\u4e8c\u4e09\u56db"], monkeypatch)
+    assert [str(warning.message) for warning in told] == [
+        "figures show boxes where their font lacks a sign ('\u4e00', '\u4e09', '\u4e8c', '\u56db', "
+        "'\u578b' and 1 more); tables show them all"
+    ]
+    assert list(drawn) == ["auprec", "regret"]
+
+
+def test_other_warnings_of_figures_pass(plain, monkeypatch):
+    monkeypatch.setattr(
+        report_figures, "_picture", lambda *_: warnings.warn("mine", UserWarning, stacklevel=1)
+    )
+    with pytest.warns(UserWarning, match=r"^mine$"):
+        drawn_with_titles(plain, ["a", "b"], monkeypatch)
