@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -30,6 +30,13 @@ settings.load_profile("ci" if os.environ.get("CI", "").lower() in {"1", "true"} 
 def golden() -> dict[str, Any]:
     """Numbers from 40-digit integration and from published examples (tests/reference/README.md)."""
     return json.loads((REFERENCE / "golden.json").read_text(encoding="utf-8"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples, printed or drawn at random, run lines that others run too: measuring doubles their time."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) or is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture

@@ -247,7 +247,9 @@ def _largest(angles: Sequence[Angles], options: Options) -> Floats:
     draws = _normal_draws(root, options)
     largest = np.zeros(len(draws))
     for contrast in contrasts[varying]:  # one at a time: all would not fit
-        np.maximum(largest, np.abs(draws @ contrast) / np.linalg.norm(root @ contrast), out=largest)
+        a, b = contrast.argmax(), contrast.argmin()
+        spread = np.linalg.norm(root[:, a] - root[:, b])
+        np.maximum(largest, np.abs(draws[:, a] - draws[:, b]) / spread, out=largest)
     return largest
 
 

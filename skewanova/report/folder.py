@@ -124,7 +124,7 @@ def write_folder(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['anova.csv', 'auprec.csv', 'auprec_by_prior.csv']
+    ['anova.csv', 'assumptions.csv', 'auprec.csv']
     """
     provenance = _provenance(source)
     with whole_folder(directory, provenance, inputs=[source.source]) as output:

@@ -79,6 +79,7 @@ def test_meta_analysis_without_error_has_no_test():
     assert np.isnan([found.std_error, found.p_value, found.tau]).all()
 
 
+@pytest.mark.no_cover
 def test_meta_analysis_holds_its_level():
     """Equal models whose differences vary over data sets; 3,000 tables, Monte Carlo error .004."""
     rng = np.random.default_rng(2)

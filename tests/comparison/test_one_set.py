@@ -279,6 +279,7 @@ def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
     assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.no_cover
 def test_bands_of_equal_models_seldom_leave_out_zero():
     """50 sets at level .05: up to 7 with any rejection are within 3 standard errors of .05."""
     rejected = 0

@@ -215,6 +215,7 @@ def _integral(groups, estimator, density, weighting):
     return twins.mean_over_priors(lambda pi: twins.auprec_twin(vertices, pi, estimator), density, limits)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", SEGMENTS)
 @pytest.mark.parametrize("limits", RANGES)
 def test_iauprec_of_segments_equals_quadrature(estimator, limits):
@@ -237,6 +238,7 @@ def test_iauprec_of_segments_on_random_curves(estimator, groups, limits):
     assert twins.relative_error(iauprec(curve_of(groups), limits, estimator=estimator), truth) < TOLERANCE
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", SEGMENTS)
 @pytest.mark.parametrize(
     ("a", "b", "limits"), [(2, 30, (-33, 2)), (2000, 3000, (-0.75, -0.05)), (1e5, 3e5, (-1.145, -1.052))]
@@ -263,6 +265,7 @@ def test_flat_beta_prior_is_a_uniform_prior(estimator):
     assert flat == pytest.approx(iauprec(curve, (1e-15, 1 - 1e-15), estimator=estimator), rel=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("estimator", "shapes"),
     [*((e, (2, 0.2)) for e in ESTIMATORS), ("trapezoid", (0.1, 0.1)), ("exact", (0.1, 2))],

@@ -139,6 +139,7 @@ def test_a_better_model_is_found_and_named():
 # --- level, by simulation -----------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("n_folds", "n_models", "replicates"), [
     (2, 3, 500), (3, 4, 700), (5, 4, 700), (10, 4, 500), (20, 3, 400),
 ])  # fmt: skip

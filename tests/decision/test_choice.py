@@ -331,6 +331,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
 # --- regret -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", list(WEIGHTINGS))
 @pytest.mark.parametrize("models", ["crossing", 5, 6])
 def test_regret_equals_brute_force(name, models):
@@ -375,6 +376,7 @@ def test_the_grid_of_priors_does_not_change_the_regret(name):
     np.testing.assert_allclose(ranking(few)[columns], ranking(many)[columns], atol=1e-10)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_regret_for_every_estimator(estimator):
     weighting = UniformPrior(0.002, 0.6)
@@ -467,6 +469,7 @@ def test_regions_of_random_models(seed):
     assert [m for m in wide["model"] if m not in models] == []
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_regions_for_every_estimator(estimator):
     measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
@@ -483,6 +486,7 @@ def test_series_hold_every_digit(estimator, ends):
     np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
 
 
+@pytest.mark.no_cover
 def test_simulated_scores_that_cross():
     rng = np.random.default_rng(0)
     n_positive, n_negative, rows = 100, 2000, []

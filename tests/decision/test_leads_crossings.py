@@ -72,6 +72,7 @@ def t_along(evaluation, pair, priors, *, ratio):
 # --- crossings ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("ratio", [0.0, RATIO])
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):

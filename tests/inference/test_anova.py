@@ -68,6 +68,7 @@ def random_cells(seed=0, shape=(3, 5)):
 # --- against R ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("data", list(LONG))
 @pytest.mark.parametrize("test", ["two_way", "three_way", "three_way_interaction"])
 @pytest.mark.parametrize("kind", [1, 2, 3])
@@ -149,6 +150,7 @@ def random_table(seed):
     return frame.drop(index=rng.choice(len(frame), seed % 4, replace=False))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(40))
 def test_equals_the_twin(seed):
     long = random_table(seed)

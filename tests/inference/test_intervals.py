@@ -475,6 +475,7 @@ def test_scores_of_several_models_and_one_class_are_refused():
 # --- coverage -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])
 def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
@@ -488,6 +489,7 @@ def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
     assert share < (0.75 if prior == 0.5 else 0.95)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_auto_covers_where_trials_by_positives_fail(setting):
     truth = true_auprec(*SETTINGS[setting], 0.01)

@@ -109,6 +109,7 @@ def dunnett_by_quadrature(value, count, df):
     return integrate.quad(whole, *ends, epsabs=1e-10, epsrel=1e-9, points=cuts, limit=200)[0]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("value", "count", "df"), [
     (0.5, 2, 1), (12.7, 1, 1), (30.0, 3, 2), (2.5, 3, 12), (3.5, 9, 40), (1.0, 5, 200), (6.0, 4, 8),
 ])  # fmt: skip
@@ -413,6 +414,7 @@ def test_errors():
 # --- the Bayesian correlated t test -------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):

@@ -243,13 +243,15 @@ def test_results_that_only_make_frames_are_accepted(result):
         assert len(sp.plot_posthoc(source, ax=Figure().subplots()).get_yticks()) == 2
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("plot", [*PLOTS, lambda r, ax=None: sp.plot_surface(r, kind="3d", ax=ax)])
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_hostile_names_are_saved_without_a_warning(plot, kind):
+def test_hostile_names_are_saved_without_a_warning(plot):
     ax = plot(make_result(HOSTILE, folds=2))
-    ax.figure.savefig(io.BytesIO(), format=kind, dpi=30)
+    for kind in ("png", "svg"):
+        ax.figure.savefig(io.BytesIO(), format=kind, dpi=30)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "plot", [sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew, sp.plot_regions]
 )
@@ -710,6 +712,7 @@ def test_regions_are_required_and_checked(result):
 # ---------------------------------------------------------------- layout
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("names", [NAMES[:2], HOSTILE])
 def test_everything_fits_inside_a_new_figure(plot, names):

@@ -74,6 +74,7 @@ def test_wrong_input_is_named(plot):
     assert plt.get_fignums() == []
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize(
     "names", [NAMES[:2], HOSTILE, [f"m{i}" for i in range(12)], [f"m{i}" for i in range(30)]]

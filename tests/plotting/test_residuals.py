@@ -99,6 +99,7 @@ def test_an_interaction_keeps_its_degrees_of_freedom():
     assert (drawn[:, 1] ** 2).sum() == pytest.approx(result.row("residual")["df"])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", RESIDUAL_KINDS)
 @pytest.mark.parametrize("names", ["AB", HOSTILE, [f"m{i}" for i in range(12)]])
 def test_everything_fits_and_every_model_is_named(kind, names):

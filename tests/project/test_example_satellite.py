@@ -18,6 +18,8 @@ from scipy.optimize import minimize
 
 import skewanova as sa
 
+pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
+
 pytest.importorskip("sklearn")
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "satellite.py"

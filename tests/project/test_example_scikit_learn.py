@@ -3,6 +3,10 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "scikit_learn.py"
 
 

@@ -11,6 +11,8 @@ from scipy.integrate import trapezoid
 
 import skewanova as sa
 
+pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILES = {
     "boyd": {

@@ -89,6 +89,7 @@ def test_coverage_matches(intervals, method):
         assert abs(row["coverage_without_rule"] - expected) <= FAR * error + 5e-4, setting
 
 
+@pytest.mark.no_cover
 def test_bootstrap_coverage_matches_where_it_is_simulated():
     study = intervals_study(settings=["binormal"], sizes=[100], replicates=200, rng=2, progress=False)
     coverage = study.to_frame().set_index("method")["coverage"]
@@ -110,6 +111,7 @@ def test_bias_of_binormal_fits_matches(fits, model):
         assert abs(row["bias"] - expected) <= FAR * row["std_error"] + 5e-4, alpha
 
 
+@pytest.mark.no_cover
 def test_area_under_roc_is_unbiased_at_the_share_of_the_paper():
     frame = binormal_study(alphas=[0.4], replicates=400, rng=3, progress=False).to_frame()
     rows = frame[frame["measure"] == "auc"]
