@@ -122,7 +122,7 @@ def write_folder(
     >>> from skewanova.report.folder import write_folder
     >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = write_folder(result, Path(place) / "out")
+    ...     folder = write_folder(result, Path(place) / "out", formats=("svg",))
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
     ['anova.csv', 'assumptions.csv', 'auprec.csv']
     """

@@ -146,6 +146,7 @@ def test_hierarchical_differences(result):
     np.testing.assert_allclose(result.hierarchical["p_adjusted"], adjusted)
 
 
+@pytest.mark.no_cover
 def test_folds_that_share_training_data_are_corrected():
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         wide = sa.compare_datasets(many(), 0.4, options={**OPTIONS, "resampling": "kfold"})
@@ -155,6 +156,7 @@ def test_folds_that_share_training_data_are_corrected():
     np.testing.assert_allclose(wide.iauprec["std_error"], factor * free.iauprec["std_error"])
 
 
+@pytest.mark.no_cover
 def test_mapping_and_column_agree(result):
     tables = {name: part.drop(columns="dataset") for name, part in many().groupby("dataset", sort=False)}
     with pytest.warns(sa.SkewanovaWarning, match="with 3 data sets"):

@@ -160,6 +160,7 @@ def headline(result):
     return anova, result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("resampling", ["auto", "independent"])
 def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
     few = base(10, resampling)
@@ -250,6 +251,7 @@ def test_without_cases_the_design_is_assumed_with_a_warning():
     assert not any(note.startswith("nothing tells") for note in base().warnings)
 
 
+@pytest.mark.no_cover
 def test_the_seed_decides():
     first, again, other = (run(score_frame(10), resampling="independent", rng=seed) for seed in (3, 3, 4))
     pd.testing.assert_frame_equal(first.posthoc, again.posthoc)

@@ -258,6 +258,7 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_flat_beta_prior_is_a_uniform_prior(estimator):
     curve = curve_of([(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)])

@@ -476,6 +476,7 @@ def test_regions_for_every_estimator(estimator):
     check_regions(measures, regions(measures))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
 def test_series_hold_every_digit(estimator, ends):

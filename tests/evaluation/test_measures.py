@@ -97,6 +97,7 @@ def test_measures_equal_brute_force(seed):
 # --- shape ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @quiet
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(

@@ -331,6 +331,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("names", HOSTILE)
 def test_hostile_names_change_nothing(names):
     plain, hostile = (LONG["balanced"].copy() for _ in range(2))

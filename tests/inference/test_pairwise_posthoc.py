@@ -58,6 +58,7 @@ def by_pair(result):
 # --- against R ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", sorted(R_TUKEY["test"].unique()))
 def test_equals_r(name):
     kind, test, factor, level = name.split(".", 3)

@@ -195,6 +195,7 @@ def test_one_family_at_one_prior_is_drawn():
     assert "AUPREC\nat prior 0.1" in ax.get_legend().get_title().get_text()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("names", [NAMES[:2], NAMES, HOSTILE, [f"m{i}" for i in range(12)]])
 def test_matrices_of_any_size_fit_and_hold_every_pair(names):
     frame = sa.posthoc(fold_frame(names, 10), method="paired_t_holm")

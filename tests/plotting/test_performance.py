@@ -198,6 +198,7 @@ def test_frames_given_are_not_changed(plot, result):
     pd.testing.assert_frame_equal(frame, getattr(result, PLOTS[plot]))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("plot", set(PLOTS) - {sp.plot_regions})
 def test_frame_and_result_draw_the_same_lines(plot, result):
     one = plot(result, ax=Figure().subplots())

@@ -96,12 +96,14 @@ def test_bold_cells_stay_bold():
 # --- compiled ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
 def test_plain_tables_compile_and_fit(hostile, tmp_path):
     log = compiled("".join(map(hostile.to_latex, NAMES)), "", tmp_path)
     assert "Overfull" not in log
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(not has_package("siunitx.sty"), reason="no siunitx here; the structure is tested above")
 def test_aligned_tables_compile_and_fit(hostile, tmp_path):
     text = "".join(hostile.to_latex(name, siunitx=True) for name in NAMES)

@@ -230,6 +230,7 @@ def test_all_other_columns_with_a_name(tmp_path):
     assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
 
 
+@pytest.mark.no_cover
 def test_a_large_file_is_read_in_reasonable_time(tmp_path):
     rows = [f"m{i % 3},{i % 10},{i % 2},{i / 100_003!r},note {i}" for i in range(100_000)]
     path = write(tmp_path, "\n".join([f"{HEAD},notes", *rows]))
@@ -538,6 +539,7 @@ def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
     assert both_ways(path) == (4, 4)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
 def test_a_damaged_footer_is_bad_input_at_worst(tmp_path, flip):
     frame = pd.DataFrame(PAIRS).astype({"fold": "category"}).set_index(pd.Index([3, 1, 2, 0], name="k"))

@@ -141,6 +141,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("order", [lambda f: f, mixed])
 @pytest.mark.usefixtures("batch_rows")
@@ -150,6 +151,7 @@ def test_cases_of_any_kind(tmp_path, kind, order):
     assert_alike(stream_scores(path), sa.read_scores(path))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("column", "change"),
     [
@@ -209,6 +211,7 @@ def test_comparing_gives_equal_frames(tmp_path, write):
     assert streamed.summary() == read.summary()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", sa.ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_every_estimator_is_the_same(tmp_path, estimator):
@@ -370,6 +373,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("rows", [[3, 4, 250], [*range(0, 480, 7)]], ids=["few", "many"])
 def test_the_same_unpaired_cases_first(tmp_path, monkeypatch, spelling, rows):
@@ -385,6 +389,7 @@ def test_the_same_unpaired_cases_first(tmp_path, monkeypatch, spelling, rows):
         assert streamed.only_folds(folds).unpaired() == read.only_folds(folds).unpaired()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("broken", [two_labels_often, repeated_often])
 def test_the_same_offending_cases_first(tmp_path, monkeypatch, spelling, broken):
