@@ -35,7 +35,8 @@ def golden() -> dict[str, Any]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Examples, printed or drawn at random, run lines that others run too: measuring doubles their time."""
     for item in items:
-        if isinstance(item, pytest.DoctestItem) or is_hypothesis_test(getattr(item, "obj", None)):
+        drawn = "fuzz" in item.path.parts or is_hypothesis_test(getattr(item, "obj", None))
+        if drawn or isinstance(item, pytest.DoctestItem):
             item.add_marker("no_cover")
 
 
