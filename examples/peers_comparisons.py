@@ -59,7 +59,7 @@ def _() -> str:
 
 @check("several_overlap", "skewanova")
 def _() -> str:
-    found = sa.corrected_anova(long(folds()), ratio=RATIO, method="corrected_hotelling").to_frame()
+    found = sa.omnibus_test(long(folds()), ratio=RATIO, method="corrected_hotelling").to_frame()
     pairs = corrected_pairs()
     adjusted = (pairs["p_adjusted"] >= pairs["p_value"]).all()
     return verdict(0 < found["p_value"].iloc[0] < 1 and adjusted, "corrected T2; pairs, Holm")

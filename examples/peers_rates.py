@@ -56,7 +56,7 @@ def long(values: Floats) -> pd.DataFrame:
 
 def corrected_all(values: Floats) -> float:
     """The p-value of the default test of all models for hold-outs of one data set."""
-    found = sa.corrected_anova(long(values), ratio=0.25, method="corrected_hotelling")
+    found = sa.omnibus_test(long(values), ratio=0.25, method="corrected_hotelling")
     return float(found.to_frame()["p_value"].iloc[0])
 
 
@@ -67,7 +67,7 @@ def corrected_pairs(values: Floats) -> float:
 
 def independent_all(values: Floats) -> float:
     """The p-value of the default test of all models for independent folds."""
-    return float(sa.repeated_measures_anova(long(values)).to_frame()["p_value"].iloc[0])
+    return float(sa.omnibus_test(long(values), method="repeated_measures").to_frame()["p_value"].iloc[0])
 
 
 def independent_pairs(values: Floats) -> float:

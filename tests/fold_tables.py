@@ -1,13 +1,14 @@
 """Fold x model tables for the tests: recorded inputs and R numbers, frames from arrays, simulated tables."""
 
 import warnings
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 from conftest import REFERENCE
 
-from skewanova import evaluate, read_scores
+from skewanova import Evaluation, UniformPrior, evaluate, read_scores
 
 INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
 
@@ -70,6 +71,32 @@ def long_frame_of(cube, priors):
     return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
 
 
+def designed(measures, ratio):
+    """The evaluation as if its folds had so many test cases for each training case (0: independent)."""
+    stated = ("independent", None) if ratio == 0 else ("repeated_holdout", ratio / (1 + ratio))
+    return replace(measures, scores=None, resampling=stated[0], test_fraction=stated[1])
+
+
+def evaluation_of(values, kind, priors=(0.5, 0.1)):
+    """Evaluation whose IAUPREC is an array of folds and models, and whose folds came about as said."""
+    values = np.asarray(values, dtype=float)
+    cube = values[:, :, None] - 0.05 * np.arange(len(priors))
+    cube = cube + 1e-3 * np.random.default_rng(0).normal(size=cube.shape)
+    frame = frame_of(values)
+    return Evaluation(
+        auprec=long_frame_of(cube, priors),
+        iauprec=frame,
+        curves={},
+        models=tuple(frame["model"].unique()),
+        folds=tuple(frame["fold"].unique()),
+        priors=priors,
+        deployment_prior=UniformPrior(0.1, 0.5),
+        estimator="trapezoid",
+        resampling=kind,
+        test_fraction=None if kind == "independent" else 0.2,
+    )
+
+
 def random_table(n_folds, n_models, *, seed=0, spread=0.02, effect=0.0):
     """Fold effects, model effects, noise: values near 0.8."""
     rng = np.random.default_rng(seed)
@@ -100,6 +127,7 @@ def scored(n_folds, n=60, n_positive=20, seed=3):
 def evaluated(frame):
     """Measure rows of scores at two priors and over a range; also their score table."""
     table = read_scores(frame)
+    stated = "independent" if len(table.folds) > 1 else "auto"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluate(table, priors=(0.4, 0.1), deployment_prior=(0.05, 0.3)), table
+        return evaluate(table, priors=(0.4, 0.1), deployment_prior=(0.05, 0.3), resampling=stated), table

@@ -79,8 +79,6 @@ def operate(
     *,
     cost_fp: float | None,
     cost_fn: float | None,
-    resampling: str,
-    test_fraction: float | None,
     out: Path | None,
     as_json: bool,
     quiet: bool,
@@ -95,16 +93,14 @@ def operate(
     """  # noqa: D301 - click wants the sign \b itself
     from skewanova.decision.operating import threshold_table
     from skewanova.report.tables import curves_by_skew_table, thresholds_table
-    from skewanova.scores.design import find_resampling
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
     if costs is None and (cost_fp, cost_fn) != (None, None):
         raise click.UsageError("--cost-fp and --cost-fn go together")
     table = read_table(scores, options)
-    design, _ = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
-    frame = threshold_table(table, costs=costs, ratio=design.ratio, **options)
+    frame = threshold_table(table, costs=costs, **options)
     tables = curves_by_skew_table(frame), thresholds_table(frame)
-    settings = {**options, "costs": costs, "resampling": resampling, "test_fraction": test_fraction}
+    settings = {**options, "costs": costs}
     text = "\n\n".join(found.to_markdown() for found in tables)
     files: Files = {"operating.csv": frame, "operating.md": text}
     write_results(out, files, command="operate", table=table, settings=settings)

@@ -21,7 +21,7 @@ from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.inference import fold_statistics
-from skewanova.inference.omnibus import friedman_anova
+from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import posthoc
 from skewanova.inference.random_effects import random_effects
 from skewanova.inference.ranks import compact_letters
@@ -230,7 +230,7 @@ def compare_datasets(
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
-        anova=friedman_anova(blocks, role="headline").to_frame(),
+        anova=omnibus_test(blocks, method="friedman", role="headline").to_frame(),
         posthoc=pd.concat(pairs, ignore_index=True),
         hierarchical=_hierarchical(comparisons, order, alpha),
         ranking=_ranking(means, order, pairs[0]),
@@ -260,7 +260,7 @@ def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     parts = []
     for name, result in comparisons.items():
         ranking, n_folds = result.ranking, result.design.n_folds
-        known = iauprec_covariance(result.evaluation, ratio=result.design.ratio, scores=result.scores)
+        known = iauprec_covariance(result.evaluation)
         error = np.nan if known is None else np.sqrt(np.diag(known[1]))
         rank = stats.rankdata(levelled(-ranking["iauprec"]))
         part = ranking[["model", "iauprec"]].assign(dataset=name, std_error=error, n_folds=n_folds, rank=rank)

@@ -7,9 +7,8 @@ pairs, the step-down max-T under sign flips, or Holm's paired t where the folds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,20 +30,12 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.inference.diagnostics import assumptions
-from skewanova.inference.omnibus import (
-    OmnibusResult,
-    corrected_anova,
-    fold_table,
-    friedman_anova,
-    hotelling_anova,
-    repeated_measures_anova,
-    resampling_anova,
-)
+from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
 from skewanova.inference.pairwise import (
     equivalence,
     posthoc,
     prior_pair_columns,
-    prior_pairs,
+    tukey_by_prior,
     tukey_hsd,
 )
 from skewanova.inference.random_effects import split_plot_anova
@@ -63,142 +54,53 @@ FOLDS_FOR_SIGN_FLIPS = 9
 SMALLEST_RANDOM_P = 1e-4
 
 
-def omnibus_tests(
-    iauprec: pd.DataFrame, auprec: pd.DataFrame, design: Resampling, *, rng: Seed
-) -> list[OmnibusResult]:
-    """Run the calibrated test of all models first, then the others as checks.
-
-    Parameters
-    ----------
-    iauprec, auprec : DataFrame
-        As an evaluation holds them, every model in every fold.
-    design : Resampling
-        How the folds came about.
-    rng : int, Generator, SeedSequence or None
-        Seed of the resampling tests.
-
-    Returns
-    -------
-    list of OmnibusResult
-        The first has the role headline, the others check.
-    """
-    chosen = headline_test(iauprec, design)
-    runs: dict[str, Callable[[str], OmnibusResult]] = {
-        "repeated_measures": lambda role: repeated_measures_anova(iauprec, role=role),
-        "hotelling": lambda role: hotelling_anova(iauprec, role=role),
-        "friedman": lambda role: friedman_anova(iauprec, role=role),
-    }
-    for method in ("sign_flip", "permutation"):
-        runs[method] = partial(_rearranged, iauprec, method, rng)
-    for method in ("corrected_f", "corrected_gg", "corrected_hotelling") if design.overlapping else ():
-        runs[method] = partial(_corrected, iauprec, method, design.ratio)
-    if not fold_statistics.full_rank(fold_table(iauprec)[0]):
-        runs = {name: run for name, run in runs.items() if "hotelling" not in name}
-    results = [runs[chosen]("headline"), *(run("check") for name, run in runs.items() if name != chosen)]
-    if auprec["prior"].nunique() > 1:
-        results.append(split_plot_anova(auprec, ratio=design.ratio))
+def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
+    """The test of all models that the design asks for, as the headline, then the others as checks."""
+    chosen, overlapping = headline_test(measures), measures.design.overlapping
+    methods = [m for m in OMNIBUS_TESTS if overlapping or not m.startswith("corrected")]
+    if not fold_statistics.full_rank(fold_table(measures.iauprec)[0]):
+        methods = [method for method in methods if "hotelling" not in method]
+    others = [method for method in methods if method != chosen]
+    results = [omnibus_test(measures, method=chosen, role="headline")]
+    results += [omnibus_test(measures, method=method, rng=rng) for method in others]
+    if len(measures.priors) > 1:
+        results.append(split_plot_anova(measures))
     return results
 
 
-def headline_test(iauprec: pd.DataFrame, design: Resampling) -> str:
+def headline_test(measures: Evaluation) -> str:
     """Name the test of all models that the design asks for.
 
-    Parameters
-    ----------
-    iauprec : DataFrame
-        As an evaluation holds it.
-    design : Resampling
-        How the folds came about.
-
-    Returns
-    -------
-    str
-        ``repeated_measures`` for independent folds; else ``corrected_hotelling`` with at least five folds for
-        each contrast, or ``corrected_gg``.
+    ``repeated_measures`` for independent folds; else ``corrected_hotelling`` with at least five folds for
+    each contrast, or ``corrected_gg``.
     """
-    if not design.overlapping:
+    if not measures.design.overlapping:
         return "repeated_measures"
-    contrasts = iauprec["model"].nunique() - 1
-    enough = design.n_folds >= FOLDS_PER_CONTRAST * contrasts
-    return (
-        "corrected_hotelling"
-        if enough and fold_statistics.full_rank(fold_table(iauprec)[0])
-        else "corrected_gg"
-    )
+    enough = measures.design.n_folds >= FOLDS_PER_CONTRAST * (len(measures.models) - 1)
+    full = enough and fold_statistics.full_rank(fold_table(measures.iauprec)[0])
+    return "corrected_hotelling" if full else "corrected_gg"
 
 
 def headline_pairs(
-    iauprec: pd.DataFrame,
-    design: Resampling,
-    *,
-    alpha: float,
-    order: Sequence[str],
-    rng: Seed,
-    role: str = "headline",
+    measures: Evaluation, *, alpha: float, order: Sequence[str], rng: Seed, role: str = "headline"
 ) -> pd.DataFrame:
-    """Compare all pairs by the family that the design asks for.
-
-    Parameters
-    ----------
-    iauprec : DataFrame
-        As an evaluation holds it.
-    design : Resampling
-        How the folds came about.
-    alpha : float
-        Family-wise level.
-    order : sequence of str
-        Models, best first.
-    rng : int, Generator, SeedSequence or None
-        Seed of the sign flips.
-    role : str, default "headline"
-        Written to the frame.
-
-    Returns
-    -------
-    DataFrame
-        Columns of `POSTHOC_COLUMNS`: ``corrected_t_holm`` where folds share training data, else ``max_t``, or
-        ``paired_t_holm`` with fewer than nine folds or where sign flips cannot reach `alpha`. Tukey's test is
-        never chosen: it fails where models spread unequally, and no look at the spreads first mends that.
-    """
-    return posthoc(
-        iauprec,
-        method=pairs_method(design, alpha),
-        ratio=design.ratio,
-        alpha=alpha,
-        order=order,
-        role=role,
-        rng=rng,
-    )
+    """Compare all pairs by the family that the design asks for: see :func:`pairs_method`."""
+    method = pairs_method(measures.design, alpha)
+    return posthoc(measures, method=method, alpha=alpha, order=order, role=role, rng=rng)
 
 
 def pairs_method(design: Resampling, alpha: float) -> str:
     """Name the family of pairwise tests that the design asks for.
 
-    Parameters
-    ----------
-    design : Resampling
-        How the folds came about.
-    alpha : float
-        Family-wise level.
-
-    Returns
-    -------
-    str
-        One of `PAIRWISE_TESTS`.
+    ``corrected_t_holm`` where folds share training data, else ``max_t``, or ``paired_t_holm`` with fewer than
+    nine folds or where sign flips cannot reach `alpha`. Tukey's test is never chosen: it fails where models
+    spread unequally, and no look at the spreads first mends that.
     """
     if design.overlapping:
         return "corrected_t_holm"
     smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
     reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
     return "max_t" if reachable else "paired_t_holm"
-
-
-def _rearranged(iauprec: pd.DataFrame, method: str, rng: Seed, role: str) -> OmnibusResult:
-    return resampling_anova(iauprec, method=method, rng=rng, role=role)
-
-
-def _corrected(iauprec: pd.DataFrame, method: str, ratio: float, role: str) -> OmnibusResult:
-    return corrected_anova(iauprec, ratio=ratio, method=method, role=role)
 
 
 @dataclass(frozen=True)
@@ -260,17 +162,13 @@ class Analysis:
         return tuple(note for test in self.tests for note in test.warnings)
 
 
-def analyse_folds(
-    measures: Evaluation, design: Resampling, options: Options, *, more: Sequence[OmnibusResult] = ()
-) -> Analysis:
+def analyse_folds(measures: Evaluation, options: Options, *, more: Sequence[OmnibusResult] = ()) -> Analysis:
     """Run the calibrated tests, the paper's and the checks over folds.
 
     Parameters
     ----------
     measures : Evaluation
         Models in ranking order, every model in every fold.
-    design : Resampling
-        How the folds came about.
     options : Options
         What was asked for.
     more : sequence of OmnibusResult
@@ -284,20 +182,18 @@ def analyse_folds(
     alpha, rng = options.alpha, options.rng
     stage("tests of all models")
     published = _published(measures, options)
-    headline, *checks = omnibus_tests(measures.iauprec, measures.auprec, design, rng=rng)
+    headline, *checks = omnibus_tests(measures, rng=rng)
     stage("pairs of models")
-    posthoc = _posthoc(measures, published, design, options)
+    posthoc = _posthoc(measures, published, options)
     stage("ranking, differences")
     letters = headline_letters(measures, posthoc)
     return Analysis(
         tests=(headline, *published, *checks, *more),
         posthoc=posthoc,
         prior_pairs=_prior_pairs(published[1], alpha),
-        ranking=ranking(measures, letters=letters, alpha=alpha, ratio=design.ratio, rng=rng),
-        difference_curves=difference_curves(measures, ratio=design.ratio, alpha=alpha, rng=rng),
-        equivalence=equivalence(
-            measures.iauprec, rope=options.rope, ratio=design.ratio, order=measures.models
-        ),
+        ranking=ranking(measures, letters=letters, alpha=alpha, rng=rng),
+        difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
+        equivalence=equivalence(measures, rope=options.rope, order=measures.models),
         assumptions=assumptions(measures.iauprec, alpha=alpha),
         residuals=published[0].residuals(),
     )
@@ -323,22 +219,20 @@ def _published(measures: Evaluation, options: Options) -> list[AnovaResult]:
     return found
 
 
-def _posthoc(
-    measures: Evaluation, published: Sequence[AnovaResult], design: Resampling, options: Options
-) -> pd.DataFrame:
+def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Options) -> pd.DataFrame:
     """Compare pairs: the calibrated family first, the paper's, then other families as checks."""
     common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
     parts = [
-        headline_pairs(measures.iauprec, design, rng=options.rng, **common),
+        headline_pairs(measures, rng=options.rng, **common),
         tukey_hsd(published[0], **common).to_frame(),
         tukey_hsd(published[1], **common).to_frame(),
-        prior_pairs(measures.auprec, **common),
+        tukey_by_prior(measures.auprec, **common),
     ]
     for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
         if method != parts[0]["test"].iloc[0]:
-            parts.append(posthoc(measures.iauprec, method=method, rng=options.rng, **common))
+            parts.append(posthoc(measures, method=method, rng=options.rng, **common))
     if options.control is not None:
-        parts.append(posthoc(measures.iauprec, method="dunnett", control=options.control, **common))
+        parts.append(posthoc(measures, method="dunnett", control=options.control, **common))
     return pd.concat(parts, ignore_index=True)
 
 

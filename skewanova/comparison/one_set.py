@@ -103,7 +103,7 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     stage("ranking, differences")
     intervals = _intervals(table, measures, options)
     letters = headline_letters(measures, posthoc)
-    ranked = ranking(measures, letters=letters, alpha=options.alpha, scores=table, rng=options.rng)
+    ranked = ranking(measures, letters=letters, alpha=options.alpha, rng=options.rng)
     analysis = Analysis(
         tests=(_omnibus(found),),
         posthoc=posthoc,

@@ -26,7 +26,6 @@ from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.cost import cost_notes
-from skewanova.scores.design import Resampling, find_resampling
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
@@ -34,8 +33,6 @@ from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 def decision_frames(
     measures: Evaluation,
-    scores: Scores,
-    design: Resampling,
     *,
     alpha: float,
     rng: Seed,
@@ -47,10 +44,6 @@ def decision_frames(
     ----------
     measures : Evaluation
         Models in ranking order.
-    scores : ScoreTable or StreamedScores
-        What was evaluated; with one fold the spread rests on it.
-    design : Resampling
-        How the folds came about.
     alpha : float
         Intervals and sets are at level ``1 - alpha``.
     rng : int, Generator, SeedSequence or None
@@ -63,21 +56,21 @@ def decision_frames(
     dict
         crossings, leaders, decisions, choices, support and plans, as a comparison has them.
     """
-    ratio, n_models = design.ratio, len(measures.models)
-    panel = panel_curves(measures, ratio=ratio, scores=scores)
+    n_models = len(measures.models)
+    panel = panel_curves(measures)
     critical = None if differences is None else critical_of(differences)
     if critical is None:
-        joint = joint_curves(measures, difference_grid(measures), ratio=ratio, scores=scores)
+        joint = joint_curves(measures, difference_grid(measures))
         critical = pair_critical(joint, alpha, rng=rng)
     rarest = rarest_decided(measures)
-    promised = decisions(measures, ratio=ratio, scores=scores, rng=rng)
+    promised = decisions(measures, rng=rng)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
         "decisions": promised,
         "choices": choices(promised),
         "support": support(measures),
-        "plans": plans(scores, measures, design, alpha=alpha / comb(n_models, 2)),
+        "plans": plans(measures, alpha=alpha / comb(n_models, 2)),
     }
 
 
@@ -165,36 +158,41 @@ def compare(
     size = len(table.models), len(table.folds), int(np.size(priors))
     notes = [*emit(cost_notes(*size)), *dropped, *check_paired(table)]
     stage("measures")
-    measures = evaluate(table, priors=priors, deployment_prior=deployment_prior, estimator=estimator)
+    measures = evaluate(
+        table,
+        priors=priors,
+        deployment_prior=deployment_prior,
+        estimator=estimator,
+        resampling=resampling,
+        test_fraction=test_fraction,
+    )
     measures = measures.ordered(ranking_order(measures))
-    design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
+    design = measures.design
     if design.kind == "one_set":
         found, more = analyse_one_set(table, measures, options)
     else:
         mixed = [_mixed(given, measures)] if dropped else []
-        found, more = analyse_folds(measures, design, options, more=mixed), []
-    notes += [*emit(told), *more, *measures.warnings, *found.notes]
+        found, more = analyse_folds(measures, options, more=mixed), []
+    notes += [*design.warnings, *more, *measures.warnings, *found.notes]
     differences = None if design.kind == "one_set" else found.difference_curves
     return Comparison(
         **found.frames(),
-        **decision_frames(measures, table, design, alpha=alpha, rng=rng, differences=differences),
+        **decision_frames(measures, alpha=alpha, rng=rng, differences=differences),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         regions=regions(measures),
         design=design,
         warnings=tuple(dict.fromkeys(notes)),
         labels=found.labels | PAIR_LABELS,
-        settings=_settings(measures, design, options, missing=missing),
+        settings=_settings(measures, options, missing=missing),
         evaluation=measures,
         scores=table,
     )
 
 
-def _settings(
-    measures: Evaluation, design: Resampling, options: Options, *, missing: str
-) -> dict[str, object]:
+def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
     """What was asked for and what was found out, for whoever repeats the comparison."""
-    weighting = measures.deployment_prior
+    weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),
         "deployment_limits": (weighting.low, weighting.high),

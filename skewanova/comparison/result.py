@@ -150,7 +150,7 @@ class Comparison:
     @cached_property
     def auprec_intervals(self) -> pd.DataFrame:
         """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
-        return auprec_intervals(self.auprec, ratio=self.design.ratio, alpha=self.alpha)
+        return auprec_intervals(self.evaluation, alpha=self.alpha)
 
     @cached_property
     def regret(self) -> pd.DataFrame:
@@ -160,9 +160,9 @@ class Comparison:
     @cached_property
     def auprec_bands(self) -> pd.DataFrame:
         """Columns model, prior, auprec, conf_low, conf_high (see :func:`~skewanova.auprec_bands`)."""
-        ratio, seed = self.design.ratio, self.settings["seed"]
+        seed = self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
-        return auprec_bands(self.evaluation, ratio=ratio, alpha=self.alpha, scores=self.scores, rng=rng)
+        return auprec_bands(self.evaluation, alpha=self.alpha, rng=rng)
 
     @cached_property
     def surface(self) -> pd.DataFrame:

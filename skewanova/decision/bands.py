@@ -25,8 +25,6 @@ from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
-from skewanova.scores.design import check_ratio
-from skewanova.scores.table import Scores
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
@@ -71,7 +69,6 @@ def difference_curves(
     evaluation: Evaluation,
     priors: ArrayLike | None = None,
     *,
-    ratio: float = 0.0,
     alpha: float = 0.05,
     n_draws: int = 4999,
     rng: Seed = 0,
@@ -89,8 +86,6 @@ def difference_curves(
     priors : array_like, optional
         By default 41 priors, with 141 models or more down to 21, evenly spaced in the log-odds, over all that
         the evaluation uses.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
     alpha : float, default 0.05
         Level of the bands, over all priors and pairs together.
     n_draws : int, default 4999
@@ -120,15 +115,14 @@ def difference_curves(
     --------
     >>> from skewanova import difference_curves, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> bool(difference_curves(measures, ratio=0.25)["reject"].any())
+    >>> bool(difference_curves(measures)["reject"].any())
     False
     """
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
-    check_ratio(ratio)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
-    found = fold_statistics.paired_t(values, inflation=1 + values.shape[1] * ratio)
+    found = fold_statistics.paired_t(values, inflation=evaluation.design.inflation)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
     moved = values - values.mean(axis=1, keepdims=True)
     largest = np.sort(
@@ -384,9 +378,7 @@ def auprec_bands(
     evaluation: Evaluation,
     priors: ArrayLike | None = None,
     *,
-    ratio: float = 0.0,
     alpha: float = 0.05,
-    scores: Scores | None = None,
     n_draws: int = N_DRAWS,
     rng: Seed = 0,
 ) -> pd.DataFrame:
@@ -398,12 +390,8 @@ def auprec_bands(
         The measured models.
     priors : array_like, optional
         By default 41 priors, evenly spaced in the log-odds, over all that the evaluation uses.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
     alpha : float, default 0.05
         The bands are at level ``1 - alpha``.
-    scores : ScoreTable, optional
-        What was evaluated. With one fold the bands rest on it; without it they are nan.
     n_draws : int, default 4999
         Draws from the joint distribution.
     rng : int, Generator, SeedSequence or None, default 0
@@ -427,15 +415,14 @@ def auprec_bands(
     Examples
     --------
     >>> from skewanova import auprec_bands, evaluate, load_satellite_scores
-    >>> bands = auprec_bands(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), [0.1], ratio=0.25)
+    >>> bands = auprec_bands(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), [0.1])
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True
     """
     check_fraction(alpha, "alpha")
-    check_ratio(ratio)
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors)
-    joint = joint_curves(evaluation, grid, ratio=ratio, scores=scores)
+    joint = joint_curves(evaluation, grid)
     error = (
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
     )

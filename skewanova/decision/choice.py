@@ -23,8 +23,6 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_resampling import share_best
 from skewanova.inference.fold_statistics import helmert
 from skewanova.priors.weightings import DiscretePrior
-from skewanova.scores.design import check_ratio
-from skewanova.scores.table import Scores
 
 #: Draws from the posterior.
 N_DRAWS = 9999
@@ -131,7 +129,7 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> from skewanova import choices, decisions, evaluate, load_satellite_scores
-    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> choices(table)["model"].unique().tolist()
     ['A']
     """
@@ -203,8 +201,6 @@ def ranking(
     *,
     letters: Mapping[str, str] | None = None,
     alpha: float = 0.05,
-    ratio: float = 0.0,
-    scores: Scores | None = None,
     rng: Seed = 0,
 ) -> pd.DataFrame:
     """Rank the models by mean IAUPREC, with what a choice between them would cost.
@@ -217,10 +213,6 @@ def ranking(
         Compact letters of the models, from a post-hoc test.
     alpha : float, default 0.05
         The intervals are at level ``1 - alpha``.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
-    scores : ScoreTable, optional
-        What was evaluated. With one fold p_best rests on it; without it it is nan.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws behind p_best.
 
@@ -243,12 +235,11 @@ def ranking(
     [1, 2, 3]
     """
     level = 1 - check_fraction(alpha, "alpha")
-    check_ratio(ratio)
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std
-    margin *= np.sqrt(1 / n_folds + ratio)
+    margin *= np.sqrt(1 / n_folds + measures.design.ratio)
     low = measures.deployment_prior.low
     expected, largest = _regrets(measures)
     frame = pd.DataFrame(
@@ -265,25 +256,19 @@ def ranking(
             "worst_auprec": measures.mean_auprec([low])[:, 0],
             "expected_regret": expected,
             "max_regret": largest,
-            "p_best": _p_best(measures, ratio, scores, rng),
+            "p_best": _p_best(measures, rng),
         }
     )
     return frame[list(RANKING_COLUMNS)]
 
 
-def decisions(
-    evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None, rng: Seed = 0
-) -> pd.DataFrame:
+def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     """Tell what every model promises and risks over the deployment prior.
 
     Parameters
     ----------
     evaluation : Evaluation
         The measured models.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
-    scores : ScoreTable, optional
-        What was evaluated. With one fold p_best rests on it; without it it is nan.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws behind p_best.
 
@@ -301,11 +286,6 @@ def decisions(
           ``sensitivity`` their difference, and ``loss_per_tenfold`` that for each ten-fold of the skew (at a
           single prior, by the slope there).
 
-    Raises
-    ------
-    ValueError
-        If the ratio is negative.
-
     Notes
     -----
     The range of a beta weighting is that between its 0.1 % and 99.9 % quantiles; a discrete weighting has no
@@ -317,15 +297,14 @@ def decisions(
     Examples
     --------
     >>> from skewanova import decisions, evaluate, load_satellite_scores
-    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """
-    check_ratio(ratio)
     measures = evaluation.ordered(ranking_order(evaluation))
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures)
-    p_best = _p_best(measures, ratio, scores, rng)
+    p_best = _p_best(measures, rng)
     over = "folds" if len(measures.folds) > 1 else "cases"
     worst, worst_prior = _worst(measures, curves)
     ends = measures.mean_auprec([weighting.low, weighting.high])
@@ -386,9 +365,9 @@ def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
     return regret @ weights, np.maximum(np.array(largest), 0.0)
 
 
-def _p_best(measures: Evaluation, ratio: float, scores: Scores | None, rng: Seed) -> Floats:
+def _p_best(measures: Evaluation, rng: Seed) -> Floats:
     """Probability that each model has the largest IAUPREC; nan where no spread is known."""
-    found = iauprec_covariance(measures, ratio=ratio, scores=scores)
+    found = iauprec_covariance(measures)
     if found is None:
         return np.full(len(measures.models), np.nan)
     estimate, covariance, df = found

@@ -28,7 +28,6 @@ from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.influence import JackknifeLookup, influence_kernel, stratified_covariance
 from skewanova.scores.pairing import paired_cases
-from skewanova.scores.table import Scores
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
@@ -313,7 +312,7 @@ class PanelCurves:
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
 
 
-def fold_curves(priors: Floats, values: Floats, *, ratio: float = 0.0) -> JointCurves:
+def fold_curves(priors: Floats, values: Floats, *, ratio: float) -> JointCurves:
     """Curves from AUPREC of shape (n_folds, n_models, n_priors).
 
     The covariance of the means over folds is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) where folds
@@ -357,9 +356,7 @@ def condensed(blocks: Iterable[Floats]) -> Floats:
     return np.asarray(axes.T * size @ axes)
 
 
-def joint_curves(
-    evaluation: Evaluation, priors: Floats, *, ratio: float = 0.0, scores: Scores | None = None
-) -> JointCurves:
+def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Measure the curves of an evaluation at priors, from folds or, with one fold, from its scores.
 
     Without scores one fold tells nothing about the spread, nor do folds in which a model is missing, or cases
@@ -369,37 +366,38 @@ def joint_curves(
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
-    cases = matched_cases(scores, evaluation.models) if len(values) == 1 and scores is not None else None
-    return (
-        fold_curves(priors, values, ratio=ratio) if cases is None else case_curves(priors, values[0], cases)
-    )
+    cases = matched_cases(evaluation) if len(values) == 1 else None
+    if cases is None:
+        return fold_curves(priors, values, ratio=evaluation.design.ratio)
+    return case_curves(priors, values[0], cases)
 
 
-def panel_curves(evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None) -> PanelCurves:
+def panel_curves(evaluation: Evaluation) -> PanelCurves:
     """Measure the curves over the grid of priors and the deployment prior together."""
     grid = prior_grid(evaluation, 2)
     low, high = float(grid[0]), float(grid[-1])
     edges, priors = panel_priors(low, high)
-    return PanelCurves(low, high, edges, joint_curves(evaluation, priors, ratio=ratio, scores=scores))
+    return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
-def matched_cases(scores: Scores, models: tuple[str, ...]) -> tuple[Bools, list[NDArray[np.float64]]] | None:
+def matched_cases(evaluation: Evaluation) -> tuple[Bools, list[NDArray[np.float64]]] | None:
     """Labels of the only fold's cases and the scores of every model on them.
 
-    None if they do not match, or if a class has one case, which shows no spread.
+    None if they do not match or are not known, or if a class has one case, which shows no spread.
     """
+    scores = evaluation.scores
+    if scores is None:
+        return None
     try:
         cases = paired_cases(scores)
     except InputError:
         return None
     if min(np.count_nonzero(cases.positive), np.count_nonzero(~cases.positive)) < 2:
         return None
-    return cases.positive, [cases.scores[scores.models.index(name)] for name in models]
+    return cases.positive, [cases.scores[scores.models.index(name)] for name in evaluation.models]
 
 
-def iauprec_covariance(
-    evaluation: Evaluation, *, ratio: float = 0.0, scores: Scores | None = None
-) -> tuple[Floats, Floats, float] | None:
+def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
     """Mean IAUPREC of every model, the covariance of these means and its degrees of freedom, where known."""
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
@@ -409,10 +407,10 @@ def iauprec_covariance(
     if n_folds > 1:
         return (
             values.mean(axis=0),
-            fold_statistics.fold_covariance(values) * (1 / n_folds + ratio),
+            fold_statistics.fold_covariance(values) * (1 / n_folds + evaluation.design.ratio),
             n_folds - 1.0,
         )
-    cases = None if scores is None else matched_cases(scores, evaluation.models)
+    cases = matched_cases(evaluation)
     if cases is None:
         return None
     positive, columns = cases

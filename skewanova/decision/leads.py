@@ -38,8 +38,6 @@ from skewanova.decision.joint_curves import (
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.priors.weightings import UniformPrior
-from skewanova.scores.design import check_ratio
-from skewanova.scores.table import Scores
 
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
 
@@ -118,9 +116,7 @@ class Crossing(NamedTuple):
 def crossings(
     evaluation: Evaluation,
     *,
-    ratio: float = 0.0,
     alpha: float = 0.05,
-    scores: Scores | None = None,
 ) -> pd.DataFrame:
     """Priors at which the mean curves of two models cross, each with a confidence interval.
 
@@ -128,12 +124,8 @@ def crossings(
     ----------
     evaluation : Evaluation
         The measured models.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
     alpha : float, default 0.05
         The intervals are at level ``1 - alpha``, each by itself.
-    scores : ScoreTable, optional
-        What was evaluated. With one fold the intervals rest on it; without it they are nan.
 
     Returns
     -------
@@ -160,12 +152,11 @@ def crossings(
     --------
     >>> from skewanova import crossings, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> crossings(measures, ratio=0.25)[["model_below", "model_above", "lead"]].values.tolist()
+    >>> crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
     """
     check_fraction(alpha, "alpha")
-    check_ratio(ratio)
-    panel = panel_curves(evaluation, ratio=ratio, scores=scores)
+    panel = panel_curves(evaluation)
     return crossings_frame(panel, evaluation.models, alpha)
 
 
@@ -296,9 +287,7 @@ LeadStretch = tuple[int, tuple[int, ...], float, float]
 def leaders(
     evaluation: Evaluation,
     *,
-    ratio: float = 0.0,
     alpha: float = 0.05,
-    scores: Scores | None = None,
     rng: Seed = 0,
 ) -> pd.DataFrame:
     """Which models may be the best at which prior.
@@ -307,12 +296,8 @@ def leaders(
     ----------
     evaluation : Evaluation
         The measured models.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
     alpha : float, default 0.05
         With probability ``1 - alpha`` the best model is among the contenders, at all priors at once.
-    scores : ScoreTable, optional
-        What was evaluated. With one fold the bands rest on it; without it every model is a contender.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws behind the bands.
 
@@ -338,14 +323,13 @@ def leaders(
     Examples
     --------
     >>> from skewanova import evaluate, leaders, load_satellite_scores
-    >>> found = leaders(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), ratio=0.25)
+    >>> found = leaders(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> found["contender"].tolist()
     ['A', 'C', 'B']
     """
     check_fraction(alpha, "alpha")
-    check_ratio(ratio)
-    panel = panel_curves(evaluation, ratio=ratio, scores=scores)
-    joint = joint_curves(evaluation, difference_grid(evaluation), ratio=ratio, scores=scores)
+    panel = panel_curves(evaluation)
+    joint = joint_curves(evaluation, difference_grid(evaluation))
     critical = pair_critical(joint, alpha, rng=rng)
     return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
 

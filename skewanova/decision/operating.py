@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from skewanova.base.ties import TIE
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
-from skewanova.scores.design import check_ratio, find_resampling
+from skewanova.scores.design import find_resampling
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Label, ScoreTable
 
@@ -233,7 +233,8 @@ def threshold_table(
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     chosen_prior: float | Sequence[float] | None = None,
     level: float = 0.95,
-    ratio: float | None = None,
+    resampling: str = "auto",
+    test_fraction: float | None = None,
 ) -> pd.DataFrame:
     """Recall, precision, cost and more of every model at one threshold, at the priors of its use.
 
@@ -259,10 +260,9 @@ def threshold_table(
         `threshold` and `recall`, which depend on no prior.
     level : float, default 0.95
         Level of the intervals, each for itself.
-    ratio : float, optional
-        Test cases for each training case, for the mean over folds: 0 for independent folds. By default worked
-        out from the score table (:func:`~skewanova.find_resampling`); needed with an Evaluation of several
-        folds.
+    resampling, test_fraction
+        How the folds came about, as for :func:`~skewanova.compare`: the mean over folds depends on it. An
+        Evaluation knows it already.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def threshold_table(
     check_fraction(level, "level")
     grid = check_prior_list(priors, "priors")
     pairs = _prior_pairs(rule, grid, chosen_prior)
-    measured = _measured(scores, ratio)
+    measured = _measured(scores, resampling=resampling, test_fraction=test_fraction)
     _check_thresholds(rule, measured.models)
     rows, notes = [], []
     for model, fold in ((m, f) for m in measured.models for f in measured.folds):
@@ -400,23 +400,18 @@ class _Curves(NamedTuple):
     ratio: float
 
 
-def _measured(scores: object, ratio: float | None) -> _Curves:
+def _measured(scores: object, **stated: Any) -> _Curves:
     if isinstance(scores, Evaluation):
-        if ratio is None and len(scores.folds) > 1:
+        if stated != {"resampling": "auto", "test_fraction": None}:
             raise InputError(
-                "`ratio` (test cases for each training case, 0 for independent folds) must be given with an "
-                "Evaluation of several folds; the score table itself can tell it"
+                "`resampling` and `test_fraction` go with a score table: an Evaluation knows its design, "
+                "which evaluate(resampling=, test_fraction=) states"
             )
-        return _Curves(
-            scores.models, scores.folds, scores.curves, check_ratio(0.0 if ratio is None else ratio)
-        )
+        return _Curves(scores.models, scores.folds, scores.curves, scores.design.ratio)
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
-    curves = table.curves()
-    if ratio is None and len(table.folds) > 1:
-        design, told = find_resampling(table)
-        emit(told)
-        ratio = design.ratio
-    return _Curves(table.models, table.folds, curves, check_ratio(0.0 if ratio is None else ratio))
+    design = find_resampling(table, **stated)
+    emit(design.warnings)
+    return _Curves(table.models, table.folds, table.curves(), design.ratio)
 
 
 def _cell(

@@ -25,7 +25,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.influence import influence_kernel
 from skewanova.inference.omnibus import fold_table
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
-from skewanova.scores.design import Resampling, find_resampling
+from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, complete_table, paired_cases
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Scores, ScoreTable
@@ -175,9 +175,7 @@ class _Pair(NamedTuple):
 
 
 def plans(
-    table: Scores,
     measures: Evaluation,
-    design: Resampling,
     *,
     difference: float | None = None,
     power: float = 0.8,
@@ -187,12 +185,8 @@ def plans(
 
     Parameters
     ----------
-    table : ScoreTable or StreamedScores
-        What was evaluated.
     measures : Evaluation
-        Its measures.
-    design : Resampling
-        How the folds came about, or that there is one test set.
+        The measured models.
     difference : float, optional
         Difference to be found; by default the observed one.
     power, alpha : float
@@ -205,7 +199,8 @@ def plans(
     """
     pairs = list(combinations(measures.models, 2))
     options: dict[str, float] = {"power": power, "alpha": alpha}
-    if design.kind != "one_set":
+    design, table = measures.design, measures.scores
+    if table is None or design.kind != "one_set":
         return _folds(measures, pairs, design, difference, **options)
     rows = [
         (a, b, *_plan(pair, design, difference, power=power, alpha=alpha))
@@ -426,9 +421,16 @@ def plan_comparison(
     notes = list(check_paired(table))
     weighting = as_deployment_prior(deployment_prior)
     level = alpha / (len(table.models) * (len(table.models) - 1) // 2) if bonferroni else alpha
-    design, told = find_resampling(table, resampling=resampling, test_fraction=test_fraction)
-    notes += emit(told)
-    measures = evaluate(table, priors=(weighting.low,), deployment_prior=weighting, estimator=estimator)
+    measures = evaluate(
+        table,
+        priors=(weighting.low,),
+        deployment_prior=weighting,
+        estimator=estimator,
+        resampling=resampling,
+        test_fraction=test_fraction,
+    )
+    design = measures.design
+    notes += design.warnings
     measures = measures.ordered(ranking_order(measures))
     return ComparisonPlan(
         design=design.describe(),
@@ -437,7 +439,7 @@ def plan_comparison(
         overlapping=design.overlapping,
         given=difference is not None,
         warnings=(*notes, *measures.warnings, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=plans(table, measures, design, difference=difference, power=power, alpha=level),
+        _table=plans(measures, difference=difference, power=power, alpha=level),
     )
 
 

@@ -7,12 +7,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from skewanova.base.checks import InputError, check_fraction, check_prior_list, check_priors
+from skewanova.base.checks import check_fraction, check_prior_list, check_priors
 from skewanova.base.ties import is_largest
 from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import FEW_EFFECTIVE_NEGATIVES, Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
-from skewanova.scores.design import check_ratio
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -51,45 +50,39 @@ INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_h
 REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
 
 
-def auprec_intervals(auprec: pd.DataFrame, *, ratio: float = 0.0, alpha: float = 0.05) -> pd.DataFrame:
+def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
     """Mean AUPREC over folds of every model at every prior, each with its t interval.
 
     Parameters
     ----------
-    auprec : DataFrame
-        Columns model, fold, prior, auprec.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
+    evaluation : Evaluation
+        The measured models.
     alpha : float, default 0.05
         The intervals are at level ``1 - alpha``, each by itself.
 
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + ratio)`` over J folds
-        (Nadeau and Bengio 2003); with one fold the intervals are nan.
+        Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + r)`` over J folds with r
+        test cases for each training case (Nadeau and Bengio 2003); with one fold the intervals are nan.
 
     Raises
     ------
     ValueError
-        If a column is missing or an option is out of range.
+        If `alpha` is out of range.
 
     Examples
     --------
     >>> from skewanova import auprec_intervals, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> auprec_intervals(measures.auprec)[["model", "prior"]].to_numpy().tolist()
+    >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
     check_fraction(alpha, "alpha")
-    check_ratio(ratio)
-    missing = [c for c in ("model", "prior", "auprec") if c not in auprec]
-    if missing:
-        raise InputError(f"`auprec` must have the columns model, fold, prior, auprec; it lacks {missing[0]}")
-    cells = auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
+    cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
     frame = cells.agg(["mean", "std", "count"]).reset_index()
     n_folds = frame["count"].to_numpy()
-    std_error = frame["std"].to_numpy(dtype=np.float64) * np.sqrt(1 / n_folds + ratio)
+    std_error = frame["std"].to_numpy(dtype=np.float64) * np.sqrt(1 / n_folds + evaluation.design.ratio)
     margin = stats.t.isf(alpha / 2, np.maximum(n_folds - 1, 1)) * std_error
     mean = frame["mean"].to_numpy(dtype=np.float64)
     bounds = {"conf_low": mean - margin, "conf_high": mean + margin}

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, emit
+from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_prior_list, emit
 from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.evaluation.distributed import AbsentCurves, in_order, is_distributed, measure_distributed
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
-from skewanova.scores.design import FOLD_IMBALANCE
+from skewanova.scores.design import (
+    FOLD_IMBALANCE,
+    RESAMPLING,
+    Resampling,
+    check_ratio,
+    find_resampling,
+    stated_resampling,
+)
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
 
@@ -45,6 +54,10 @@ class Evaluation(Framed):
         Estimator behind both.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
+    scores : ScoreTable or StreamedScores, optional
+        What was measured; of a Dask data frame none.
+    resampling, test_fraction
+        How the folds came about, as stated: see :attr:`design`.
     """
 
     auprec: pd.DataFrame
@@ -56,6 +69,23 @@ class Evaluation(Framed):
     deployment_prior: DeploymentPrior
     estimator: str
     warnings: tuple[str, ...] = ()
+    scores: Scores | None = field(default=None, repr=False)
+    resampling: str = "auto"
+    test_fraction: float | None = None
+
+    @cached_property
+    def design(self) -> Resampling:
+        """How the folds came about: every test and interval over folds takes it from here.
+
+        Found out from the cases when it is first asked for, with a warning where it had to be assumed.
+        """
+        stated: dict[str, Any] = {"resampling": self.resampling, "test_fraction": self.test_fraction}
+        if self.scores is None:
+            found = stated_resampling(len(self.folds), **stated)
+        else:
+            found = find_resampling(self.scores, **stated)
+        emit(found.warnings)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long-form frame of AUPREC."""
@@ -84,7 +114,10 @@ class Evaluation(Framed):
         def sort(frame: pd.DataFrame) -> pd.DataFrame:
             return frame.sort_values("model", key=lambda m: m.map(position), kind="stable", ignore_index=True)
 
-        return replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
+        same = replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
+        if "design" in self.__dict__:  # found out already, and warned of
+            same.__dict__["design"] = self.design
+        return same
 
 
 def evaluate(
@@ -93,6 +126,8 @@ def evaluate(
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
     estimator: str = "trapezoid",
+    resampling: str = "auto",
+    test_fraction: float | None = None,
 ) -> Evaluation:
     """Measure every model in every fold at the priors and over the deployment prior.
 
@@ -108,6 +143,11 @@ def evaluate(
         Weighting over which AUPREC is averaged to IAUPREC.
     estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
+    resampling : str, default "auto"
+        How the folds came about, as for :func:`~skewanova.compare`; the tests and intervals over folds
+        depend on it.
+    test_fraction : float, optional
+        Share of the data set that each fold tests, where the cases do not tell.
 
     Returns
     -------
@@ -135,8 +175,11 @@ def evaluate(
     grid = _distinct_priors(priors)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(estimator, ESTIMATORS, "estimator")
+    stated: dict[str, Any] = {"resampling": check_choice(resampling, RESAMPLING, "resampling")}
+    if test_fraction is not None:
+        stated["test_fraction"] = check_fraction(test_fraction, "test_fraction")
     if is_distributed(scores):
-        return _collected(scores, grid, weighting, estimator)
+        return replace(_collected(scores, grid, weighting, estimator), **stated)
     table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, estimator)
@@ -151,7 +194,32 @@ def evaluate(
         deployment_prior=weighting,
         estimator=estimator,
         warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+        scores=table,
+        **stated,
     )
+
+
+def with_ratio(
+    source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
+) -> tuple[pd.DataFrame, float]:
+    """A frame of an evaluation, or one given, and the test cases for each training case of its folds.
+
+    `needed` names what cannot do without the ratio; what can gets 0.
+    """
+    if isinstance(source, Evaluation):
+        if ratio is not None:
+            raise InputError(
+                "`ratio` goes with a frame: an Evaluation knows its design, which evaluate(resampling=, "
+                "test_fraction=) states"
+            )
+        return getattr(source, frame), source.design.ratio if needed else 0.0
+    if ratio is None and needed:
+        raise InputError(
+            f"{needed} needs to know how the folds came about: pass the Evaluation instead of its frame, or "
+            "`ratio`, the test cases for each training case (0.25 for hold-outs of 20 %, 0 for independent "
+            "folds)"
+        )
+    return source, 0.0 if ratio is None else check_ratio(ratio)
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:

@@ -512,7 +512,7 @@ def interval_table(
     groups: list[tuple[str, str, object, Bools, NDArray[Any]]] = [
         (m, FOLD, f, y, s) for m, f, y, s in table.groups()
     ]
-    if len(table.folds) > 1 and table.has_cases and find_resampling(table)[0].kind == "kfold":
+    if len(table.folds) > 1 and table.has_cases and find_resampling(table).kind == "kfold":
         for model in table.models:
             own = [(y, s) for m, _, _, y, s in groups if m == model]
             positive, score = (np.concatenate(side) for side in zip(*own, strict=True))

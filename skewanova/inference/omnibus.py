@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, InputError, Seed, emit
+from skewanova.base.checks import Floats, InputError, Seed, check_choice, emit
 from skewanova.base.frames import Framed
+from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
 from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
 from skewanova.inference.fold_statistics import FTest
-from skewanova.scores.design import check_ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,183 +118,38 @@ def effect_row(found: FTest, contrasts: Floats | None, **names: str) -> pd.DataF
     return pd.DataFrame([row])[list(ANOVA_COLUMNS)]
 
 
-def repeated_measures_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
-    """Repeated-measures test of the models with Greenhouse and Geisser's correction.
-
-    Parameters
-    ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
-    role : str, default "check"
-        Written to the frame.
-
-    Returns
-    -------
-    OmnibusResult
-        The term model; its degrees of freedom are those of Greenhouse and Geisser.
-
-    Raises
-    ------
-    ValueError
-        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds.
-
-    References
-    ----------
-    Greenhouse and Geisser (1959). Equal to R's ``afex::aov_ez(correction = "GG")``.
-
-    Examples
-    --------
-    >>> from skewanova import evaluate, load_satellite_scores, repeated_measures_anova
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> repeated_measures_anova(measures.iauprec).to_frame()["test"].tolist()
-    ['repeated_measures']
-    """
-    values, _ = fold_table(iauprec)
-    return _tested("repeated_measures", role, values, fold_statistics.gg_test)
-
-
-def corrected_anova(
-    iauprec: pd.DataFrame, *, ratio: float, method: str = "corrected_gg", role: str = "check"
-) -> OmnibusResult:
-    """Test of the models that allows for folds sharing training data.
-
-    Parameters
-    ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
-    ratio : float
-        Test cases for each training case, such as 0.25 for 80/20 hold-outs.
-    method : {"corrected_f", "corrected_gg", "corrected_hotelling"}
-        Which statistic is divided by ``1 + J ratio``.
-    role : str, default "check"
-        Written to the frame.
-
-    Returns
-    -------
-    OmnibusResult
-        The term model.
-
-    Raises
-    ------
-    ValueError
-        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
-        if `ratio` is negative, or Hotelling's test has fewer folds than models.
-
-    References
-    ----------
-    Nadeau and Bengio (2003), Inference for the generalization error, extended from two models to several.
-
-    Examples
-    --------
-    >>> from skewanova import corrected_anova, evaluate, load_satellite_scores
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> corrected_anova(measures.iauprec, ratio=0.25).to_frame()["p_value"].round(2).tolist()
-    [0.12]
-    """
-    check_ratio(ratio)
-    values, _ = fold_table(iauprec)
-    inflation = 1 + len(values) * ratio
-    if method == "corrected_hotelling":
-        _check_enough_folds(values)
-        return _tested(method, role, values, partial(fold_statistics.hotelling_test, inflation=inflation))
-    tests = {"corrected_f": fold_statistics.blocked_test, "corrected_gg": fold_statistics.gg_test}
-    if method not in tests:
-        raise InputError(
-            f"`method` must be corrected_f, corrected_gg or corrected_hotelling; but got {method!r}"
-        )
-    return _tested(method, role, values, partial(tests[method], inflation=inflation))
-
-
-def hotelling_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
-    """Hotelling's T2 test of equal means of the models, whatever their covariance.
-
-    Parameters
-    ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
-    role : str, default "check"
-        Written to the frame.
-
-    Returns
-    -------
-    OmnibusResult
-        The term model.
-
-    Raises
-    ------
-    ValueError
-        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
-        if there are fewer folds than models.
-
-    References
-    ----------
-    Hotelling (1931).
-
-    Examples
-    --------
-    >>> from skewanova import evaluate, hotelling_anova, load_satellite_scores
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> hotelling_anova(measures.iauprec).to_frame()["df_error"].tolist()
-    [18.0]
-    """
-    values, _ = fold_table(iauprec)
-    _check_enough_folds(values)
-    return _tested("hotelling", role, values, fold_statistics.hotelling_test)
-
-
-def friedman_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
-    """Friedman's test of the models' ranks within folds, by Iman and Davenport's F.
-
-    Parameters
-    ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
-    role : str, default "check"
-        Written to the frame.
-
-    Returns
-    -------
-    OmnibusResult
-        The term model; sums of squares are left out.
-
-    Raises
-    ------
-    ValueError
-        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds.
-
-    References
-    ----------
-    Iman and Davenport (1980); Demsar (2006).
-
-    Examples
-    --------
-    >>> from skewanova import evaluate, friedman_anova, load_satellite_scores
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> friedman_anova(measures.iauprec).to_frame()["df"].tolist()
-    [2.0]
-    """
-    values, _ = fold_table(iauprec)
-    return omnibus_result("friedman", role, fold_statistics.friedman_test(values))
-
-
-def resampling_anova(
-    iauprec: pd.DataFrame,
+def omnibus_test(
+    iauprec: Evaluation | pd.DataFrame,
     *,
-    method: str = "sign_flip",
+    method: str,
+    ratio: float | None = None,
     n_resamples: int = 9999,
     rng: Seed = 0,
     role: str = "check",
 ) -> OmnibusResult:
-    """Test of the models by rearranging the folds' profiles.
+    """Test whether all models have the same mean over folds.
 
     Parameters
     ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
-    method : {"sign_flip", "permutation"}
-        Flip the signs of whole fold profiles, or permute the models within folds.
+    iauprec : Evaluation or DataFrame
+        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
+        columns model, fold, iauprec.
+    method : str
+        One of
+
+        - ``repeated_measures``: repeated measures with Greenhouse and Geisser's (1959) degrees of freedom,
+          equal to R's ``afex::aov_ez(correction = "GG")``;
+        - ``hotelling``: T2 (Hotelling 1931), whatever the covariance; needs as many folds as models;
+        - ``friedman``: ranks within folds, by the F of Iman and Davenport (1980; Demsar 2006);
+        - ``sign_flip``, ``permutation``: the F of the blocked analysis under flipped signs of whole fold
+          profiles, or models permuted within folds;
+        - ``corrected_f``, ``corrected_gg``, ``corrected_hotelling``: the blocked, the repeated-measures and
+          Hotelling's F divided by ``1 + J r`` over J folds with r test cases for each training case, after
+          Nadeau and Bengio (2003): for folds that share training data.
+    ratio : float, optional
+        Test cases for each training case, which the corrected tests need where a frame is given.
     n_resamples : int, default 9999
-        Random arrangements, unless all can be enumerated.
+        Random arrangements for ``sign_flip`` and ``permutation``, unless all can be enumerated.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
     role : str, default "check"
@@ -303,31 +158,54 @@ def resampling_anova(
     Returns
     -------
     OmnibusResult
-        The term model, with the F that was rearranged.
+        The term model; for ``friedman`` without sums of squares.
 
     Raises
     ------
     ValueError
-        If a (model, fold) is missing, there twice or not finite, or there are fewer than 2 models or 2 folds;
-        if the method is unknown.
+        If a (model, fold) is missing, there twice or not finite, there are fewer than 2 models or 2 folds, an
+        option is unknown or out of range, or a corrected test is asked for without a design.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, resampling_anova
+    >>> from skewanova import evaluate, load_satellite_scores, omnibus_test
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> resampling_anova(measures.iauprec, n_resamples=999).to_frame()["p_value"].tolist()
-    [0.001]
+    >>> omnibus_test(measures, method="corrected_gg").to_frame()["p_value"].round(2).tolist()
+    [0.12]
     """
-    tests = {"sign_flip": sign_flip_test, "permutation": permutation_test}
-    if method not in tests:
-        raise InputError(f"`method` must be sign_flip or permutation; but got {method!r}")
-    values, _ = fold_table(iauprec)
+    check_choice(method, OMNIBUS_TESTS, "method")
+    needed = method if method.startswith("corrected") else ""
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    values, _ = fold_table(frame)
+    if method == "friedman":
+        return omnibus_result(method, role, fold_statistics.friedman_test(values))
+    if "hotelling" in method:
+        _check_enough_folds(values)
+    if method in _REARRANGED:
+        return _tested(method, role, values, partial(_rearranged, method, n_resamples=n_resamples, rng=rng))
+    inflation = 1 + len(values) * ratio if needed else 1.0
+    return _tested(method, role, values, partial(_STATISTICS[method], inflation=inflation))
 
-    def rearranged(table: Floats) -> FTest:
-        found = tests[method](table, n_resamples=n_resamples, rng=rng)
-        return fold_statistics.blocked_test(table)._replace(p_value=found.p_value)
 
-    return _tested(method, role, values, rearranged)
+_STATISTICS = {
+    "repeated_measures": fold_statistics.gg_test,
+    "hotelling": fold_statistics.hotelling_test,
+    "corrected_f": fold_statistics.blocked_test,
+    "corrected_gg": fold_statistics.gg_test,
+    "corrected_hotelling": fold_statistics.hotelling_test,
+}
+
+
+_REARRANGED = {"sign_flip": sign_flip_test, "permutation": permutation_test}
+
+
+#: Tests of all models at once over folds.
+OMNIBUS_TESTS = ("repeated_measures", "hotelling", "friedman", *_REARRANGED, *list(_STATISTICS)[2:])
+
+
+def _rearranged(method: str, values: Floats, *, n_resamples: int, rng: Seed) -> FTest:
+    found = _REARRANGED[method](values, n_resamples=n_resamples, rng=rng)
+    return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
 
 
 def _check_enough_folds(values: Floats) -> None:

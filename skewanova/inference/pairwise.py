@@ -26,6 +26,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.base.ties import falling_order, levelled
+from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
     IDENTICAL,
@@ -40,7 +41,6 @@ from skewanova.inference.catalogue import PAIRWISE_TESTS
 from skewanova.inference.fold_resampling import max_t_test, sign_blocks, sign_flips, squared_t
 from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table
-from skewanova.scores.design import check_ratio
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
@@ -175,7 +175,7 @@ def tukey_hsd(
     )
 
 
-def prior_pairs(
+def tukey_by_prior(
     auprec: pd.DataFrame, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Tukey's differences between models at each prior by itself: one family a prior.
@@ -201,9 +201,9 @@ def prior_pairs(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, prior_pairs
+    >>> from skewanova import evaluate, load_satellite_scores, tukey_by_prior
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> prior_pairs(measures.auprec)["prior"].tolist()
+    >>> tukey_by_prior(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
     check_frame(auprec, ("model", "fold", "prior"), "auprec")
@@ -292,10 +292,10 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
 
 
 def posthoc(
-    iauprec: pd.DataFrame,
+    iauprec: Evaluation | pd.DataFrame,
     *,
     method: str = "corrected_t_holm",
-    ratio: float = 0.0,
+    ratio: float | None = None,
     alpha: float = 0.05,
     control: str | None = None,
     order: Sequence[str] | None = None,
@@ -307,8 +307,9 @@ def posthoc(
 
     Parameters
     ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
+    iauprec : Evaluation or DataFrame
+        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
+        columns model, fold, iauprec.
     method : str, default "corrected_t_holm"
         One of
 
@@ -320,8 +321,8 @@ def posthoc(
         - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
         - ``wilcoxon_holm``: signed ranks, Holm;
         - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
-    ratio : float, default 0
-        Test cases for each training case, for ``corrected_t_holm``.
+    ratio : float, optional
+        Test cases for each training case, which ``corrected_t_holm`` needs where a frame is given.
     alpha : float, default 0.05
         Family-wise level.
     control : str, optional
@@ -345,20 +346,22 @@ def posthoc(
     Raises
     ------
     ValueError
-        If the table is incomplete, or an option is unknown or out of range.
+        If the table is incomplete, an option is unknown or out of range, or ``corrected_t_holm`` is asked
+        for without a design.
 
     Examples
     --------
     >>> from skewanova import evaluate, load_satellite_scores, posthoc
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> pairs = posthoc(measures.iauprec, ratio=0.25)
+    >>> pairs = posthoc(measures)
     >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
     [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    check_ratio(ratio)
-    values, models = _ordered_table(iauprec, order)
+    needed = "corrected_t_holm" if method == "corrected_t_holm" else ""
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    values, models = _ordered_table(frame, order)
     if (method == "dunnett") != (control is not None):
         raise InputError(
             "`control` names the model that method='dunnett' compares with, and goes with it alone"
@@ -368,7 +371,7 @@ def posthoc(
     elif method == "max_t":
         frame = _max_t(values, alpha, n_resamples=n_resamples, rng=rng)
     elif method in {"paired_t_holm", "corrected_t_holm"}:
-        frame = _paired_t(values, alpha, inflation=1 + len(values) * (ratio if method[0] == "c" else 0.0))
+        frame = _paired_t(values, alpha, inflation=1 + len(values) * (ratio if needed else 0.0))
     else:
         frame = _SIMPLE[method](values, alpha)
     names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
@@ -377,18 +380,23 @@ def posthoc(
 
 
 def equivalence(
-    iauprec: pd.DataFrame, *, rope: float = 0.01, ratio: float = 0.0, order: Sequence[str] | None = None
+    iauprec: Evaluation | pd.DataFrame,
+    *,
+    rope: float = 0.01,
+    ratio: float | None = None,
+    order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Probability that two models are practically equal, or one ahead: the Bayesian correlated t test.
 
     Parameters
     ----------
-    iauprec : DataFrame
-        Columns model, fold, iauprec; every model in every fold.
+    iauprec : Evaluation or DataFrame
+        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
+        columns model, fold, iauprec.
     rope : float, default 0.01
         Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
+    ratio : float, optional
+        Test cases for each training case, needed where a frame is given; 0 for independent folds.
     order : sequence of str, optional
         As for :func:`posthoc`.
 
@@ -400,7 +408,7 @@ def equivalence(
     Raises
     ------
     ValueError
-        If the table is incomplete, or `rope` is negative.
+        If the table is incomplete, `rope` is negative, or a frame is given without `ratio`.
 
     References
     ----------
@@ -411,13 +419,14 @@ def equivalence(
     --------
     >>> from skewanova import equivalence, evaluate, load_satellite_scores
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> equivalence(measures.iauprec, rope=0.02, ratio=0.25)["p_equal"].round(2).tolist()
+    >>> equivalence(measures, rope=0.02)["p_equal"].round(2).tolist()
     [0.39, 0.03, 0.05]
     """
     check_rope(rope)
-    values, models = _ordered_table(iauprec, order)
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed="the correlated t test")
+    values, models = _ordered_table(frame, order)
     a, b = fold_statistics.pair_indices(len(models))
-    found = fold_statistics.paired_t(values, inflation=1 + len(values) * check_ratio(ratio))
+    found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio)
     certain = found.std_error == 0  # all of the posterior on the estimate
     estimate = np.where(np.isnan(found.statistic), 0.0, found.estimate)
     posterior = stats.t(len(values) - 1, loc=estimate, scale=np.where(certain, 1.0, found.std_error))

@@ -11,23 +11,26 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, InputError, emit
+from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.omnibus import OmnibusResult, effect_row, flat_test, omnibus_result
-from skewanova.scores.design import check_ratio
 
 
-def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "check") -> OmnibusResult:
+def split_plot_anova(
+    auprec: Evaluation | pd.DataFrame, *, ratio: float | None = None, role: str = "check"
+) -> OmnibusResult:
     """Models, priors and their interaction within folds, each against its own interaction with folds.
 
     Parameters
     ----------
-    auprec : DataFrame
-        Columns model, fold, prior, auprec; every cell once.
-    ratio : float, default 0
-        Test cases for each training case, where folds share training data.
+    auprec : Evaluation or DataFrame
+        Every cell once: an evaluation, which knows how its folds came about, or a frame with the columns
+        model, fold, prior, auprec.
+    ratio : float, optional
+        Test cases for each training case, needed where a frame is given; 0 for independent folds.
     role : str, default "check"
         Written to the frame.
 
@@ -35,13 +38,14 @@ def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "c
     -------
     OmnibusResult
         Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
-        ``repeated_measures`` (``corrected_gg`` if `ratio` is positive) of the response auprec. Unlike the
-        3-way ANOVA it does not take the values at several priors for independent.
+        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec. Unlike
+        the 3-way ANOVA it does not take the values at several priors for independent.
 
     Raises
     ------
     ValueError
-        If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is negative.
+        If a cell is missing, there are fewer than 2 models, folds or priors, `ratio` is negative, or a frame
+        is given without it.
 
     References
     ----------
@@ -52,13 +56,14 @@ def split_plot_anova(auprec: pd.DataFrame, *, ratio: float = 0.0, role: str = "c
     --------
     >>> from skewanova import evaluate, load_satellite_scores, split_plot_anova
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> split_plot_anova(measures.auprec).to_frame()["term"].tolist()
+    >>> split_plot_anova(measures).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
-    test = "corrected_gg" if check_ratio(ratio) > 0 else "repeated_measures"
-    scores = _split_plot_contrasts(auprec)
+    frame, ratio = with_ratio(auprec, "auprec", ratio, needed="the split plot")
+    test = "corrected_gg" if ratio > 0 else "repeated_measures"
+    scores = _split_plot_contrasts(frame)
     names = {"test": test, "role": role, "response": "auprec"}
-    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    limit = variation_limit(frame["auprec"].to_numpy(dtype=np.float64))
     rows, notes = [], []
     for term, values in scores.items():
         flat = _flat(values, limit)

@@ -6,7 +6,7 @@ Folds cut from one data set train on overlapping cases, so their results are cor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +46,15 @@ class Resampling:
         Test cases for each training case; 0 for independent folds.
     reason : str
         What it was concluded from.
+    warnings : tuple of str
+        Where what was said and what the cases show disagree, or something had to be assumed.
     """
 
     kind: str
     n_folds: int
     ratio: float
     reason: str
+    warnings: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def overlapping(self) -> bool:
@@ -81,7 +84,7 @@ class Resampling:
 
 def find_resampling(
     table: Scores, *, resampling: str = "auto", test_fraction: float | None = None
-) -> tuple[Resampling, tuple[str, ...]]:
+) -> Resampling:
     """Find out how the folds were made, from the case column or from what the user says.
 
     Parameters
@@ -95,10 +98,8 @@ def find_resampling(
 
     Returns
     -------
-    design : Resampling
-        The design.
-    notes : tuple of str
-        Where what was said and what the cases show disagree, or something had to be assumed.
+    Resampling
+        The design, with what there is to remark on it in ``warnings``.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def find_resampling(
     Examples
     --------
     >>> from skewanova import find_resampling, load_satellite_scores
-    >>> design, notes = find_resampling(load_satellite_scores())
+    >>> design = find_resampling(load_satellite_scores())
     >>> design.kind, round(design.ratio, 2)
     ('repeated_holdout', 0.25)
     """
@@ -120,22 +121,34 @@ def find_resampling(
         return _one_set(table, resampling, given)
     seen = _from_cases(table) if table.has_cases else None
     if resampling == "independent":
-        return Resampling("independent", n_folds, 0.0, "as stated"), _notes_on_independence(
-            table, seen, given
-        )
+        notes = _notes_on_independence(table, seen, given)
+        return Resampling("independent", n_folds, 0.0, "as stated", notes)
     if seen is not None:
         return _with_statement(seen, resampling, given)
-    design, notes = _assumed(n_folds, resampling, given)
-    return design, ((SAME_CASES, *notes) if table.has_cases else notes)
+    design = _assumed(n_folds, resampling, given)
+    return replace(design, warnings=(SAME_CASES, *design.warnings)) if table.has_cases else design
 
 
-def _one_set(table: Scores, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+def stated_resampling(
+    n_folds: int, *, resampling: str = "auto", test_fraction: float | None = None
+) -> Resampling:
+    """Design of folds whose cases cannot be looked at: what is stated, or assumed."""
+    check_choice(resampling, RESAMPLING, "resampling")
+    given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
+    if n_folds < 2:
+        return Resampling("one_set", 1, 0.0, "one fold")
+    if resampling == "independent":
+        return Resampling("independent", n_folds, 0.0, "as stated")
+    return _assumed(n_folds, resampling, given)
+
+
+def _one_set(table: Scores, resampling: str, given: float | None) -> Resampling:
     """One fold has no design: what varies is which cases came into it."""
     negative, positive = table.counts[0, 0]
     stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
     stated += [] if given is None else [f"test_fraction={given:g}"]
     notes = [f"{' and '.join(stated)} not used, since there is one fold only"] if stated else []
-    return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives"), tuple(notes)
+    return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives", tuple(notes))
 
 
 def _notes_on_independence(table: Scores, seen: Resampling | None, given: float | None) -> tuple[str, ...]:
@@ -148,9 +161,7 @@ def _notes_on_independence(table: Scores, seen: Resampling | None, given: float 
     return tuple(notes)
 
 
-def _with_statement(
-    seen: Resampling, resampling: str, given: float | None
-) -> tuple[Resampling, tuple[str, ...]]:
+def _with_statement(seen: Resampling, resampling: str, given: float | None) -> Resampling:
     """What the cases show, overruled by what the user states."""
     kind = seen.kind if resampling == "auto" else resampling
     ratio = seen.ratio if given is None else given / (1 - given)
@@ -165,16 +176,16 @@ def _with_statement(
             f"the cases look like {share:.3g} of the data set in each fold, but test_fraction={given:g} was "
             "stated and is used"
         )
-    return Resampling(kind, seen.n_folds, ratio, reason), tuple(notes)
+    return Resampling(kind, seen.n_folds, ratio, reason, tuple(notes))
 
 
-def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resampling, tuple[str, ...]]:
+def _assumed(n_folds: int, resampling: str, given: float | None) -> Resampling:
     """Without cases: what is stated, and for the rest what is on the safe side."""
     kind = "repeated_holdout" if resampling == "auto" else resampling
     if given is not None:
-        return Resampling(kind, n_folds, given / (1 - given), "test_fraction as stated"), ()
+        return Resampling(kind, n_folds, given / (1 - given), "test_fraction as stated")
     if kind == "kfold":
-        return Resampling(kind, n_folds, 1 / (n_folds - 1), "as stated"), ()
+        return Resampling(kind, n_folds, 1 / (n_folds - 1), "as stated")
     if kind == "repeated_kfold":
         raise InputError(
             "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
@@ -187,7 +198,7 @@ def _assumed(n_folds: int, resampling: str, given: float | None) -> tuple[Resamp
         f"{ratio / (1 + ratio):.0%} test cases; add a case column, or say "
         "resampling= and test_fraction= (--resampling, --test-fraction)"
     )
-    return Resampling(kind, n_folds, ratio, "assumed"), (note,)
+    return Resampling(kind, n_folds, ratio, "assumed", (note,))
 
 
 def _from_cases(table: Scores) -> Resampling | None:

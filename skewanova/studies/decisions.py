@@ -121,7 +121,8 @@ def draw_joint(
     """Simulate the design once, and measure its curves at priors."""
     positive, scores = draw_scores(models, design, rng)
     if design.n_folds > 1:
-        return fold_curves(priors, trapezoid_areas(scores, design.n_positive, tuple(priors.tolist())))
+        areas = trapezoid_areas(scores, design.n_positive, tuple(priors.tolist()))
+        return fold_curves(priors, areas, ratio=0.0)  # folds on their own
     estimate = np.array([auprec(curve_from_scores(positive, score), priors) for score in scores[0]])
     return case_curves(priors, estimate, (positive, list(scores[0])))
 

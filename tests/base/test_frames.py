@@ -26,7 +26,12 @@ def results():
     comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), priors=(0.5, 0.2))
     evaluation = sa.evaluate(sa.load_satellite_scores(), priors=(0.5, 0.2))
     two_way = sa.two_way_anova(evaluation.iauprec)
-    return [evaluation, two_way, sa.tukey_hsd(two_way), sa.hotelling_anova(comparison.iauprec)]
+    return [
+        evaluation,
+        two_way,
+        sa.tukey_hsd(two_way),
+        sa.omnibus_test(comparison.iauprec, method="hotelling"),
+    ]
 
 
 def same(expected, found):

@@ -4,7 +4,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import frame_of, long_frame_of, random_table
+from fold_tables import evaluation_of, random_table
 
 from skewanova import Resampling, SkewanovaWarning, compare
 from skewanova.comparison.folds import headline_pairs, headline_test, omnibus_tests, pairs_method
@@ -19,11 +19,7 @@ def design(kind, n_folds):
 
 
 def omnibus(values, kind, priors=(0.5, 0.1)):
-    values = np.asarray(values)
-    cube = values[:, :, None] - 0.05 * np.arange(len(priors))
-    cube = cube + 1e-3 * np.random.default_rng(0).normal(size=cube.shape)
-    auprec = long_frame_of(cube, priors)
-    return omnibus_tests(frame_of(values), auprec, design(kind, len(values)), rng=0)
+    return omnibus_tests(evaluation_of(values, kind, priors), rng=0)
 
 
 # --- which test when ----------------------------------------------------------------------------------------
@@ -33,7 +29,7 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
 @pytest.mark.parametrize("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
 @pytest.mark.parametrize("kind", ["independent", *OVERLAPPING])
 def test_headline_test(kind, n_folds, n_models):
-    found = headline_test(frame_of(random_table(n_folds, n_models)), design(kind, n_folds))
+    found = headline_test(evaluation_of(random_table(n_folds, n_models), kind))
     if kind == "independent":
         assert found == "repeated_measures"
     else:
@@ -59,22 +55,21 @@ def test_pairs_of_overlapping_folds(kind, n_folds):
 @pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
 def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
     values = random_table(n_folds, 3, spread=0.001, effect=0.1)
-    found = headline_pairs(
-        frame_of(values), design("independent", n_folds), alpha=alpha, order=["M2", "M1", "M0"], rng=0
-    )
+    measures = evaluation_of(values, "independent")
+    found = headline_pairs(measures, alpha=alpha, order=["M2", "M1", "M0"], rng=0)
     assert set(found["test"]) == {"max_t"}
     assert found["reject"].all()
 
 
 def test_headline_pairs_takes_the_ratio_the_order_and_the_role():
-    values = random_table(10, 3, effect=0.02)
+    values = random_table(8, 3, effect=0.02)
     options = {"alpha": 0.05, "order": ["M1", "M0", "M2"], "rng": 0}
-    plain = headline_pairs(frame_of(values), design("independent", 8), **options)
-    corrected = headline_pairs(frame_of(values), design("kfold", 10), role="check", **options)
+    plain = headline_pairs(evaluation_of(values, "independent"), **options)
+    corrected = headline_pairs(evaluation_of(values, "kfold"), role="check", **options)
     assert set(corrected["role"]) == {"check"}
     assert set(plain["role"]) == {"headline"}
     assert corrected[["model_a", "model_b"]].to_numpy().tolist() == [["M1", "M0"], ["M1", "M2"], ["M0", "M2"]]
-    np.testing.assert_allclose(corrected["std_error"] / plain["std_error"], np.sqrt(1 + 10 * 0.25))
+    np.testing.assert_allclose(corrected["std_error"] / plain["std_error"], np.sqrt(1 + 8 * 0.25))
 
 
 # --- the rows -----------------------------------------------------------------------------------------------

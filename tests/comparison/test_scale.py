@@ -24,7 +24,7 @@ from skewanova.evaluation.points import precision_recall
 from skewanova.inference import anova as inference_anova
 from skewanova.inference import fold_resampling
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
-from skewanova.inference.pairwise import posthoc, prior_pairs, tukey_hsd
+from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
@@ -80,7 +80,7 @@ def test_all_priors_at_once_equal_one_by_one(order):
         tukey_hsd(two_way_anova(group, response="auprec"), prior=prior, order=order).to_frame()
         for prior, group in frame.groupby("prior", sort=False)
     ]
-    found = prior_pairs(frame, order=order)
+    found = tukey_by_prior(frame, order=order)
     pd.testing.assert_frame_equal(found, pd.concat(one_by_one, ignore_index=True), rtol=1e-10, atol=1e-10)
 
 
@@ -222,7 +222,7 @@ def test_some_curves_are_those_of_all():
 
 
 def test_long_tables_end_with_a_sentence():
-    found = prior_pairs(long(n_models=20, n_folds=3, n_priors=8))
+    found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
     table = report_tables.posthoc_table(found, 0.05)
     assert len(table.rows) == MOST_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: posthoc.csv holds them all.")
@@ -294,9 +294,9 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
-    arguments = satellite.evaluation, satellite.scores, satellite.design
-    drawn_anew = decision_frames(*arguments, alpha=0.05, rng=0)
-    shared = decision_frames(*arguments, alpha=0.05, rng=0, differences=satellite.difference_curves)
+    measures, options = satellite.evaluation, {"alpha": 0.05, "rng": 0}
+    drawn_anew = decision_frames(measures, **options)
+    shared = decision_frames(measures, **options, differences=satellite.difference_curves)
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
     alike = satellite.difference_curves.assign(std_error=0.0)

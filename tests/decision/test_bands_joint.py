@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fold_tables import evaluated, scored
+from fold_tables import designed, evaluated, scored
 from scipy import stats
 
 from skewanova.base.ties import TIE
@@ -94,12 +94,11 @@ def test_nothing_known_has_no_value():
 # --- bands --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ratio", [None, 0.25])
+@pytest.mark.parametrize("ratio", [0, 0.25])
 def test_bands_are_the_mean_and_its_errors_times_the_value(several, ratio):
-    options = {} if ratio is None else {"ratio": ratio}
-    found = auprec_bands(several, PRIORS, alpha=0.1, **options)
+    found = auprec_bands(designed(several, ratio), PRIORS, alpha=0.1)
     areas = several.cell_auprec(PRIORS)  # models, folds, priors
-    error = areas.std(axis=1, ddof=1) * np.sqrt(1 / 4 + (ratio or 0))
+    error = areas.std(axis=1, ddof=1) * np.sqrt(1 / 4 + ratio)
     assert found["model"].tolist() == [m for m in several.models for _ in PRIORS]
     assert found["prior"].tolist() == [*PRIORS] * 3
     assert found["auprec"].to_numpy() == pytest.approx(areas.mean(axis=1).ravel())
@@ -113,7 +112,7 @@ def test_bands_are_the_mean_and_its_errors_times_the_value(several, ratio):
 
 
 def test_limits_stay_within_0_and_1(several):
-    found = auprec_bands(several, PRIORS, ratio=400.0)
+    found = auprec_bands(designed(several, 400.0), PRIORS)
     assert (found["conf_low"] == 0).all()
     assert (found["conf_high"] == 1).all()
 
@@ -127,13 +126,13 @@ def test_the_default_grid_has_41_priors_over_all_that_are_used(several):
 
 def test_defaults_are_level_5_percent_4999_draws_and_seed_0(several):
     first = auprec_bands(several, PRIORS)
-    assert first.equals(auprec_bands(several, PRIORS, ratio=0, alpha=0.05, n_draws=4999, rng=0))
+    assert first.equals(auprec_bands(designed(several, 0), PRIORS, alpha=0.05, n_draws=4999, rng=0))
     assert not first.equals(auprec_bands(several, PRIORS, rng=1))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"n_draws": 98}, "n_draws"), ({"alpha": 1.0}, "alpha"), ({"ratio": -0.1}, "ratio")],
+    [({"n_draws": 98}, "n_draws"), ({"alpha": 1.0}, "alpha")],
 )
 def test_options_out_of_range_are_refused(several, options, message):
     with pytest.raises(ValueError, match=message):

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import designed
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -72,6 +73,7 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
         priors=tuple(priors),
         deployment_prior=weighting,
         estimator=estimator,
+        resampling="independent",
     )
 
 
@@ -160,7 +162,7 @@ def test_columns_and_order():
 
 
 def test_columns_do_not_depend_on_options():
-    ranked = ranking(random_models(0), letters={"M1": "ab"}, alpha=0.2, ratio=0.25, rng=9)
+    ranked = ranking(designed(random_models(0), 0.25), letters={"M1": "ab"}, alpha=0.2, rng=9)
     assert tuple(ranked) == RANKING_COLUMNS
     assert ranked.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
 
@@ -194,7 +196,7 @@ def test_intervals_are_those_of_the_t_distribution(alpha):
 
 def test_intervals_widen_where_folds_share_training_data():
     measures = random_models(2, n_folds=7)
-    plain, wide = ranking(measures), ranking(measures, ratio=0.25)
+    plain, wide = ranking(measures), ranking(designed(measures, 0.25))
     # Nadeau and Bengio: variance (1 / J + r) s^2
     expected = stats.t.ppf(0.975, 6) * plain["std"] * np.sqrt(1 / 7 + 0.25)
     np.testing.assert_allclose(wide["conf_high"] - wide["iauprec"], expected, rtol=1e-10)
@@ -296,14 +298,14 @@ def test_p_best_of_two_models_by_quadrature(difference, df):
 
 def test_p_best_widens_where_folds_share_training_data():
     measures = random_models(2, n_folds=12)
-    plain, wide = ranking(measures)["p_best"], ranking(measures, ratio=0.25)["p_best"]
+    plain, wide = ranking(measures)["p_best"], ranking(designed(measures, 0.25))["p_best"]
     assert wide.max() < plain.max() - 0.02
     table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
     covariance = np.cov(table.to_numpy().T) * (1 / 12 + 0.25)
     expected = dict(
         zip(measures.models, probability_best(table.mean().to_numpy(), covariance, df=11), strict=True)
     )
-    found = ranking(measures, ratio=0.25).set_index("model")["p_best"].to_dict()
+    found = ranking(designed(measures, 0.25)).set_index("model")["p_best"].to_dict()
     assert found == pytest.approx(expected, abs=0.03)
 
 
@@ -322,6 +324,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
         priors=measures.priors,
         deployment_prior=measures.deployment_prior,
         estimator="trapezoid",
+        resampling="independent",
     )
     plain, found = ranking(measures), ranking(renamed)
     assert found["model"].tolist() == [names[m] for m in plain["model"]]
@@ -653,8 +656,3 @@ def test_choices_of_one_fold_without_scores_and_of_one_model():
     assert alone["model"].unique().tolist() == ["only"]
     assert alone["margin"].isna().all()
     assert (alone["runner_up"] == "").all()
-
-
-def test_a_negative_ratio_is_refused():
-    with pytest.raises(InputError, match="`ratio` must be"):
-        decisions(random_models(0), ratio=-1.0)

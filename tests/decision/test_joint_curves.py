@@ -1,15 +1,16 @@
 """Joint curves of one test set, block by block, against the jackknife values of every case held at once."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import evaluated, scored
+from fold_tables import designed, evaluated, scored
 from scipy import stats
 
 from skewanova import auprec_covariance
-from skewanova.decision import joint_curves as decision_joint_curves
+from skewanova.decision import joint_curves
 from skewanova.inference.influence import jackknife_kernel
 from skewanova.priors.weightings import UniformPrior
 
@@ -26,8 +27,8 @@ def test_covariance_is_that_of_all_cases_at_once(n, block, monkeypatch):
     values = [
         jackknife_kernel(positive, score, UniformPrior(at, at))[1] / size for score in scores for at in PRIORS
     ]
-    monkeypatch.setattr(decision_joint_curves, "CASES_AT_ONCE", block)
-    found = decision_joint_curves.case_curves(PRIORS, np.ones((2, 3)), (positive, scores))
+    monkeypatch.setattr(joint_curves, "CASES_AT_ONCE", block)
+    found = joint_curves.case_curves(PRIORS, np.ones((2, 3)), (positive, scores))
     units = found.deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
     assert units.T @ units == pytest.approx(np.array(values) @ np.array(values).T, rel=1e-9, abs=1e-14)
@@ -42,13 +43,12 @@ def four_folds():
     return np.random.default_rng(2).uniform(0.4, 0.9, (4, 3, 2))
 
 
-@pytest.mark.parametrize("ratio", [None, 0.25])
+@pytest.mark.parametrize("ratio", [0, 0.25])
 @pytest.mark.parametrize("n_folds", [2, 4])
 def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds, ratio):
     values = four_folds[:n_folds]
-    options = {} if ratio is None else {"ratio": ratio}
-    found = decision_joint_curves.fold_curves(PRIORS[:2], values, **options)
-    inflated = 1 / n_folds + (ratio or 0)  # Nadeau and Bengio 2003
+    found = joint_curves.fold_curves(PRIORS[:2], values, ratio=ratio)
+    inflated = 1 / n_folds + ratio  # Nadeau and Bengio 2003
     assert found.known
     assert found.df == n_folds - 1
     assert found.priors.tolist() == PRIORS[:2].tolist()
@@ -64,7 +64,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
 
 def test_an_average_over_priors_is_a_curve_of_one_value(four_folds):
     weights = np.array([0.3, 0.7])
-    found = decision_joint_curves.fold_curves(PRIORS[:2], four_folds).averaged(weights)
+    found = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0).averaged(weights)
     direct = four_folds @ weights
     assert np.isnan(found.priors).tolist() == [True]
     assert found.estimate[:, 0] == pytest.approx(direct.mean(axis=0))
@@ -73,7 +73,7 @@ def test_an_average_over_priors_is_a_curve_of_one_value(four_folds):
 
 
 def test_one_fold_says_nothing_of_the_spread(four_folds):
-    found = decision_joint_curves.fold_curves(PRIORS[:2], four_folds[:1])
+    found = joint_curves.fold_curves(PRIORS[:2], four_folds[:1], ratio=0)
     assert not found.known
     assert found.estimate.tolist() == four_folds[0].tolist()
     assert found.deviations.shape == (0, 3, 2)
@@ -103,20 +103,20 @@ def areas_of(evaluation, prior):
 
 
 def test_several_folds_are_compared_over_folds_even_with_scores(several):
-    measures, table = several
-    for options in ({}, {"ratio": 0.5}, {"scores": table}):
-        found = decision_joint_curves.joint_curves(measures, PRIORS[1:], **options)
+    measures, _ = several
+    for ratio, known in ((0, measures), (0.5, designed(measures, 0.5))):
+        found = joint_curves.joint_curves(known, PRIORS[1:])
         areas = areas_of(measures, 0.1)
         assert found.df == 2
         assert found.estimate[:, 0] == pytest.approx(areas.mean(axis=0))
-        expected = np.cov(areas, rowvar=False) * (1 / 3 + options.get("ratio", 0))
+        expected = np.cov(areas, rowvar=False) * (1 / 3 + ratio)
         assert found.covariance() == pytest.approx(expected)
 
 
-def test_one_fold_is_compared_over_cases_if_its_scores_are_given(single):
+def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
     measures, table = single
-    assert not decision_joint_curves.joint_curves(measures, PRIORS).known
-    found = decision_joint_curves.joint_curves(measures, PRIORS, scores=table)
+    assert not joint_curves.joint_curves(replace(measures, scores=None), PRIORS).known
+    found = joint_curves.joint_curves(measures, PRIORS)
     frame = table.frame
     positive = frame["y_true"].to_numpy()[:60].astype(bool)
     size = np.where(positive, 20, 40)
@@ -136,77 +136,73 @@ def test_one_fold_is_compared_over_cases_if_its_scores_are_given(single):
 def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
     frame = scored(3)
     measures, _ = evaluated(frame[(frame["model"] != "c") | (frame["fold"] != 1)])
-    found = decision_joint_curves.joint_curves(measures, PRIORS)
+    found = joint_curves.joint_curves(measures, PRIORS)
     assert not found.known
     assert np.isnan(found.df)
     assert found.estimate == pytest.approx(measures.mean_auprec(PRIORS))
     assert found.deviations.shape == (0, 3, 3)
-    assert decision_joint_curves.iauprec_covariance(measures) is None
+    assert joint_curves.iauprec_covariance(measures) is None
 
 
-@pytest.mark.parametrize("ratio", [None, 0.5])
+@pytest.mark.parametrize("ratio", [0, 0.5])
 def test_panels_reach_over_the_grid_and_the_deployment_prior(several, ratio):
     measures, _ = several
-    found = decision_joint_curves.panel_curves(measures, **({} if ratio is None else {"ratio": ratio}))
+    found = joint_curves.panel_curves(designed(measures, ratio))
     assert (found.low, found.high) == (0.05, 0.4)
     assert (found.curves.low, found.curves.high) == (0.05, 0.4)
     assert found.curves.at(PRIORS[1:2]) == pytest.approx(measures.mean_auprec(PRIORS[1:2]), rel=1e-12)
     at = int(np.argmin(found.joint.priors))
     areas = areas_of(measures, found.joint.priors[at])
     spread = (found.joint.deviations[:, :, at] ** 2).sum(axis=0)
-    assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + (ratio or 0)))
+    assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + ratio))
 
 
 def test_panels_of_one_set_rest_on_its_scores(single):
-    measures, table = single
-    assert not decision_joint_curves.panel_curves(measures).joint.known
-    assert decision_joint_curves.panel_curves(measures, scores=table).joint.known
+    measures, _ = single
+    assert not joint_curves.panel_curves(replace(measures, scores=None)).joint.known
+    assert joint_curves.panel_curves(measures).joint.known
 
 
 def test_matched_cases_follow_the_models_named(single):
-    _, table = single
-    positive, columns = decision_joint_curves.matched_cases(table, ("c", "a"))
+    measures, table = single
+    positive, columns = joint_curves.matched_cases(measures.ordered(("c", "a", "b")))
     frame = table.frame
     assert positive.sum() == 20
-    for name, column in zip(("c", "a"), columns, strict=True):
+    for name, column in zip(("c", "a", "b"), columns, strict=True):
         assert column.tolist() == frame.loc[frame["model"] == name, "y_score"].tolist()
 
 
 @pytest.mark.parametrize(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
-    measures, table = evaluated(scored(1, n_positive=n_positive))
-    assert (decision_joint_curves.matched_cases(table, measures.models) is not None) is known
-    assert decision_joint_curves.joint_curves(measures, PRIORS, scores=table).known is known
+    measures, _ = evaluated(scored(1, n_positive=n_positive))
+    assert (joint_curves.matched_cases(measures) is not None) is known
+    assert joint_curves.joint_curves(measures, PRIORS).known is known
 
 
 def test_cases_that_do_not_match_show_no_spread(several):
     frame = scored(1)
     turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
-    measures, table = evaluated(turned)
-    assert decision_joint_curves.matched_cases(table, measures.models) is None
-    assert decision_joint_curves.iauprec_covariance(measures, scores=table) is None
-    assert decision_joint_curves.matched_cases(several[1], ("a",)) is None  # of several folds
+    measures, _ = evaluated(turned)
+    assert joint_curves.matched_cases(measures) is None
+    assert joint_curves.iauprec_covariance(measures) is None
+    assert joint_curves.matched_cases(several[0]) is None  # of several folds
 
 
-@pytest.mark.parametrize("ratio", [None, 0.5])
+@pytest.mark.parametrize("ratio", [0, 0.5])
 @pytest.mark.parametrize("n_folds", [2, 3])
 def test_covariance_of_iauprec_over_folds(several, ratio, n_folds):
-    measures, table = several if n_folds == 3 else evaluated(scored(2))
-    for scores in (None, table):
-        options = {} if ratio is None else {"ratio": ratio}
-        mean, covariance, df = decision_joint_curves.iauprec_covariance(measures, scores=scores, **options)
-        values = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[
-            list(measures.models)
-        ]
-        assert mean == pytest.approx(values.mean().to_numpy())
-        assert covariance == pytest.approx(values.cov().to_numpy() * (1 / n_folds + (ratio or 0)))
-        assert df == n_folds - 1
+    measures, _ = several if n_folds == 3 else evaluated(scored(2))
+    mean, covariance, df = joint_curves.iauprec_covariance(designed(measures, ratio))
+    values = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
+    assert mean == pytest.approx(values.mean().to_numpy())
+    assert covariance == pytest.approx(values.cov().to_numpy() * (1 / n_folds + ratio))
+    assert df == n_folds - 1
 
 
 def test_covariance_of_iauprec_over_cases(single):
     measures, table = single
-    assert decision_joint_curves.iauprec_covariance(measures) is None
-    mean, covariance, df = decision_joint_curves.iauprec_covariance(measures, scores=table)
+    assert joint_curves.iauprec_covariance(replace(measures, scores=None)) is None
+    mean, covariance, df = joint_curves.iauprec_covariance(measures)
     frame = table.frame
     columns = [frame.loc[frame["model"] == m, "y_score"].to_numpy() for m in measures.models]
     truth = auprec_covariance(
@@ -221,7 +217,7 @@ def test_covariance_of_iauprec_over_cases(single):
 def test_models_that_are_the_same_vary_alike():
     positive = np.arange(40) < 10
     score = np.random.default_rng(4).normal(size=40) + positive
-    found = decision_joint_curves.case_curves(PRIORS, np.ones((3, 3)), (positive, [score, score, score]))
+    found = joint_curves.case_curves(PRIORS, np.ones((3, 3)), (positive, [score, score, score]))
     assert np.isfinite(found.deviations).all()  # though rounding leaves eigenvalues below 0
     assert np.isinf(found.df)
     assert found.covariance() == pytest.approx(np.full((3, 3), found.covariance()[0, 0]))
@@ -229,8 +225,6 @@ def test_models_that_are_the_same_vary_alike():
 
 
 def test_one_unit_is_some_knowledge_of_the_spread():
-    found = decision_joint_curves.JointCurves(
-        PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1
-    )
+    found = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
     assert found.known
     assert found.pairs()[1][0, 0] == pytest.approx(0.04)

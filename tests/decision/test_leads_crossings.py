@@ -1,11 +1,12 @@
 """Crossings, leaders, bands and support: against loops over fine grids and against simulated truth."""
 
-import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import designed
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -48,7 +49,8 @@ def simulated(design, models=None, *, seed=5, **options):
     table = read_scores(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluate(table, priors=PRIORS, **options), table
+        stated = "independent" if design.n_folds > 1 else "auto"
+        return evaluate(table, priors=PRIORS, resampling=stated, **options), table
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def t_along(evaluation, pair, priors, *, ratio):
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
     measures, _ = folds
-    found = crossings(measures, ratio=ratio, alpha=alpha)
+    found = crossings(designed(measures, ratio), alpha=alpha)
     assert tuple(found) == CROSSING_COLUMNS
     assert found["prior"].is_monotonic_increasing
     assert {"M0", "M1"} <= {*found["model_below"], *found["model_above"]}
@@ -135,7 +137,7 @@ def left_out_errors(table, prior):
 
 def test_one_set_leaves_out_its_cases(one_set):
     measures, table = one_set
-    found = crossings(measures, scores=table)
+    found = crossings(measures)
     row = found.iloc[0]
     for limit in (row.conf_low, row.conf_high):
         mean = measures.mean_auprec([limit])[:, 0]
@@ -143,7 +145,7 @@ def test_one_set_leaves_out_its_cases(one_set):
         if not (row.open_low if limit == row.conf_low else row.open_high):
             assert abs(z) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
     assert np.isinf(row.df)
-    unknown = crossings(measures)
+    unknown = crossings(replace(measures, scores=None))
     assert unknown["prior"].tolist() == found["prior"].tolist()
     assert unknown[["conf_low", "conf_high", "std_error", "df"]].isna().all(axis=None)
 
@@ -152,14 +154,15 @@ def test_cases_may_stand_in_any_order(one_set):
     measures, table = one_set
     frame = table.frame.assign(case=np.tile(np.arange(3000), 2), y_true=table.frame["y_true"].astype(int))
     shuffled = read_scores(frame.sample(frac=1, random_state=1))
-    pd.testing.assert_frame_equal(crossings(measures, scores=shuffled), crossings(measures, scores=table))
+    pd.testing.assert_frame_equal(crossings(replace(measures, scores=shuffled)), crossings(measures))
 
 
 def test_unpaired_cases_give_no_interval(one_set):
     measures, table = one_set
     frame = table.frame.assign(y_true=table.frame["y_true"].astype(int))
     turned = pd.concat([frame[frame["model"] == "M0"], frame[frame["model"] == "M1"].iloc[::-1]])
-    assert crossings(measures, scores=read_scores(turned))["conf_low"].isna().all()
+    turned = replace(measures, scores=read_scores(turned))
+    assert crossings(turned)["conf_low"].isna().all()
 
 
 def test_no_crossings_at_one_prior_of_one_model_or_of_equal_models(folds):
@@ -167,9 +170,10 @@ def test_no_crossings_at_one_prior_of_one_model_or_of_equal_models(folds):
     assert crossings(simulated(FoldDesign(4, 20, 60), (Model(),))[0]).empty
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        at_one = evaluate(table, priors=(0.1,), deployment_prior=0.1)
+        at_one = evaluate(table, priors=(0.1,), deployment_prior=0.1, resampling="independent")
         twins = table.frame.query("model == 'M0'").assign(y_true=lambda d: d["y_true"].astype(int))
-        equal = evaluate(pd.concat([twins, twins.assign(model="copy")]), priors=PRIORS)
+        both = pd.concat([twins, twins.assign(model="copy")])
+        equal = evaluate(both, priors=PRIORS, resampling="independent")
     for evaluation in (at_one, equal):
         found = crossings(evaluation)
         assert found.empty
@@ -182,8 +186,6 @@ def test_no_crossings_at_one_prior_of_one_model_or_of_equal_models(folds):
 def test_options_are_checked(folds, function):
     with pytest.raises(InputError, match="`alpha` must lie strictly between 0 and 1, but got 2"):
         function(folds[0], alpha=2)
-    with pytest.raises(InputError, match=re.escape("`ratio` must")):
-        function(folds[0], ratio=-0.5)
 
 
 # --- leaders ------------------------------------------------------------------------------------------------
@@ -223,15 +225,15 @@ def test_shortfall_is_the_mean_distance_from_the_leader(folds):
 
 
 def test_without_scores_one_fold_leaves_everyone_in(one_set):
-    measures, table = one_set
+    measures, _ = one_set
     leads = regions(measures)
-    assert len(leaders(measures)) == 2 * len(leads)
-    assert len(leaders(measures, scores=table).drop_duplicates(["prior_low"])) > len(leads)
+    assert len(leaders(replace(measures, scores=None))) == 2 * len(leads)
+    assert len(leaders(measures).drop_duplicates(["prior_low"])) > len(leads)
 
 
 def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
-    measures, table = simulated(FoldDesign(1, 1000, 9000), seed=1)
-    found = leaders(measures, scores=table)
+    measures, _ = simulated(FoldDesign(1, 1000, 9000), seed=1)
+    found = leaders(measures)
     rarest = 100 / 9100
     below = found[found["prior_low"] < rarest * (1 - 1e-9)]
     assert set(below["contender"]) == {"M0", "M1"}
@@ -246,7 +248,7 @@ def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
 def test_bands_hold_the_means_at_one_width_in_standard_errors(folds):
     measures, _ = folds
     priors = [0.3, 0.4, 0.5]
-    bands = auprec_bands(measures, priors, ratio=RATIO)
+    bands = auprec_bands(designed(measures, RATIO), priors)
     assert tuple(bands) == BAND_COLUMNS
     values = auprec_by_prior(measures, priors).groupby(["model", "prior"], sort=False)["auprec"]
     np.testing.assert_allclose(bands["auprec"], values.mean(), rtol=1e-12)
@@ -258,11 +260,11 @@ def test_bands_hold_the_means_at_one_width_in_standard_errors(folds):
 
 def test_bands_of_one_set_and_without_scores(one_set):
     measures, table = one_set
-    bands = auprec_bands(measures, [0.3], scores=table)
+    bands = auprec_bands(measures, [0.3])
     reach = (bands["conf_high"] - bands["auprec"]) / left_out_errors(table, 0.3)[:2]
     assert stats.norm.isf(0.025) < reach.iloc[0] < stats.norm.isf(0.025 / 2) + 0.05
     assert reach.iloc[1] == pytest.approx(reach.iloc[0], rel=1e-6)
-    assert auprec_bands(measures, [0.3])["conf_low"].isna().all()
+    assert auprec_bands(replace(measures, scores=None), [0.3])["conf_low"].isna().all()
 
 
 def test_support_is_negatives_over_skew_of_the_smallest_fold(folds):
@@ -292,9 +294,9 @@ def test_p_best_of_one_set_rests_on_the_cases(one_set):
     columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
     known = auprec_covariance(positive, columns, deployment_prior=(0.05, 0.2), estimator="trapezoid")
     expected = probability_best(known.estimate, known.covariance, df=np.inf, n_draws=40_000)
-    found = decisions(measures, scores=table).set_index("model")
+    found = decisions(measures).set_index("model")
     assert found.loc[["M0", "M1"], "p_best"].tolist() == pytest.approx(expected.tolist(), abs=0.02)
     assert found["p_best_over"].unique().tolist() == ["cases"]
-    ranked = ranking(measures, scores=table)
+    ranked = ranking(measures)
     assert ranked["p_best"].tolist() == found["p_best"].tolist()
-    assert ranking(measures)["p_best"].isna().all()
+    assert ranking(replace(measures, scores=None))["p_best"].isna().all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fold_tables import evaluated, scored
+from fold_tables import designed, evaluated, scored
 from scipy.special import expit, logit
 
 from skewanova.decision import leads
@@ -214,5 +214,5 @@ def test_the_interval_is_the_stretch_that_holds_the_crossing():
 
 def test_by_default_folds_share_no_training_data():
     measures = evaluated(scored(3))[0]
-    assert leaders(measures).equals(leaders(measures, ratio=0.0))
-    assert crossings(measures).equals(crossings(measures, ratio=0.0))
+    assert leaders(measures).equals(leaders(designed(measures, 0.0)))
+    assert crossings(measures).equals(crossings(designed(measures, 0.0)))

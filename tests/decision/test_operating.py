@@ -224,9 +224,12 @@ def several_folds():
     return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize("ratio", [0.0, 0.25])
-def test_mean_over_folds_against_scipy(ratio):
-    frame = sa.threshold_table(several_folds(), recall=0.8, priors=[0.1], ratio=ratio)
+@pytest.mark.parametrize(
+    ("stated", "ratio"),
+    [({"resampling": "independent"}, 0.0), ({"resampling": "repeated_holdout", "test_fraction": 0.2}, 0.25)],
+)
+def test_mean_over_folds_against_scipy(stated, ratio):
+    frame = sa.threshold_table(several_folds(), recall=0.8, priors=[0.1], **stated)
     chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
     each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
     scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
@@ -248,12 +251,13 @@ def test_columns_never_depend_on_options():
     assert set(frames[1]["target"]) == {0.5, 1}
 
 
-def test_an_evaluation_will_do_but_cannot_tell_its_folds():
-    measures = sa.evaluate(several_folds(), priors=(0.5,), deployment_prior=0.5)
-    known = sa.threshold_table(several_folds(), recall=0.8, ratio=0.25)
-    pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8, ratio=0.25), known)
-    with pytest.raises(ValueError, match=r"^`ratio` \(test cases for each training case.* must be given"):
-        sa.threshold_table(measures, recall=0.8)
+def test_an_evaluation_knows_its_folds():
+    stated = {"resampling": "repeated_holdout", "test_fraction": 0.2}
+    measures = sa.evaluate(several_folds(), priors=(0.5,), deployment_prior=0.5, **stated)
+    known = sa.threshold_table(several_folds(), recall=0.8, **stated)
+    pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
+    with pytest.raises(ValueError, match="an Evaluation knows its design"):
+        sa.threshold_table(measures, recall=0.8, resampling="independent")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +305,7 @@ def test_thresholds_are_shown_in_full():
     assert [(name, float(value)) for name, value in table.rows] == list(
         zip(chosen["model"], chosen["threshold"], strict=True)
     )
-    frame = sa.threshold_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], ratio=0)
+    frame = sa.threshold_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], resampling="independent")
     table = thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
     assert [row[0] for row in table.rows] == [
@@ -346,11 +350,14 @@ def test_command(tmp_path):
 
 def test_command_takes_the_design(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
-    for options, ratio in (["--resampling", "independent"], 0), (["--test-fraction", 0.25], 1 / 3):
+    for options, stated in (
+        (["--resampling", "independent"], {"resampling": "independent"}),
+        (["--test-fraction", 0.25], {"test_fraction": 0.25}),
+    ):
         chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
         done = run("operate", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
-        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1,), ratio=ratio)
+        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1,), **stated)
         np.testing.assert_allclose(
             pd.read_csv(tmp_path / "out" / "operating.csv")["conf_low"], known["conf_low"]
         )
@@ -374,7 +381,7 @@ def test_command_with_bad_options(tmp_path, options, message):
 def test_a_fold_may_be_called_mean():
     frame = several_folds()
     frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
-    found = sa.threshold_table(frame, recall=0.8, priors=[0.1], ratio=0)
+    found = sa.threshold_table(frame, recall=0.8, priors=[0.1], resampling="independent")
     rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
     assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
     assert rows["fold"].isna().tolist() == [False] * 4 + [True]

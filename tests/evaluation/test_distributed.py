@@ -69,7 +69,7 @@ def test_the_tests_take_what_comes_back(spread, frame):
     here = sa.evaluate(frame, **OPTIONS).ordered(spread.models)
     for measure in (spread, here):
         assert sa.two_way_anova(measure.iauprec).to_frame()["p_value"].iloc[0] > 0
-    found, expected = (sa.friedman_anova(m.iauprec).to_frame() for m in (spread, here))
+    found, expected = (sa.omnibus_test(m, method="friedman").to_frame() for m in (spread, here))
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 

@@ -1,35 +1,26 @@
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
+from fold_tables import INPUTS, evaluation_of, frame_of, means_of, r_number, random_table, table_of
 from statsmodels.stats.anova import AnovaRM
 
 from skewanova import (
     SkewanovaWarning,
-    corrected_anova,
-    friedman_anova,
-    hotelling_anova,
-    repeated_measures_anova,
-    resampling_anova,
+    omnibus_test,
     two_way_anova,
 )
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
-from skewanova.inference.omnibus import fold_table
+from skewanova.inference.omnibus import OMNIBUS_TESTS, fold_table
 
 RATIO = 0.25
 TESTS = {
-    "repeated_measures": repeated_measures_anova,
-    "hotelling": hotelling_anova,
-    "friedman": friedman_anova,
-    "sign_flip": resampling_anova,
-    "permutation": lambda f, **o: resampling_anova(f, method="permutation", **o),
-    "corrected_f": lambda f, **o: corrected_anova(f, ratio=RATIO, method="corrected_f", **o),
-    "corrected_gg": lambda f, **o: corrected_anova(f, ratio=RATIO, **o),
-    "corrected_hotelling": lambda f, **o: corrected_anova(f, ratio=RATIO, method="corrected_hotelling", **o),
+    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if "corrected" in method else {}))
+    for method in OMNIBUS_TESTS
 }
 VARIED = [name for name in TESTS if name != "friedman"]
 
@@ -71,7 +62,7 @@ def test_the_uncorrected_f_equals_statsmodels(name):
         ["treatment", "subject", "value"], axis=1
     )  # AnovaRM reads names as text
     expected = AnovaRM(renamed, "value", "subject", within=["treatment"]).fit().anova_table
-    row = row_of(corrected_anova(means_of(name), ratio=0, method="corrected_f"))
+    row = row_of(omnibus_test(means_of(name), ratio=0, method="corrected_f"))
     assert row["statistic"] == pytest.approx(float(expected["F Value"].iloc[0]), rel=1e-9)
     assert row["p_value"] == pytest.approx(float(expected["Pr > F"].iloc[0]), rel=1e-7)
 
@@ -100,29 +91,37 @@ def test_sums_of_squares_are_the_two_way_ones(test):
 
 
 def test_friedman_has_no_sums_of_squares():
-    assert row_of(friedman_anova(means_of("balanced")))[["sum_sq", "mean_sq", "partial_eta_sq"]].isna().all()
+    assert (
+        row_of(omnibus_test(means_of("balanced"), method="friedman"))[["sum_sq", "mean_sq", "partial_eta_sq"]]
+        .isna()
+        .all()
+    )
 
 
 def test_a_ratio_of_0_is_the_plain_test():
     frame = means_of("heteroscedastic")
     columns = ["df", "df_error", "statistic", "p_value"]
     for method, plain in (
-        ("corrected_gg", repeated_measures_anova),
-        ("corrected_hotelling", hotelling_anova),
+        ("corrected_gg", "repeated_measures"),
+        ("corrected_hotelling", "hotelling"),
     ):
-        corrected = corrected_anova(frame, ratio=0.0, method=method)
-        np.testing.assert_array_equal(row_of(corrected)[columns], row_of(plain(frame))[columns])
+        corrected = omnibus_test(frame, ratio=0.0, method=method)
+        np.testing.assert_array_equal(
+            row_of(corrected)[columns], row_of(omnibus_test(frame, method=plain))[columns]
+        )
 
 
 def test_p_grows_with_the_ratio():
-    p = [row_of(corrected_anova(means_of("balanced"), ratio=r))["p_value"] for r in (0, 0.05, 0.25, 1, 5)]
+    frame = means_of("balanced")
+    tests = [omnibus_test(frame, method="corrected_gg", ratio=r) for r in (0, 0.05, 0.25, 1, 5)]
+    p = [row_of(test)["p_value"] for test in tests]
     assert (np.diff(p) > 0).all()
 
 
 def test_resampling_rows_hold_the_f_and_the_resampled_p():
     frame = means_of("heteroscedastic")
     for method, kernel in (("sign_flip", sign_flip_test), ("permutation", permutation_test)):
-        row = row_of(resampling_anova(frame, method=method, n_resamples=299, rng=4))
+        row = row_of(omnibus_test(frame, method=method, n_resamples=299, rng=4))
         assert row["statistic"] == pytest.approx(two_way_anova(frame).row("model")["statistic"], rel=1e-9)
         expected = kernel(table_of("heteroscedastic"), n_resamples=299, rng=4).p_value
         assert row["p_value"] == pytest.approx(float(expected), abs=1e-15)
@@ -143,7 +142,7 @@ def test_order_of_rows_and_hostile_names_do_not_matter(test):
 def test_categorical_columns_with_unused_levels():
     frame = means_of("balanced").astype({"model": "category", "fold": "category"})
     kept = frame[frame["model"] != "M3"]
-    assert row_of(repeated_measures_anova(kept))["df"] == pytest.approx(1.0)
+    assert row_of(omnibus_test(kept, method="repeated_measures"))["df"] == pytest.approx(1.0)
 
 
 # --- degenerate tables --------------------------------------------------------------------------------------
@@ -173,8 +172,8 @@ def test_constant_differences_have_p_0_and_a_warning(test):
 
 
 def test_friedman_of_degenerate_tables():
-    assert np.isnan(row_of(friedman_anova(frame_of(np.tile(FOLD, 3))))["p_value"])
-    row = row_of(friedman_anova(frame_of(FOLD + 0.03 * np.arange(3))))
+    assert np.isnan(row_of(omnibus_test(frame_of(np.tile(FOLD, 3)), method="friedman"))["p_value"])
+    row = row_of(omnibus_test(frame_of(FOLD + 0.03 * np.arange(3)), method="friedman"))
     assert row["statistic"] == np.inf
     assert row["p_value"] == pytest.approx(6.0**-7)
 
@@ -198,17 +197,17 @@ def test_two_identical_models_among_three():
         assert 0 < row_of(TESTS[test](frame_of(values)))["p_value"] < 1
     message = "Hotelling's test needs differences that vary on their own, but some models move alike"
     with pytest.raises(ValueError, match=exact(message)):
-        hotelling_anova(frame_of(values))
+        omnibus_test(frame_of(values), method="hotelling")
 
 
 def test_hotelling_needs_as_many_folds_as_models():
     with pytest.raises(
         ValueError, match=r"^Hotelling's test needs as many folds as models, but has 3 for 4$"
     ):
-        hotelling_anova(frame_of(random_table(3, 4)))
+        omnibus_test(frame_of(random_table(3, 4)), method="hotelling")
     with pytest.raises(ValueError, match="has 3 for 4"):
-        corrected_anova(frame_of(random_table(3, 4)), ratio=0.2, method="corrected_hotelling")
-    assert row_of(hotelling_anova(frame_of(random_table(4, 4))))["df_error"] == 1
+        omnibus_test(frame_of(random_table(3, 4)), ratio=0.2, method="corrected_hotelling")
+    assert row_of(omnibus_test(frame_of(random_table(4, 4)), method="hotelling"))["df_error"] == 1
 
 
 # --- errors -------------------------------------------------------------------------------------------------
@@ -238,19 +237,37 @@ def test_incomplete_frames():
             with pytest.raises(ValueError, match=exact(message)):
                 test(broken)
     with pytest.raises(ValueError, match="there and finite"):
-        repeated_measures_anova(frame.assign(iauprec=np.inf))
+        omnibus_test(frame.assign(iauprec=np.inf), method="repeated_measures")
 
 
 def test_unknown_options():
     frame = frame_of(random_table(4, 3))
-    message = "`method` must be corrected_f, corrected_gg or corrected_hotelling; but got 'gg'"
-    with pytest.raises(ValueError, match=exact(message)):
-        corrected_anova(frame, ratio=0.1, method="gg")
-    message = "`method` must be sign_flip or permutation; but got 'bootstrap'"
-    with pytest.raises(ValueError, match=exact(message)):
-        resampling_anova(frame, method="bootstrap")
+    message = (
+        "`method` must be one of repeated_measures, hotelling, friedman, sign_flip, permutation, corrected_f,"
+    )
+    for method in ("gg", "bootstrap"):
+        with pytest.raises(ValueError, match="^" + re.escape(message)):
+            omnibus_test(frame, method=method, ratio=0.1)
+
+
+@pytest.mark.parametrize("method", ["corrected_f", "corrected_gg", "corrected_hotelling"])
+def test_a_corrected_test_of_a_frame_needs_its_design(method):
+    with pytest.raises(ValueError, match=f"^{method} needs to know how the folds came about: pass the Eval"):
+        omnibus_test(frame_of(random_table(6, 3)), method=method)
+
+
+def test_an_evaluation_brings_its_design():
+    measures = evaluation_of(random_table(10, 3), "repeated_holdout")
+    known = omnibus_test(measures.iauprec, method="corrected_gg", ratio=0.25).to_frame()
+    pd.testing.assert_frame_equal(omnibus_test(measures, method="corrected_gg").to_frame(), known)
+    with pytest.raises(ValueError, match=r"^`ratio` goes with a frame: an Evaluation knows its design"):
+        omnibus_test(measures, method="corrected_gg", ratio=0.25)
+
+
+def test_ratios_out_of_range():
+    frame = frame_of(random_table(4, 3))
     for ratio in (-0.1, np.nan, np.inf):
         limit = ", 1e+09 or less" if ratio == np.inf else ""
         message = f"`ratio` must be a number of test cases for each training case{limit}, but got {ratio:g}"
         with pytest.raises(ValueError, match=exact(message)):
-            corrected_anova(frame, ratio=ratio)
+            omnibus_test(frame, method="corrected_gg", ratio=ratio)

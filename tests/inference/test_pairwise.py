@@ -8,7 +8,15 @@ from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, reco
 from scipy import integrate, special, stats
 from statsmodels.stats.multitest import multipletests
 
-from skewanova import equivalence, posthoc, tukey_hsd, two_way_anova
+from skewanova import (
+    compare,
+    equivalence,
+    evaluate,
+    load_satellite_scores,
+    posthoc,
+    tukey_hsd,
+    two_way_anova,
+)
 from skewanova.inference.catalogue import PAIRWISE_TESTS
 from skewanova.inference.fold_resampling import max_t_test
 from skewanova.inference.fold_statistics import pair_indices
@@ -26,6 +34,8 @@ def exact(message):
 def compared(frame, method, **options):
     if method == "dunnett":
         options.setdefault("control", frame["model"].iloc[0])
+    if method == "corrected_t_holm":
+        options.setdefault("ratio", 0.0)
     return posthoc(frame, method=method, **options)
 
 
@@ -398,10 +408,10 @@ def test_errors():
     for order in (["M0", "M1"], ["M0", "M1", "M1"], ["M0", "M1", "M2", "M3"]):
         message = f"`order` must name every model once, but got {order!r}"
         with pytest.raises(ValueError, match=exact(message)):
-            posthoc(frame, order=order)
+            posthoc(frame, order=order, ratio=0)
     for alpha in (0, 1, 5):
         with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1"):
-            posthoc(frame, alpha=alpha)
+            posthoc(frame, alpha=alpha, ratio=0)
     for ratio in (-0.25, np.nan):
         for call in (posthoc, equivalence):
             with pytest.raises(
@@ -409,7 +419,26 @@ def test_errors():
             ):
                 call(frame, ratio=ratio)
     with pytest.raises(ValueError, match="there and finite"):
-        posthoc(frame.iloc[1:])
+        posthoc(frame.iloc[1:], ratio=0)
+
+
+def test_a_corrected_test_of_a_frame_needs_its_design():
+    frame = frame_of(random_table(5, 3))
+    for call, name in ((posthoc, "corrected_t_holm"), (equivalence, "the correlated t test")):
+        with pytest.raises(ValueError, match=f"^{name} needs to know how the folds came about"):
+            call(frame)
+    assert posthoc(frame, method="paired_t_holm")["p_value"].notna().all()
+
+
+def test_pairs_of_the_bundled_data_are_those_of_compare():
+    scores = load_satellite_scores()
+    priors = (0.5, 0.2)
+    measures, result = evaluate(scores, priors=priors), compare(scores, priors=priors)
+    known = result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
+    found = posthoc(measures, role="headline")
+    pd.testing.assert_frame_equal(found, known, rtol=1e-12)
+    assert not found["reject"].any()
+    pd.testing.assert_frame_equal(equivalence(measures), result.equivalence, rtol=1e-12)
 
 
 # --- the Bayesian correlated t test -------------------------------------------------------------------------

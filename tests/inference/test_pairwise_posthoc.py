@@ -13,7 +13,7 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from skewanova import InputError, InputTypeError, SkewanovaWarning
 from skewanova.inference.anova import IDENTICAL, NO_RESIDUALS, three_way_anova, two_way_anova
 from skewanova.inference.fold_statistics import range_isf, range_sf
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns, prior_pairs, tukey_hsd
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -225,7 +225,7 @@ def test_frames_handed_out_are_copies():
 def test_by_prior_equals_separate_analyses():
     frame = LONG["balanced"]
     before = frame.copy(deep=True)
-    found = prior_pairs(frame, alpha=0.01, order=("M3", "M1", "M2"))
+    found = tukey_by_prior(frame, alpha=0.01, order=("M3", "M1", "M2"))
     pd.testing.assert_frame_equal(frame, before)
     parts = []
     for prior in (0.5, 0.1, 0.01):
@@ -239,8 +239,8 @@ def test_by_prior_equals_separate_analyses():
 
 def test_by_prior_takes_categories():
     frame = LONG["balanced"].astype({"prior": "category", "model": "category"})
-    found = prior_pairs(frame)
-    pd.testing.assert_frame_equal(found, prior_pairs(LONG["balanced"]), check_dtype=False)
+    found = tukey_by_prior(frame)
+    pd.testing.assert_frame_equal(found, tukey_by_prior(LONG["balanced"]), check_dtype=False)
 
 
 # --- no variation -------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def test_by_prior_warns_at_the_prior_that_does_not_vary():
     frame = LONG["balanced"].copy()
     frame.loc[frame["prior"] == 0.1, "auprec"] = 0.4
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)) as caught:
-        found = prior_pairs(frame)
+        found = tukey_by_prior(frame)
     assert len(caught) == 1
     assert found["p_adjusted"].isna().tolist() == [False] * 3 + [True] * 3 + [False] * 3
 
@@ -437,7 +437,7 @@ def test_bad_alpha(alpha):
     with pytest.raises(InputError, match=message):
         tukey_hsd(analyse("two_way", "balanced"), alpha=alpha)
     with pytest.raises(InputError, match=message):
-        prior_pairs(LONG["balanced"], alpha=alpha)
+        tukey_by_prior(LONG["balanced"], alpha=alpha)
 
 
 def test_alpha_must_be_a_number():
@@ -456,9 +456,9 @@ def test_by_prior_checks_the_frame():
     frame = LONG["balanced"].drop(columns="input")
     message = "the frame must have the columns model, fold, prior, auprec, but lacks prior"
     with pytest.raises(InputError, match=exact(message)):
-        prior_pairs(frame.drop(columns="prior"))
+        tukey_by_prior(frame.drop(columns="prior"))
     gap = frame.assign(prior=frame["prior"].where(np.arange(len(frame)) > 0))
     with pytest.raises(InputError, match=exact("`prior` must be there in every row, but is missing in 1")):
-        prior_pairs(gap)
+        tukey_by_prior(gap)
     with pytest.raises(InputError, match=exact("a comparison needs at least 2 models, but there is 1")):
-        prior_pairs(frame[frame["model"] == "M2"])
+        tukey_by_prior(frame[frame["model"] == "M2"])

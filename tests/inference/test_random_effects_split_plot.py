@@ -5,7 +5,7 @@ from fold_tables import INPUTS, auprec_of, long_frame_of, means_of, r_number, re
 from scipy import stats
 from statsmodels.stats.anova import AnovaRM
 
-from skewanova import SkewanovaWarning, repeated_measures_anova, sphericity, split_plot_anova
+from skewanova import SkewanovaWarning, omnibus_test, sphericity, split_plot_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 
 FILE = "r_repeated_measures.csv"
@@ -26,7 +26,7 @@ def random_cube(n_folds, n_models, n_priors, *, seed=0):
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("term", TERMS)
 def test_strata_equal_aov_and_afex(name, term):
-    row = split_plot_anova(auprec_of(name)).to_frame().set_index("term").loc[term]
+    row = split_plot_anova(auprec_of(name), ratio=0).to_frame().set_index("term").loc[term]
     stratum = f"fold:{term}/{term}"
     close(row["sum_sq"], r_number(FILE, name, "split_plot", "sum_sq", term=stratum))
     close(row["mean_sq"], r_number(FILE, name, "split_plot", "mean_sq", term=stratum))
@@ -66,13 +66,13 @@ def test_uncorrected_f_equals_statsmodels():
     frame = auprec_of("balanced").set_axis(["treatment", "subject", "level", "value"], axis=1)
     expected = AnovaRM(frame, "value", "subject", within=["treatment", "level"]).fit().anova_table
     assert list(expected.index) == ["treatment", "level", "treatment:level"]
-    found = split_plot_anova(auprec_of("balanced")).to_frame()
+    found = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
     np.testing.assert_allclose(found["statistic"], expected["F Value"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
-    plain = split_plot_anova(auprec_of("balanced")).to_frame()
+    plain = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
     result = split_plot_anova(auprec_of("balanced"), ratio=ratio, role="check")
     found = result.to_frame()
     assert result.test == ("corrected_gg" if ratio else "repeated_measures")
@@ -84,7 +84,7 @@ def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
 
 
 def test_columns_terms_and_names():
-    found = split_plot_anova(auprec_of("balanced"), role="check").to_frame()
+    found = split_plot_anova(auprec_of("balanced"), role="check", ratio=0).to_frame()
     assert tuple(found.columns) == ANOVA_COLUMNS
     assert tuple(found["term"]) == TERMS
     assert set(found["response"]) == {"auprec"}
@@ -93,9 +93,9 @@ def test_columns_terms_and_names():
 
 def test_the_model_row_is_the_test_of_the_mean_over_priors():
     frame = auprec_of("heteroscedastic")
-    row = split_plot_anova(frame).to_frame().iloc[0]
+    row = split_plot_anova(frame, ratio=0).to_frame().iloc[0]
     mean = frame.groupby(["model", "fold"], sort=False)["auprec"].mean().rename("iauprec").reset_index()
-    expected = repeated_measures_anova(mean).to_frame().iloc[0]
+    expected = omnibus_test(mean, method="repeated_measures").to_frame().iloc[0]
     np.testing.assert_allclose(
         row[["df", "df_error", "statistic", "p_value"]].astype(float),
         expected[["df", "df_error", "statistic", "p_value"]].astype(float),
@@ -107,10 +107,8 @@ def test_the_model_row_is_the_test_of_the_mean_over_priors():
 def test_more_priors_do_not_make_the_models_differ_more():
     # copies of one prior: the 3-way's p would shrink with each, this one stays
     cube = random_cube(10, 3, 1)
-    p = [
-        split_plot_anova(long_frame_of(np.repeat(cube, n, axis=2) + 1e-3 * np.arange(n), range(n))).to_frame()
-        for n in (2, 5, 16)
-    ]
+    copies = [np.repeat(cube, n, axis=2) + 1e-3 * np.arange(n) for n in (2, 5, 16)]
+    p = [split_plot_anova(long_frame_of(c, range(c.shape[2])), ratio=0).to_frame() for c in copies]
     np.testing.assert_allclose(
         [float(frame["p_value"].iloc[0]) for frame in p], p[0]["p_value"].iloc[0], rtol=1e-6
     )
@@ -122,7 +120,9 @@ def test_order_of_rows_and_names_do_not_matter():
     renamed = frame.assign(model=frame["model"].map(names)).sample(frac=1, random_state=3)
     columns = ["df", "df_error", "statistic", "p_value"]
     np.testing.assert_allclose(
-        split_plot_anova(renamed).to_frame()[columns], split_plot_anova(frame).to_frame()[columns], rtol=1e-9
+        split_plot_anova(renamed, ratio=0).to_frame()[columns],
+        split_plot_anova(frame, ratio=0).to_frame()[columns],
+        rtol=1e-9,
     )
 
 
@@ -133,7 +133,7 @@ def test_order_of_rows_and_names_do_not_matter():
 def test_identical_models(noise):
     cube = np.repeat(random_cube(6, 1, 3), 3, axis=1) + noise * np.arange(3)[:, None]
     with pytest.warns(SkewanovaWarning, match="identical in every fold"):
-        result = split_plot_anova(long_frame_of(cube, PRIORS))
+        result = split_plot_anova(long_frame_of(cube, PRIORS), ratio=0)
     found = result.to_frame().set_index("term")
     assert result.warnings == (IDENTICAL,)
     assert found.loc[["model", "model:prior"], ["statistic", "p_value"]].isna().all(axis=None)
@@ -157,7 +157,7 @@ def test_constant_differences():
 @pytest.mark.parametrize("shape", [(2, 2, 2), (2, 4, 3), (3, 2, 2), (3, 5, 4)])
 def test_few_folds(shape):
     frame = long_frame_of(random_cube(*shape), range(shape[2]))
-    assert split_plot_anova(frame).to_frame()["p_value"].between(0, 1).all()
+    assert split_plot_anova(frame, ratio=0).to_frame()["p_value"].between(0, 1).all()
     found = sphericity(frame)
     n_folds = shape[0]
     size = np.array([shape[1] - 1, shape[2] - 1, (shape[1] - 1) * (shape[2] - 1)])
@@ -171,12 +171,12 @@ def test_errors():
     message = r"^a split-plot analysis needs at least 2 models, 2 folds and 2 priors$"
     for broken in (frame[frame["model"] == "M0"], frame[frame["fold"] == 0], frame[frame["prior"] == 0.5]):
         with pytest.raises(ValueError, match=message):
-            split_plot_anova(broken)
+            split_plot_anova(broken, ratio=0)
     with pytest.raises(ValueError, match=r"^every \(model, fold, prior\) must stand once in the frame$"):
-        split_plot_anova(pd.concat([frame, frame.iloc[:1]]))
+        split_plot_anova(pd.concat([frame, frame.iloc[:1]]), ratio=0)
     for broken in (frame.iloc[1:], frame.assign(auprec=np.nan)):
         with pytest.raises(ValueError, match=r"must be there and finite in every \(model, fold, prior\)$"):
-            split_plot_anova(broken)
+            split_plot_anova(broken, ratio=0)
         with pytest.raises(ValueError, match="must be there and finite"):
             sphericity(broken)
     for ratio in (-1, np.nan):

@@ -41,8 +41,8 @@ def holdouts(n_cases, j, fraction, rng):
 
 
 def found(folds, **options):
-    design, notes = find_resampling(table_of(folds), **options)
-    return design, notes
+    design = find_resampling(table_of(folds), **options)
+    return design, design.warnings
 
 
 # --- what the cases show ------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_dropped_folds_still_count_towards_the_size_of_the_data_set():
         table = table_of(folds, skip={("A", gone)})
         with pytest.warns(SkewanovaWarning, match="dropped 1 of 5 folds"):
             kept, _ = complete_table(table, missing="drop_fold")
-        design, _ = find_resampling(kept)
+        design = find_resampling(kept)
         assert (design.kind, design.n_folds) == ("kfold", 4)
         assert design.ratio == pytest.approx(1 / 4)
 
@@ -147,13 +147,13 @@ def test_a_repeated_cross_validation_with_a_fold_dropped():
     table = table_of([f for _ in range(5) for f in kfold(200, 2, rng)], skip={("A", 3)})
     with pytest.warns(SkewanovaWarning, match="dropped 1 of 10 folds"):
         kept, _ = complete_table(table, missing="drop_fold")
-    design, _ = find_resampling(kept)
+    design = find_resampling(kept)
     assert (design.kind, design.n_folds, design.ratio) == ("repeated_kfold", 9, 1.0)
 
 
 def test_models_and_names_of_folds_do_not_matter():
     folds = holdouts(300, 4, 0.3, np.random.default_rng(0))
-    one, many = (find_resampling(table_of(folds, models=m))[0] for m in (("A", "B"), ("x", "y", "z")))
+    one, many = (find_resampling(table_of(folds, models=m)) for m in (("A", "B"), ("x", "y", "z")))
     assert one == many
 
 
@@ -210,7 +210,8 @@ def test_both_stated():
 
 
 def without_cases(j, **options):
-    return find_resampling(table_of([np.arange(10)] * j, cases=False), **options)
+    design = find_resampling(table_of([np.arange(10)] * j, cases=False), **options)
+    return design, design.warnings
 
 
 @pytest.mark.parametrize(
