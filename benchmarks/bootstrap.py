@@ -23,7 +23,7 @@ def rows(reduced: bool) -> list[Row]:
 
 def _at_size(n: int, resamples: int, least: float, rounds: int) -> list[Row]:
     label, score = scored_cases(n)
-    options = {"estimator": "average_precision", "n_resamples": resamples, "rng": 1}
+    options = {"area_estimator": "average_precision", "n_resamples": resamples, "rng": 1}
     t = interleaved(
         {
             "ours": lambda: bootstrap_estimates(label, score, UniformPrior(0.1, 0.1), **options),

@@ -41,7 +41,7 @@ def sampled_curves(setting: str, *, seed: int = 0) -> pd.DataFrame:
     for sample in range(N_SAMPLES):
         labels, scores = sample_scores(*SETTINGS[setting], N_CASES, prior=PRIOR, exact_counts=False, rng=rng)
         precision, recall, _ = sa.precision_recall_curve(labels, scores)
-        area = sa.auprec_score(labels, scores, prior=labels.mean(), estimator="trapezoid")
+        area = sa.auprec_score(labels, scores, prior=labels.mean(), area_estimator="trapezoid")
         columns = {"recall": recall, "precision": precision, "auprec": area}
         frames.append(pd.DataFrame({"setting": setting, "sample": sample, **columns}))
     return pd.concat(frames, ignore_index=True)

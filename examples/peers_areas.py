@@ -41,7 +41,7 @@ def weights_for(positive: NDArray[np.bool_], prior: float) -> Floats:
 @check("prior", "skewanova")
 def _() -> str:
     positive, scores = cases()
-    found = sa.auprec_score(positive, scores[:, 0], prior=0.05, estimator="average_precision")
+    found = sa.auprec_score(positive, scores[:, 0], prior=0.05, area_estimator="average_precision")
     thresholds = scores[positive, 0]  # counted one by one
     true, false = (
         (scores[chosen, 0] >= thresholds[:, None]).mean(axis=1) for chosen in (positive, ~positive)
@@ -55,7 +55,7 @@ def _() -> str:
 
     positive, scores = cases()
     found = average_precision_score(positive, scores[:, 0], sample_weight=weights_for(positive, 0.05))
-    expected = sa.auprec_score(positive, scores[:, 0], prior=0.05, estimator="average_precision")
+    expected = sa.auprec_score(positive, scores[:, 0], prior=0.05, area_estimator="average_precision")
     return verdict(abs(found - expected) < 1e-12, "by hand, `sample_weight`")
 
 
@@ -94,7 +94,7 @@ def _() -> str:
 def _() -> str:
     positive, scores = cases()
     found = sa.confidence_interval(positive, scores[:, 0], prior=0.1)
-    return verdict(found.low < found.estimate < found.high, "at any prior")
+    return verdict(found.conf_low < found.estimate < found.conf_high, "at any prior")
 
 
 CHECKS["interval", "scikit-learn"] = lacks("scikit-learn", "interval", "confidence", "bootstrap")

@@ -91,7 +91,7 @@ def evaluation_of(values, kind, priors=(0.5, 0.1)):
         folds=tuple(frame["fold"].unique()),
         priors=priors,
         deployment_prior=UniformPrior(0.1, 0.5),
-        estimator="trapezoid",
+        area_estimator="trapezoid",
         resampling=kind,
         test_fraction=None if kind == "independent" else 0.2,
     )

@@ -68,7 +68,9 @@ if TYPE_CHECKING:
     type=Parsed("LIST", parse_priors),
     help="Priors for which the threshold is chosen; by default each of --priors for itself.",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Level of the intervals."
+)
 @design_options
 @out_option("operating.csv and its tables")
 @table_options
@@ -310,7 +312,9 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Coverage of the intervals."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
 @out_option("intervals.csv and its table")
 @table_options

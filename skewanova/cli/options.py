@@ -159,7 +159,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "--alpha", type=float, default=0.05, show_default=True, help="Level of the tests and intervals."
         ),
         click.option(
-            "--estimator",
+            "--area-estimator",
             type=click.Choice(ESTIMATORS),
             default="trapezoid",
             show_default=True,

@@ -66,8 +66,8 @@ class _Set(NamedTuple):
             self.scores,
             deployment_prior=target,
             models=self.measures.models,
-            level=1 - alpha,
-            estimator=self.measures.estimator,
+            confidence_level=1 - alpha,
+            area_estimator=self.measures.area_estimator,
         )
 
 
@@ -108,7 +108,9 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
         tests=(_omnibus(found),),
         posthoc=posthoc,
         prior_pairs=no_prior_pairs(),
-        ranking=ranked.assign(conf_low=intervals["low"].tolist(), conf_high=intervals["high"].tolist()),
+        ranking=ranked.assign(
+            conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
+        ),
         difference_curves=_difference_curves(cases, options),
         equivalence=_equivalence(found, options.rope),
         assumptions=_assumptions(cases, found),
@@ -178,8 +180,8 @@ def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.Data
     frame = interval_table(
         table,
         deployment_prior=measures.deployment_prior,
-        level=1 - options.alpha,
-        estimator=measures.estimator,
+        confidence_level=1 - options.alpha,
+        area_estimator=measures.area_estimator,
         rng=options.rng,
     )
     return frame.set_index("model").loc[list(measures.models)]

@@ -80,7 +80,7 @@ def compare(
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     alpha: float = 0.05,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     resampling: str = "auto",
     test_fraction: float | None = None,
     missing: str = "error",
@@ -106,7 +106,7 @@ def compare(
         calibrated tests do not depend on them.
     alpha : float, default 0.05
         Level of the tests and, as ``1 - alpha``, of the intervals (0.005 in the paper).
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     resampling : str, default "auto"
         How the folds came about: ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``;
@@ -162,7 +162,7 @@ def compare(
         table,
         priors=priors,
         deployment_prior=deployment_prior,
-        estimator=estimator,
+        area_estimator=area_estimator,
         resampling=resampling,
         test_fraction=test_fraction,
     )
@@ -197,7 +197,7 @@ def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[s
         "deployment_prior": weighting.describe(),
         "deployment_limits": (weighting.low, weighting.high),
         "priors": list(measures.priors),
-        "estimator": measures.estimator,
+        "area_estimator": measures.area_estimator,
         "design": design.describe(),
         "resampling": design.kind,
         "test_train_ratio": design.ratio,
@@ -215,6 +215,6 @@ def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
         given,
         priors=measures.priors,
         deployment_prior=measures.deployment_prior,
-        estimator=measures.estimator,
+        area_estimator=measures.area_estimator,
     )
     return mixed_model_anova(every.iauprec)

@@ -280,7 +280,7 @@ class Comparison:
         folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:g}",
-            f"AUPREC: {measures.estimator} estimator, by prior (probability of the positive class)",
+            f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
         ]

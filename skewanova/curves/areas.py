@@ -17,14 +17,14 @@ from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 
 
 @overload
-def auprec(roc: RocCurve, prior: float, *, estimator: str = ...) -> float: ...
+def auprec(roc: RocCurve, prior: float, *, area_estimator: str = ...) -> float: ...
 
 
 @overload
-def auprec(roc: RocCurve, prior: ArrayLike, *, estimator: str = ...) -> Floats: ...
+def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = ...) -> Floats: ...
 
 
-def auprec(roc: RocCurve, prior: ArrayLike, *, estimator: str = "trapezoid") -> float | Floats:
+def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid") -> float | Floats:
     """Area under the precision-recall curve at one or many priors.
 
     Parameters
@@ -33,7 +33,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, estimator: str = "trapezoid") -> 
         The curve.
     prior : float or array_like
         Probability of the positive class in the deployment, strictly between 0 and 1.
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         One of `ESTIMATORS`: ``trapezoid`` (Landgrebe et al. 2006, eq. 4; Boyd's lower trapezoid), ``exact``
         (Davis and Goadrich 2006), ``average_precision`` (as scikit-learn), ``upper_trapezoid``,
         ``interpolated_max``, ``interpolated_mean``, ``interpolated_median`` (Boyd et al. 2013),
@@ -63,7 +63,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, estimator: str = "trapezoid") -> 
     array([0.7917, 0.5705])
     """
     priors = check_priors(prior)
-    area = area_kernel(roc, check_choice(estimator, ESTIMATORS, "estimator"))
+    area = area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator"))
     values = area(priors.ravel()).reshape(priors.shape)
     return float(values) if values.ndim == 0 else values
 
@@ -72,7 +72,7 @@ def iauprec(
     roc: RocCurve,
     deployment_prior: DeploymentPrior | tuple[float, float] | float,
     *,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
 ) -> float:
     """Mean AUPREC over a deployment prior (Landgrebe et al. 2006, eq. 5, normalised by the range).
 
@@ -83,7 +83,7 @@ def iauprec(
     deployment_prior : (low, high), float or deployment prior
         ``(low, high)`` means `UniformPrior`, which is what reproduces the paper's table 1; `UniformSkew`
         is its eq. 5 as printed. `BetaPrior` and `DiscretePrior` weigh the priors otherwise.
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         As for :func:`auprec`.
 
     Returns
@@ -111,11 +111,11 @@ def iauprec(
     (0.5861, 0.5649)
     """
     weighting = as_deployment_prior(deployment_prior)
-    check_choice(estimator, ESTIMATORS, "estimator")
-    if estimator in BY_RISES:
-        return mean_area(rises_of_curve(roc), weighting, estimator)
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    if area_estimator in BY_RISES:
+        return mean_area(rises_of_curve(roc), weighting, area_estimator)
     priors, weights = weighting.quadrature()
-    return float((weights * area_kernel(roc, estimator)(priors)).sum() / weights.sum())
+    return float((weights * area_kernel(roc, area_estimator)(priors)).sum() / weights.sum())
 
 
 @overload
@@ -124,7 +124,7 @@ def auprec_score(
     y_score: ArrayLike,
     *,
     prior: float,
-    estimator: str = ...,
+    area_estimator: str = ...,
     pos_label: object = ...,
     sample_weight: ArrayLike | None = ...,
 ) -> float: ...
@@ -136,7 +136,7 @@ def auprec_score(
     y_score: ArrayLike,
     *,
     prior: ArrayLike,
-    estimator: str = ...,
+    area_estimator: str = ...,
     pos_label: object = ...,
     sample_weight: ArrayLike | None = ...,
 ) -> Floats: ...
@@ -147,7 +147,7 @@ def auprec_score(
     y_score: ArrayLike,
     *,
     prior: ArrayLike,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
@@ -157,7 +157,7 @@ def auprec_score(
     ----------
     y_true, y_score, pos_label, sample_weight
         As for :func:`~skewanova.roc_curve`.
-    prior, estimator
+    prior, area_estimator
         As for :func:`auprec`.
 
     Returns
@@ -176,12 +176,15 @@ def auprec_score(
     >>> round(auprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.1), 4)
     0.5705
     """
-    if sample_weight is not None or check_choice(estimator, ESTIMATORS, "estimator") not in BY_RISES:
+    if (
+        sample_weight is not None
+        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_RISES
+    ):
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        return auprec(curve, prior, estimator=estimator)
+        return auprec(curve, prior, area_estimator=area_estimator)
     priors = check_priors(prior)
     positive, score = check_binary_scores(y_true, y_score, pos_label)
-    values = areas(rises_of_scores(positive, score), priors.ravel(), estimator).reshape(priors.shape)
+    values = areas(rises_of_scores(positive, score), priors.ravel(), area_estimator).reshape(priors.shape)
     return float(values) if values.ndim == 0 else values
 
 
@@ -190,7 +193,7 @@ def iauprec_score(
     y_score: ArrayLike,
     *,
     deployment_prior: DeploymentPrior | tuple[float, float] | float,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -200,7 +203,7 @@ def iauprec_score(
     ----------
     y_true, y_score, pos_label, sample_weight
         As for :func:`~skewanova.roc_curve`.
-    deployment_prior, estimator
+    deployment_prior, area_estimator
         As for :func:`iauprec`.
 
     Returns
@@ -219,12 +222,15 @@ def iauprec_score(
     >>> round(iauprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], deployment_prior=(0.05, 0.2)), 4)
     0.5861
     """
-    if sample_weight is not None or check_choice(estimator, ESTIMATORS, "estimator") not in BY_RISES:
+    if (
+        sample_weight is not None
+        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_RISES
+    ):
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        return iauprec(curve, deployment_prior, estimator=estimator)
+        return iauprec(curve, deployment_prior, area_estimator=area_estimator)
     weighting = as_deployment_prior(deployment_prior)
     positive, score = check_binary_scores(y_true, y_score, pos_label)
-    return mean_area(rises_of_scores(positive, score), weighting, estimator)
+    return mean_area(rises_of_scores(positive, score), weighting, area_estimator)
 
 
 def precision_recall_curve(

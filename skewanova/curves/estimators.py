@@ -336,49 +336,51 @@ _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
 }
 
 
-def area_kernel(roc: RocCurve, estimator: str) -> Kernel:
+def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
     """Return a function from priors to areas, with all that does not depend on the prior done once."""
-    if estimator in BY_RISES:
+    if area_estimator in BY_RISES:
         blocks = list(rises_of_curve(roc))
-        return lambda prior: areas(blocks, prior, estimator)
-    return _KERNELS[estimator](roc)
+        return lambda prior: areas(blocks, prior, area_estimator)
+    return _KERNELS[area_estimator](roc)
 
 
-def areas(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
     """Area at every prior by an estimator of `BY_RISES`, from the rises in blocks."""
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
-    if estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
-        return _areas_by_moments(blocks, prior, estimator)
-    if estimator in LINEAR:
-        area = _over_height(blocks, lambda rises: linear_sums(LINEAR[estimator](rises), prior))
+    if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
+        return _areas_by_moments(blocks, prior, area_estimator)
+    if area_estimator in LINEAR:
+        area = _over_height(blocks, lambda rises: linear_sums(LINEAR[area_estimator](rises), prior))
     else:
         area = _over_height(blocks, lambda rises: np.array([segment_areas(rises, pi).sum() for pi in prior]))
     return np.asarray(area)
 
 
-def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
     sums, height = MomentSums(), 0.0
     for rises in blocks:
-        points = LINEAR[estimator](rises)
+        points = LINEAR[area_estimator](rises)
         for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
             sums.add(points.weight, tpr, fpr)
             height += points.weight.sum()
     return sums.at(prior) / height
 
 
-def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, estimator: str) -> float:
+def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, area_estimator: str) -> float:
     """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
-    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return float(_over_height(blocks, lambda rises: closed_form_terms(rises, weighting, estimator).sum()))
+    if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        return float(
+            _over_height(blocks, lambda rises: closed_form_terms(rises, weighting, area_estimator).sum())
+        )
     priors, weights = weighting.quadrature()
-    return float((weights * areas(blocks, priors, estimator)).sum() / weights.sum())
+    return float((weights * areas(blocks, priors, area_estimator)).sum() / weights.sum())
 
 
-def closed_form_terms(rises: Rises, weighting: UniformPrior | UniformSkew, estimator: str) -> Floats:
+def closed_form_terms(rises: Rises, weighting: UniformPrior | UniformSkew, area_estimator: str) -> Floats:
     """Every rise's part in the area averaged over a weighting, for an estimator of `LINEAR`."""
-    return LINEAR[estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
+    return LINEAR[area_estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
 
 
 def _over_height(blocks: Iterable[Rises], part: Callable[[Rises], Any]) -> Any:

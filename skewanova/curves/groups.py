@@ -79,31 +79,31 @@ def group_measures(
     *,
     prior: Floats,
     weighting: DeploymentPrior,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
 ) -> GroupMeasures:
     """Measures of every group of clean cases, `sizes` rows after one another, with both classes in each."""
-    if estimator not in BY_RISES:
-        return measures_of_curves(curves_of_groups(positive, score, sizes), prior, weighting, estimator)
-    return measures_of_rises(rises_of_groups(positive, score, sizes), prior, weighting, estimator)
+    if area_estimator not in BY_RISES:
+        return measures_of_curves(curves_of_groups(positive, score, sizes), prior, weighting, area_estimator)
+    return measures_of_rises(rises_of_groups(positive, score, sizes), prior, weighting, area_estimator)
 
 
 def measures_of_rises(
-    rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, estimator: str
+    rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """Measures of every curve by an estimator of `BY_RISES`, each batch of curves being looked at once."""
     parts = [
-        (_areas(batch, prior, estimator), _mean_areas(batch, weighting, estimator), _aucs(batch))
+        (_areas(batch, prior, area_estimator), _mean_areas(batch, weighting, area_estimator), _aucs(batch))
         for batch in rises
     ]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def measures_of_curves(
-    curves: Sequence[RocCurve], prior: Floats, weighting: DeploymentPrior, estimator: str
+    curves: Sequence[RocCurve], prior: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """Measures of every curve."""
-    means = mean_areas_of_curves(curves, weighting, estimator)
-    return GroupMeasures(areas_of_curves(curves, prior, estimator), means, aucs_of_curves(curves))
+    means = mean_areas_of_curves(curves, weighting, area_estimator)
+    return GroupMeasures(areas_of_curves(curves, prior, area_estimator), means, aucs_of_curves(curves))
 
 
 def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[Rises]:
@@ -140,54 +140,56 @@ def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
         start += len(part)
 
 
-def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, estimator: str) -> Floats:
+def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if estimator in BY_RISES:
-        return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, estimator)
-    return np.array([area_kernel(roc, estimator)(prior) for roc in curves])
+    if area_estimator in BY_RISES:
+        return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, area_estimator)
+    return np.array([area_kernel(roc, area_estimator)(prior) for roc in curves])
 
 
-def areas_of_rises(rises: Iterable[Rises], prior: Floats, estimator: str) -> Floats:
+def areas_of_rises(rises: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve by an estimator of `BY_RISES`, of shape (n_curves, n_priors)."""
-    return np.concatenate([_areas(batch, prior, estimator) for batch in rises])
+    return np.concatenate([_areas(batch, prior, area_estimator) for batch in rises])
 
 
-def mean_areas_of_curves(curves: Sequence[RocCurve], weighting: DeploymentPrior, estimator: str) -> Floats:
+def mean_areas_of_curves(
+    curves: Sequence[RocCurve], weighting: DeploymentPrior, area_estimator: str
+) -> Floats:
     """IAUPREC of every curve."""
-    if estimator in BY_RISES:
-        parts = (_mean_areas(_rises_of(part), weighting, estimator) for part in _curve_batches(curves))
+    if area_estimator in BY_RISES:
+        parts = (_mean_areas(_rises_of(part), weighting, area_estimator) for part in _curve_batches(curves))
         return np.concatenate(list(parts))
     priors, weights = weighting.quadrature()
-    return _weighted(areas_of_curves(curves, priors, estimator), weights)
+    return _weighted(areas_of_curves(curves, priors, area_estimator), weights)
 
 
-def _areas(rises: Rises, prior: Floats, estimator: str) -> Floats:
+def _areas(rises: Rises, prior: Floats, area_estimator: str) -> Floats:
     first = _first_rises(rises)
     if _has_long(rises, first):
         if len(first) > 1:
-            return np.concatenate([_areas(part, prior, estimator) for part in _one_by_one(rises, first)])
-        return areas(in_blocks(rises), prior, estimator)[None]
-    if estimator in LINEAR:
-        points = LINEAR[estimator](rises)
+            return np.concatenate([_areas(part, prior, area_estimator) for part in _one_by_one(rises, first)])
+        return areas(in_blocks(rises), prior, area_estimator)[None]
+    if area_estimator in LINEAR:
+        points = LINEAR[area_estimator](rises)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
     else:
         terms = (segment_areas(rises, pi) for pi in prior)
     return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
 
 
-def _mean_areas(rises: Rises, weighting: DeploymentPrior, estimator: str) -> Floats:
+def _mean_areas(rises: Rises, weighting: DeploymentPrior, area_estimator: str) -> Floats:
     first = _first_rises(rises)
     if _has_long(rises, first):
         if len(first) > 1:
             return np.concatenate(
-                [_mean_areas(part, weighting, estimator) for part in _one_by_one(rises, first)]
+                [_mean_areas(part, weighting, area_estimator) for part in _one_by_one(rises, first)]
             )
-        return np.array([mean_area(in_blocks(rises), weighting, estimator)])
-    if estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = closed_form_terms(rises, weighting, estimator)
+        return np.array([mean_area(in_blocks(rises), weighting, area_estimator)])
+    if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        terms = closed_form_terms(rises, weighting, area_estimator)
         return np.asarray(_sums(terms, first) / _sums(rises.height, first))
     priors, weights = weighting.quadrature()
-    return _weighted(_areas(rises, priors, estimator), weights)
+    return _weighted(_areas(rises, priors, area_estimator), weights)
 
 
 def _first_rises(rises: Rises) -> NDArray[np.intp]:
@@ -402,18 +404,20 @@ def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
         yield batch
 
 
-def areas_of_groups(curves: Curves, priors: Floats, estimator: str) -> Floats:
+def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
-        return areas_of_rises(curves.rises(), priors, estimator)
-    return np.concatenate([areas_of_curves(batch, priors, estimator) for batch in _group_batches(curves)])
+    if area_estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return areas_of_rises(curves.rises(), priors, area_estimator)
+    return np.concatenate(
+        [areas_of_curves(batch, priors, area_estimator) for batch in _group_batches(curves)]
+    )
 
 
 def measures_of_groups(
-    curves: Curves, priors: Floats, weighting: DeploymentPrior, estimator: str
+    curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
-    if estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
-        return measures_of_rises(curves.rises(), priors, weighting, estimator)
-    parts = [measures_of_curves(batch, priors, weighting, estimator) for batch in _group_batches(curves)]
+    if area_estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        return measures_of_rises(curves.rises(), priors, weighting, area_estimator)
+    parts = [measures_of_curves(batch, priors, weighting, area_estimator) for batch in _group_batches(curves)]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

@@ -232,7 +232,7 @@ def threshold_table(
     costs: tuple[float, float] | None = None,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     chosen_prior: float | Sequence[float] | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     resampling: str = "auto",
     test_fraction: float | None = None,
 ) -> pd.DataFrame:
@@ -258,7 +258,7 @@ def threshold_table(
     chosen_prior : float or sequence of float, optional
         Priors for which the threshold is chosen; by default each of `priors` for itself. Not for
         `threshold` and `recall`, which depend on no prior.
-    level : float, default 0.95
+    confidence_level : float, default 0.95
         Level of the intervals, each for itself.
     resampling, test_fraction
         How the folds came about, as for :func:`~skewanova.compare`: the mean over folds depends on it. An
@@ -301,7 +301,7 @@ def threshold_table(
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
     rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
-    check_fraction(level, "level")
+    check_fraction(confidence_level, "confidence_level")
     grid = check_prior_list(priors, "priors")
     pairs = _prior_pairs(rule, grid, chosen_prior)
     measured = _measured(scores, resampling=resampling, test_fraction=test_fraction)
@@ -310,12 +310,12 @@ def threshold_table(
     for model, fold in ((m, f) for m in measured.models for f in measured.folds):
         roc = measured.curves.get((model, fold))
         if roc is not None:
-            rows += _cell(rule, roc, (model, fold), pairs, level=level)
+            rows += _cell(rule, roc, (model, fold), pairs, level=confidence_level)
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
     frame["fold"] = frame["fold"].convert_dtypes()
     notes += _unreached(rule, frame)
     if len(measured.folds) > 1:
-        means = _means(frame, level, measured.ratio)
+        means = _means(frame, confidence_level, measured.ratio)
         notes += _undefined(means)
         means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)

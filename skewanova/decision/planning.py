@@ -348,7 +348,7 @@ def plan_comparison(
     power: float = 0.8,
     alpha: float = 0.05,
     bonferroni: bool = False,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     resampling: str = "auto",
     test_fraction: float | None = None,
 ) -> ComparisonPlan:
@@ -369,7 +369,7 @@ def plan_comparison(
         Level of the two-sided test.
     bonferroni : bool, default False
         Whether to divide `alpha` by the number of pairs, as the first step of Holm's adjustment does.
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     resampling, test_fraction
         As for :func:`~skewanova.compare`.
@@ -412,7 +412,7 @@ def plan_comparison(
     """
     check_fraction(power, "power")
     check_fraction(alpha, "alpha")
-    check_choice(estimator, ESTIMATORS, "estimator")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
     if difference is not None and not (np.isfinite(difference) and difference != 0):
         raise InputError(f"`difference` must be finite and not 0, but got {difference:g}")
     table, _ = complete_table(scores if isinstance(scores, ScoreTable) else read_scores(scores))
@@ -425,7 +425,7 @@ def plan_comparison(
         table,
         priors=(weighting.low,),
         deployment_prior=weighting,
-        estimator=estimator,
+        area_estimator=area_estimator,
         resampling=resampling,
         test_fraction=test_fraction,
     )

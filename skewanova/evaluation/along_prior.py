@@ -38,7 +38,11 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     """
     grid = prior_grid(evaluation) if priors is None else check_prior_list(priors)
     areas = dict(
-        zip(evaluation.curves, areas_of_groups(evaluation.curves, grid, evaluation.estimator), strict=True)
+        zip(
+            evaluation.curves,
+            areas_of_groups(evaluation.curves, grid, evaluation.area_estimator),
+            strict=True,
+        )
     )
     cells = ordered_cells(evaluation)
     return auprec_frame(cells, grid, np.array([areas[cell] for cell in cells]))

@@ -46,7 +46,7 @@ def measure_group(
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     pos_label: object = None,
 ) -> pd.DataFrame:
     """Measure one model in one fold, given all its rows: the function of a grouped map.
@@ -59,7 +59,7 @@ def measure_group(
         As for :func:`~skewanova.evaluate`.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         As for :func:`~skewanova.evaluate`.
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     pos_label : object, optional
         As for :func:`~skewanova.read_scores`.
@@ -97,8 +97,8 @@ def measure_group(
         "model": str(model),
         "fold": str(fold),
         "prior": grid,
-        "auprec": auprec(roc, grid, estimator=estimator),
-        "iauprec": iauprec(roc, as_deployment_prior(deployment_prior), estimator=estimator),
+        "auprec": auprec(roc, grid, area_estimator=area_estimator),
+        "iauprec": iauprec(roc, as_deployment_prior(deployment_prior), area_estimator=area_estimator),
         "auc": auc(roc),
         "n_positive": int(roc.n_positive),
         "n_negative": int(roc.n_negative),

@@ -50,7 +50,7 @@ class Evaluation(Framed):
         Grid of priors, in the order given.
     deployment_prior : DeploymentPrior
         Weighting behind IAUPREC.
-    estimator : str
+    area_estimator : str
         Estimator behind both.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
@@ -67,7 +67,7 @@ class Evaluation(Framed):
     folds: tuple[Label, ...]
     priors: tuple[float, ...]
     deployment_prior: DeploymentPrior
-    estimator: str
+    area_estimator: str
     warnings: tuple[str, ...] = ()
     scores: Scores | None = field(default=None, repr=False)
     resampling: str = "auto"
@@ -97,13 +97,13 @@ class Evaluation(Framed):
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
         cells = [(model[m], fold[f]) for m, f in self.curves]
-        values[tuple(np.transpose(cells))] = areas_of_groups(self.curves, pi, self.estimator)
+        values[tuple(np.transpose(cells))] = areas_of_groups(self.curves, pi, self.area_estimator)
         return values
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Mean AUPREC over folds, of shape (n_models, n_priors)."""
         pi = check_prior_list(priors)
-        areas = areas_of_groups(self.curves, pi, self.estimator)
+        areas = areas_of_groups(self.curves, pi, self.area_estimator)
         model_of = np.array([model for model, _ in self.curves])
         return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
 
@@ -125,7 +125,7 @@ def evaluate(
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     resampling: str = "auto",
     test_fraction: float | None = None,
 ) -> Evaluation:
@@ -141,7 +141,7 @@ def evaluate(
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Weighting over which AUPREC is averaged to IAUPREC.
-    estimator : str, default "trapezoid"
+    area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     resampling : str, default "auto"
         How the folds came about, as for :func:`~skewanova.compare`; the tests and intervals over folds
@@ -174,15 +174,15 @@ def evaluate(
     """
     grid = _distinct_priors(priors)
     weighting = as_deployment_prior(deployment_prior)
-    check_choice(estimator, ESTIMATORS, "estimator")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
     stated: dict[str, Any] = {"resampling": check_choice(resampling, RESAMPLING, "resampling")}
     if test_fraction is not None:
         stated["test_fraction"] = check_fraction(test_fraction, "test_fraction")
     if is_distributed(scores):
-        return replace(_collected(scores, grid, weighting, estimator), **stated)
+        return replace(_collected(scores, grid, weighting, area_estimator), **stated)
     table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     curves = table.curves()
-    measured = measures_of_groups(curves, grid, weighting, estimator)
+    measured = measures_of_groups(curves, grid, weighting, area_estimator)
     sums = _iauprec_frame(list(curves), measured, table)
     return Evaluation(
         auprec=auprec_frame(list(curves), grid, measured.auprec),
@@ -192,7 +192,7 @@ def evaluate(
         folds=table.folds,
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
-        estimator=estimator,
+        area_estimator=area_estimator,
         warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
         scores=table,
         **stated,
@@ -253,9 +253,9 @@ def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores
     )
 
 
-def _collected(source: object, grid: Floats, weighting: DeploymentPrior, estimator: str) -> Evaluation:
+def _collected(source: object, grid: Floats, weighting: DeploymentPrior, area_estimator: str) -> Evaluation:
     """Evaluation of a table whose rows, and curves, stay where they are."""
-    options = {"priors": grid.tolist(), "deployment_prior": weighting, "estimator": estimator}
+    options = {"priors": grid.tolist(), "deployment_prior": weighting, "area_estimator": area_estimator}
     long, models, folds = in_order(measure_distributed(source, **options))
     sums = long.drop(columns=["prior", "auprec"]).drop_duplicates(["model", "fold"], ignore_index=True)
     return Evaluation(
@@ -266,7 +266,7 @@ def _collected(source: object, grid: Floats, weighting: DeploymentPrior, estimat
         folds=folds,
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
-        estimator=estimator,
+        area_estimator=area_estimator,
         warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
     )
 

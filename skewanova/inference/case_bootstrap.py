@@ -27,7 +27,7 @@ def bootstrap_estimates(
     score: NDArray[Any],
     weighting: DeploymentPrior,
     *,
-    estimator: str,
+    area_estimator: str,
     n_resamples: int,
     rng: Seed,
 ) -> Floats:
@@ -36,8 +36,8 @@ def bootstrap_estimates(
     counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
     block = max(1, BLOCK_SIZE // len(keys))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
-    measure = _linear_measure if estimator in LINEAR else _curve_measure
-    estimates = measure(counts, weighting, estimator)
+    measure = _linear_measure if area_estimator in LINEAR else _curve_measure
+    estimates = measure(counts, weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
     return np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
 
@@ -65,14 +65,14 @@ class _Class:
         return np.bincount(at.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
-def _curve_measure(counts: Counts, weighting: DeploymentPrior, estimator: str) -> Estimates:
+def _curve_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
     classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
         true, false = (np.cumsum(one.drawn(size, rng), axis=1) for one in classes)
         curves = (_curve(t, f) for t, f in zip(true, false, strict=True))
-        return np.array([iauprec(curve, weighting, estimator=estimator) for curve in curves])
+        return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for curve in curves])
 
     return estimates
 
@@ -83,7 +83,7 @@ def _curve(true: Counts, false: Counts) -> RocCurve:
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _linear_measure(counts: Counts, weighting: DeploymentPrior, estimator: str) -> Estimates:
+def _linear_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Only groups with positives matter: the negatives have a slot within each, and one before each."""
     rising = np.flatnonzero(counts[0])
     slot = np.searchsorted(rising, np.arange(counts.shape[1])) * 2
@@ -95,7 +95,9 @@ def _linear_measure(counts: Counts, weighting: DeploymentPrior, estimator: str) 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
         height = positives.drawn(size, rng)
         true, false = np.cumsum(height, axis=1), np.cumsum(negatives.drawn(size, rng), axis=1)
-        points = LINEAR[estimator](_rises(height, true, false, reached=estimator == "upper_trapezoid"))
+        points = LINEAR[area_estimator](
+            _rises(height, true, false, reached=area_estimator == "upper_trapezoid")
+        )
         points = replace(points, weight=height.astype(np.float64))
         means = (points.mean(partial(vertex_precision, prior=pi)).sum(axis=1) for pi in priors)
         total = sum(weight * mean for weight, mean in zip(weights, means, strict=True))

@@ -225,7 +225,7 @@ QUANTILE_COLUMNS = (
 
 
 def residual_quantiles(
-    result: AnovaResult | pd.DataFrame, *, level: float = 0.95, n_draws: int = 4999, rng: Seed = 0
+    result: AnovaResult | pd.DataFrame, *, confidence_level: float = 0.95, n_draws: int = 4999, rng: Seed = 0
 ) -> pd.DataFrame:
     """Ordered residuals of an analysis of variance beside those of a normal sample.
 
@@ -234,7 +234,7 @@ def residual_quantiles(
     result : AnovaResult or DataFrame
         The analysis, or its ``residuals()``: columns model, fold, [prior,] fitted, residual; the frame is
         taken to come from main effects alone.
-    level : float, default 0.95
+    confidence_level : float, default 0.95
         Level of both envelopes.
     n_draws : int, default 4999
         Normal samples drawn.
@@ -246,8 +246,8 @@ def residual_quantiles(
     DataFrame
         The factors and the columns of `QUANTILE_COLUMNS`, smallest residual first. ``standardized`` is the
         residual over the root of the residual mean square; ``theoretical`` is Blom's normal quantile. A
-        pointwise envelope holds one ordered residual of a normal sample with probability `level`, the
-        simultaneous one all of them.
+        pointwise envelope holds one ordered residual of a normal sample with probability `confidence_level`,
+        the simultaneous one all of them.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def residual_quantiles(
     >>> bool(outside.any())
     True
     """
-    check_fraction(level, "level")
+    check_fraction(confidence_level, "confidence_level")
     check_count(n_draws, "n_draws", minimum=99)
     frame, crossed = _residual_frame(result)
     residual = frame["residual"].to_numpy(dtype=np.float64)
@@ -285,9 +285,10 @@ def residual_quantiles(
         "residual", kind="stable", ignore_index=True
     )
     pointwise_low, pointwise_high = _by_place(
-        draws, lambda part: np.quantile(part, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        draws,
+        lambda part: np.quantile(part, [(1 - confidence_level) / 2, (1 + confidence_level) / 2], axis=0),
     )
-    simultaneous_low, simultaneous_high = _rank_envelope(draws, level)
+    simultaneous_low, simultaneous_high = _rank_envelope(draws, confidence_level)
     envelopes = {
         "theoretical": stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25)),  # Blom 1958
         "pointwise_low": pointwise_low,

@@ -374,7 +374,7 @@ def auprec_covariance(
     *,
     prior: float | None = None,
     deployment_prior: Target | None = None,
-    estimator: str = "average_precision",
+    area_estimator: str = "average_precision",
     pos_label: object = None,
 ) -> AuprecCovariance:
     """AUPREC or IAUPREC of several models on the same cases, with their sampling covariance.
@@ -387,7 +387,7 @@ def auprec_covariance(
         Real scores, one column a model.
     prior, deployment_prior
         As for :func:`auprec_influence`.
-    estimator : str, default "average_precision"
+    area_estimator : str, default "average_precision"
         Of the estimates, as for :func:`~skewanova.auprec`. The covariance is that of average precision, to
         which every estimator is equal but for O(1/n).
 
@@ -409,16 +409,16 @@ def auprec_covariance(
     >>> result.estimate.round(4).tolist()
     [0.8333, 0.75]
     """
-    check_choice(estimator, ESTIMATORS, "estimator")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
     positive, columns = check_cases(y_true, y_score, pos_label)
-    return estimates(positive, columns, target_prior(prior, deployment_prior, positive), estimator)
+    return estimates(positive, columns, target_prior(prior, deployment_prior, positive), area_estimator)
 
 
 def estimates(
-    positive: Bools, columns: NDArray[Any], weighting: DeploymentPrior, estimator: str
+    positive: Bools, columns: NDArray[Any], weighting: DeploymentPrior, area_estimator: str
 ) -> AuprecCovariance:
     """Areas of the models and their covariance over cases."""
     curves = [curve_from_scores(positive, score) for score in columns.T]
-    estimate = np.array([iauprec(curve, weighting, estimator=estimator) for curve in curves])
+    estimate = np.array([iauprec(curve, weighting, area_estimator=area_estimator) for curve in curves])
     values = np.stack([influence_kernel(positive, score, weighting)[1] for score in columns.T], axis=1)
     return AuprecCovariance(estimate, stratified_covariance(values, positive))

@@ -163,28 +163,28 @@ class Interval:
 
     Attributes
     ----------
-    estimate, low, high : float
+    estimate, conf_low, conf_high : float
         The estimate and the limits.
-    level : float
+    confidence_level : float
         Nominal coverage.
     method : str
         What was used: one of `METHODS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or ``boundary``
         where the estimate is 0 or 1.
     warning : str or None
         Why the interval should be read with care; also sent as a `SkewanovaWarning`.
-    estimator : str
+    area_estimator : str
         Estimator of the area.
     weighting : str
         The prior or deployment prior, in words.
     """
 
     estimate: float
-    low: float
-    high: float
-    level: float
+    conf_low: float
+    conf_high: float
+    confidence_level: float
     method: str
     warning: str | None = None
-    estimator: str = "average_precision"
+    area_estimator: str = "average_precision"
     weighting: str = ""
 
 
@@ -195,8 +195,8 @@ class _Question:
     positive: Bools
     score: NDArray[Any]
     weighting: DeploymentPrior
-    estimator: str
-    level: float
+    area_estimator: str
+    confidence_level: float
     n_resamples: int
     rng: Seed
     folds: NDArray[np.intp] | None
@@ -230,7 +230,7 @@ class _Question:
 
     def area(self, rows: Bools) -> float:
         curve = curve_from_scores(self.positive[rows], self.score[rows])
-        return iauprec(curve, self.weighting, estimator=self.estimator)
+        return iauprec(curve, self.weighting, area_estimator=self.area_estimator)
 
     @cached_property
     def fold_areas(self) -> Floats:
@@ -243,7 +243,7 @@ class _Question:
             self.positive,
             self.score,
             self.weighting,
-            estimator=self.estimator,
+            area_estimator=self.area_estimator,
             n_resamples=self.n_resamples,
             rng=self.rng,
         )
@@ -256,8 +256,8 @@ def confidence_interval(
     prior: float | None = None,
     deployment_prior: Target | None = None,
     method: str = "auto",
-    level: float = 0.95,
-    estimator: str = "average_precision",
+    confidence_level: float = 0.95,
+    area_estimator: str = "average_precision",
     folds: ArrayLike | None = None,
     n_resamples: int = 2000,
     rng: Seed = 0,
@@ -287,9 +287,9 @@ def confidence_interval(
         * ``auto``: ``influence`` where m/lam, the negatives over the skew of the deployment, is at least 100
           and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials or, below 20
           trials, Clopper and Pearson's, and a warning.
-    level : float, default 0.95
+    confidence_level : float, default 0.95
         Nominal coverage.
-    estimator : str, default "average_precision"
+    area_estimator : str, default "average_precision"
         As for :func:`~skewanova.auprec`. Influence values are those of average precision, whose intervals
         have the better coverage below about 50 positives.
     folds : array_like of shape (n_cases,), optional
@@ -331,12 +331,12 @@ def confidence_interval(
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([0, 1], [900, 100])
     >>> found = confidence_interval(labels, rng.normal(labels), prior=0.2)
-    >>> found.method, round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    >>> found.method, round(found.estimate, 3), round(found.conf_low, 3), round(found.conf_high, 3)
     ('influence', 0.393, 0.32, 0.471)
     """
     check_choice(method, METHODS, "method")
-    check_choice(estimator, ESTIMATORS, "estimator")
-    check_fraction(level, "level")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    check_fraction(confidence_level, "confidence_level")
     check_count(n_resamples, "n_resamples", minimum=10)
     check_vector(to_array(y_score, "y_score"), "y_score")
     positive, columns = check_cases(y_true, y_score, pos_label)
@@ -344,8 +344,8 @@ def confidence_interval(
         positive=positive,
         score=columns[:, 0],
         weighting=target_prior(prior, deployment_prior, positive),
-        estimator=estimator,
-        level=level,
+        area_estimator=area_estimator,
+        confidence_level=confidence_level,
         n_resamples=n_resamples,
         rng=rng,
         folds=_check_folds(folds, method, positive),
@@ -361,12 +361,12 @@ def _answer(question: _Question, method: str) -> Interval:
     notes = emit(note for note in (_note(question, method, used),) if note)
     return Interval(
         estimate=estimate,
-        low=low,
-        high=high,
-        level=question.level,
+        conf_low=low,
+        conf_high=high,
+        confidence_level=question.confidence_level,
         method=_thin_name(question) if used == "thin" else used,
         warning=notes[0] if notes else None,
-        estimator=question.estimator,
+        area_estimator=question.area_estimator,
         weighting=question.weighting.describe(),
     )
 
@@ -429,25 +429,27 @@ def _note(question: _Question, method: str, used: str) -> str | None:
 def _influence(question: _Question) -> Limits:
     """The wider of two: influence values understate thin curves, the jackknife those of few positives."""
     spreads = [spread_of(values, question.positive) for values in (question.influence, question.left_out)]
-    std_error, df = max(spreads, key=lambda spread: spread[0] * two_sided(question.level, spread[1]))
-    return delta_logit_limits(question.estimate, std_error, question.level, df=df)
+    std_error, df = max(
+        spreads, key=lambda spread: spread[0] * two_sided(question.confidence_level, spread[1])
+    )
+    return delta_logit_limits(question.estimate, std_error, question.confidence_level, df=df)
 
 
 def _bca(question: _Question) -> Limits:
     acceleration = acceleration_of(question.influence, question.positive)
-    return bca_limits(question.estimate, question.resampled, acceleration, question.level)
+    return bca_limits(question.estimate, question.resampled, acceleration, question.confidence_level)
 
 
 _LIMITS: dict[str, Callable[[_Question], Limits]] = {
     "influence": _influence,
-    "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.level),
-    "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.level),
-    "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.level),
-    "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.level),
-    "bootstrap": lambda q: percentile_limits(q.resampled, q.level),
+    "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
+    "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.confidence_level),
+    "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
+    "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
+    "bootstrap": lambda q: percentile_limits(q.resampled, q.confidence_level),
     "bca": _bca,
-    "cross_validation": lambda q: t_limits(q.fold_areas, q.level),
-    "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.level),
+    "cross_validation": lambda q: t_limits(q.fold_areas, q.confidence_level),
+    "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.confidence_level),
 }
 
 
@@ -462,7 +464,7 @@ _BY_SPREAD = ("influence", "bootstrap", "bca", "cross_validation")
 
 
 INTERVAL_COLUMNS = (
-    "model", "level", "fold", "estimate", "low", "high", "confidence_level", "method", "warning"
+    "model", "level", "fold", "estimate", "conf_low", "conf_high", "confidence_level", "method", "warning"
 )  # fmt: skip
 
 
@@ -476,8 +478,8 @@ def interval_table(
     prior: float | None = None,
     deployment_prior: DeploymentPrior | tuple[float, float] | None = None,
     method: str = "auto",
-    level: float = 0.95,
-    estimator: str = "average_precision",
+    confidence_level: float = 0.95,
+    area_estimator: str = "average_precision",
     rng: Seed = 0,
 ) -> pd.DataFrame:
     """Confidence interval for every model in every fold, and over all cases where folds are disjoint.
@@ -486,7 +488,7 @@ def interval_table(
     ----------
     scores : ScoreTable, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
-    prior, deployment_prior, method, level, estimator, rng
+    prior, deployment_prior, method, confidence_level, area_estimator, rng
         As for :func:`~skewanova.confidence_interval`.
 
     Returns
@@ -505,7 +507,7 @@ def interval_table(
     --------
     >>> from skewanova import interval_table, load_satellite_scores
     >>> table = interval_table(load_satellite_scores(), prior=0.2)
-    >>> len(table), table.loc[0, ["estimate", "low", "high"]].astype(float).round(2).tolist()
+    >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
@@ -527,8 +529,8 @@ def interval_table(
                 prior=prior,
                 deployment_prior=deployment_prior,
                 method=method,
-                level=level,
-                estimator=estimator,
+                confidence_level=confidence_level,
+                area_estimator=area_estimator,
                 rng=rng,
             )
             rows.append((model, what, fold, *_values(found)))
@@ -539,4 +541,11 @@ def interval_table(
 
 
 def _values(found: Interval) -> tuple[object, ...]:
-    return (found.estimate, found.low, found.high, found.level, found.method, found.warning or "")
+    return (
+        found.estimate,
+        found.conf_low,
+        found.conf_high,
+        found.confidence_level,
+        found.method,
+        found.warning or "",
+    )

@@ -227,9 +227,9 @@ class OneSetComparison:
         Difference, its jackknife standard error, their ratio, the degrees of freedom of its t distribution,
         its two-sided p-value, and that adjusted by Holm.
     conf_low, conf_high, critical_value : ndarray of shape (n_pairs,)
-        Intervals that hold together with probability `level` (singly, where `simultaneous` is ``none``), and
-        how many standard errors they reach to either side.
-    level : float
+        Intervals that hold together with probability `confidence_level` (singly, where `simultaneous`
+        is ``none``), and how many standard errors they reach to either side.
+    confidence_level : float
         Level of the intervals.
     f_omnibus, df, df_omnibus, p_omnibus
         F test that all models are equal; `df` counts the contrasts that vary, at most n_models - 1, and
@@ -252,7 +252,7 @@ class OneSetComparison:
     conf_low: Floats
     conf_high: Floats
     critical_value: Floats
-    level: float
+    confidence_level: float
     f_omnibus: float
     df: int
     df_omnibus: float
@@ -267,20 +267,20 @@ def compare_on_one_set(
     prior: float | None = None,
     deployment_prior: Target | None = None,
     models: Sequence[str] | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     simultaneous: str = "max_z",
-    estimator: str = "average_precision",
+    area_estimator: str = "average_precision",
     pos_label: object = None,
 ) -> OneSetComparison:
     """Compare models on one set of cases, without folds.
 
     Parameters
     ----------
-    y_true, y_score, prior, deployment_prior, estimator, pos_label
+    y_true, y_score, prior, deployment_prior, area_estimator, pos_label
         As for :func:`auprec_covariance`, with at least two models.
     models : sequence of str, optional
         Names of the columns; by default their numbers from 0.
-    level : float, default 0.95
+    confidence_level : float, default 0.95
         Level of the intervals.
     simultaneous : {"max_z", "bonferroni", "none"}, default "max_z"
         How the intervals of all pairs hold together: by the largest of the correlated deviates, by
@@ -324,16 +324,21 @@ def compare_on_one_set(
     ([0.387], True)
     """
     check_choice(simultaneous, SIMULTANEOUS, "simultaneous")
-    check_choice(estimator, ESTIMATORS, "estimator")
-    check_fraction(level, "level")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    check_fraction(confidence_level, "confidence_level")
     positive, columns = check_cases(y_true, y_score, pos_label)
     names = check_model_names(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, positive)
-    found = estimates(positive, columns, weighting, estimator)
+    found = estimates(positive, columns, weighting, area_estimator)
     values = np.stack([jackknife_kernel(positive, score, weighting)[1] for score in columns.T], axis=1)
     angles = Angles.of(found.estimate, values, positive)
     result = _compared(
-        found, angles, names, level=level, simultaneous=simultaneous, weighting=weighting.describe()
+        found,
+        angles,
+        names,
+        confidence_level=confidence_level,
+        simultaneous=simultaneous,
+        weighting=weighting.describe(),
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
     emit(SAMENESS.format(a, b) for a, b, same in alike if same)
@@ -347,7 +352,7 @@ def _compared(
     angles: Angles,
     names: tuple[str, ...],
     *,
-    level: float,
+    confidence_level: float,
     simultaneous: str,
     weighting: str,
 ) -> OneSetComparison:
@@ -358,8 +363,8 @@ def _compared(
         covariance=found.covariance,
         model_a=tuple(a for a, _ in combinations(names, 2)),
         model_b=tuple(b for _, b in combinations(names, 2)),
-        **pair_tests(angles, level=level, simultaneous=simultaneous)._asdict(),
-        level=level,
+        **pair_tests(angles, level=confidence_level, simultaneous=simultaneous)._asdict(),
+        confidence_level=confidence_level,
         f_omnibus=f_omnibus,
         df=df,
         df_omnibus=df_omnibus,

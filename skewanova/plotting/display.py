@@ -34,7 +34,7 @@ class AUPRECDisplay:
     priors : array_like, optional
         Priors in ascending order; by default 0.001 to 0.5.
     area_estimator : str, default "trapezoid"
-        As `estimator` of :func:`auprec`.
+        As for :func:`auprec`.
     name : str, optional
         Name in the legend.
 
@@ -80,7 +80,7 @@ class AUPRECDisplay:
             raise InputError("`curves` must hold at least one ROC curve, but is empty")
         self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
         self.auprec: Floats = np.array(
-            [auprec(curve, self.priors, estimator=area_estimator) for curve in self.curves]
+            [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]
         )
         self.name = name
 

@@ -205,7 +205,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
         ),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
-        ("Estimator", str(settings.get("estimator", ""))),
+        ("Estimator", str(settings.get("area_estimator", ""))),
         ("Level of the tests", f"{alpha_of(source):g}"),
     ]
 
@@ -339,7 +339,7 @@ def _list_of(ranking: pd.DataFrame, column: str) -> str:
 def methods_of(source: ReportSource) -> list[str]:
     """The section on methods, in paragraphs."""
     return methods_text(
-        estimator=str(source.settings.get("estimator", "")),
+        area_estimator=str(source.settings.get("area_estimator", "")),
         deployment_prior=str(source.settings.get("deployment_prior", "")),
         alpha=alpha_of(source),
         tests=[*source.anova["test"], *source.posthoc["test"]],

@@ -164,7 +164,7 @@ REFERENCES = (
 
 
 def methods_text(
-    *, estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
+    *, area_estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
 ) -> list[str]:
     """Return the paragraphs of a section on methods."""
     named = "; ".join(TESTS.get(test, TEST_NAMES.get(test, test)) for test in dict.fromkeys(tests))
@@ -174,7 +174,8 @@ def methods_text(
         f"{scored} one ROC curve, tied scores together, and with it the precision at any prior p of "
         "the positive class: p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area "
         "under that precision against recall (TPR), here by "
-        f"{ESTIMATORS.get(estimator, estimator)}. Ranking at random scores the prior, a perfect ranking 1.",
+        f"{ESTIMATORS.get(area_estimator, area_estimator)}. Ranking at random scores the prior, a perfect "
+        "ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
         f"Tests, at level {alpha:g}: {named}. {_ONE_SET_REST if one_set else _FOLDS_REST}",

@@ -308,7 +308,13 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
         One row a model and fold; warnings stand once below.
     """
     rows = [
-        (row.model, _fold_or(row), format_number(row.estimate), interval(row.low, row.high), row.method)
+        (
+            row.model,
+            _fold_or(row),
+            format_number(row.estimate),
+            interval(row.conf_low, row.conf_high),
+            row.method,
+        )
         for row in records(intervals)
     ]
     level = f"{100 * intervals['confidence_level'].iloc[0]:g} % interval"

@@ -333,7 +333,7 @@ def scores_from_cv_results(
 def auprec_scorer(
     *,
     prior: float,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     pos_label: object = None,
     response_method: str = "auto",
 ) -> Any:
@@ -341,7 +341,7 @@ def auprec_scorer(
 
     Parameters
     ----------
-    prior, estimator, pos_label
+    prior, area_estimator, pos_label
         As for :func:`auprec_score`.
     response_method : {"auto", "decision_function", "predict_proba"}
         As for :func:`scores_from_estimators`.
@@ -367,13 +367,15 @@ def auprec_scorer(
     array([0.92, 0.94, 0.94])
     """
     check_prior(prior)
-    return _scorer(auprec_score, response_method, prior=prior, estimator=estimator, pos_label=pos_label)
+    return _scorer(
+        auprec_score, response_method, prior=prior, area_estimator=area_estimator, pos_label=pos_label
+    )
 
 
 def iauprec_scorer(
     *,
     deployment_prior: DeploymentPrior | tuple[float, float] | float,
-    estimator: str = "trapezoid",
+    area_estimator: str = "trapezoid",
     pos_label: object = None,
     response_method: str = "auto",
 ) -> Any:
@@ -381,7 +383,7 @@ def iauprec_scorer(
 
     Parameters
     ----------
-    deployment_prior, estimator, pos_label
+    deployment_prior, area_estimator, pos_label
         As for :func:`iauprec_score`.
     response_method : {"auto", "decision_function", "predict_proba"}
         As for :func:`scores_from_estimators`.
@@ -410,13 +412,13 @@ def iauprec_scorer(
     {'max_depth': 3}
     """
     as_deployment_prior(deployment_prior)
-    options = {"deployment_prior": deployment_prior, "estimator": estimator, "pos_label": pos_label}
+    options = {"deployment_prior": deployment_prior, "area_estimator": area_estimator, "pos_label": pos_label}
     return _scorer(iauprec_score, response_method, **options)
 
 
 def _scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
     check_response(response_method, None)
-    check_choice(options["estimator"], ESTIMATORS, "estimator")
+    check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
     return sklearn_module("metrics").make_scorer(measure, response_method=method, **options)
 

@@ -66,7 +66,7 @@ def estimated_areas(setting: str, n_total: int, rng: np.random.Generator) -> Flo
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
     at = np.array([PRIOR])
     roc = curve_from_scores(positive, score)
-    areas = [float(area_kernel(roc, estimator)(at)[0]) for estimator in ESTIMATORS]
+    areas = [float(area_kernel(roc, area_estimator)(at)[0]) for area_estimator in ESTIMATORS]
     return np.array([*areas, fit_moments(positive, score, ddof=1).auprec(PRIOR)])
 
 
@@ -139,7 +139,7 @@ def bootstrap_limits(setting: str, prior: float, n_total: int, rng: np.random.Ge
         trials = min(n, (n_total - n) * prior / (1 - prior))
         return np.array([(*boundary_limits(theta, trials, LEVEL), 1.0)] * 2)
     drawn = bootstrap_estimates(
-        positive, ranks, weighting, estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+        positive, ranks, weighting, area_estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
     )
     acceleration = acceleration_of(influence, positive)
     limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
@@ -160,7 +160,7 @@ def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:
     unbiased, likeliest = (fit_moments(positive, score, ddof=ddof) for ddof in (1, 0))
     at = np.array([alpha])
     empirical: Sequence[float] = [
-        float(area_kernel(roc, estimator)(at)[0]) for estimator in BINORMAL_MODELS["auprec"][:2]
+        float(area_kernel(roc, area_estimator)(at)[0]) for area_estimator in BINORMAL_MODELS["auprec"][:2]
     ]
     fitted = [unbiased.auprec(0.5), unbiased.auprec(alpha), likeliest.auprec(alpha)]
     return np.array([*empirical, *fitted, auc(roc), unbiased.auc, likeliest.auc])
@@ -280,8 +280,8 @@ def estimators_study(
     rows = []
     for cell, areas in simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
         truth = true_auprec(*SETTINGS[str(cell.key[0])], PRIOR)
-        for estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
-            told = (estimator, truth, mean, mean / truth, error / truth, len(areas))
+        for area_estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
+            told = (area_estimator, truth, mean, mean / truth, error / truth, len(areas))
             rows.append((cell.key[0], PRIOR, cell.key[1], *told))
     return CurveStudy("estimators", rng, pd.DataFrame(rows, columns=list(ESTIMATORS_COLUMNS)))
 

@@ -283,7 +283,7 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         (["--alpha", "0"], "`alpha` must lie strictly between 0 and 1, but got 0$"),
         (["--alpha", "nan"], "`alpha` must lie strictly between 0 and 1, but got nan$"),
         (["--alpha", "x"], "'x' is not a valid float"),
-        (["--estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
+        (["--area-estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
         (["--missing", "ignore"], "'ignore' is not one of 'error', 'drop_fold'"),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--seed", "1.5"], "'1.5' is not a valid integer"),
@@ -317,7 +317,8 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
     monkeypatch.setattr(sa, "compare", keep)
     arguments = [
         "compare", "wide.csv", "--wide", "--deployment-prior", "skew:4:19", "--priors", "0.5, 0.1",
-        "--alpha", "0.005", "--estimator", "exact", "--interaction", "--missing", "drop_fold", "--seed", "7",
+        "--alpha", "0.005", "--area-estimator", "exact", "--interaction", "--missing", "drop_fold",
+        "--seed", "7",
     ]  # fmt: skip
     assert run(*arguments).exit_code == 2
     assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
@@ -349,7 +350,7 @@ def test_intervals(folder):
         (["--prior", "4"], "did you mean skew=4"),
         (["--prior", "x"], r"'x'"),
         (["--prior", "0.1", "--deployment-prior", "0.1:0.2"], "give either `prior` or `deployment_prior`"),
-        (["--level", "2"], "`level` must lie strictly between 0 and 1, but got 2$"),
+        (["--confidence-level", "2"], "`confidence_level` must lie strictly between 0 and 1, but got 2$"),
         (["--method", "magic"], "'magic' is not one of"),
         (
             ["--out", "scores.csv"],

@@ -122,7 +122,7 @@ def test_tests_and_labels(result):
 def test_settings(result):
     known = {
         "deployment_prior": "uniform over priors 0.3 to 0.5", "priors": [0.5, 0.3], "alpha": 0.05, "seed": 0,
-        "estimator": "trapezoid", "missing": "error", "interaction": False, "sum_of_squares": 2,
+        "area_estimator": "trapezoid", "missing": "error", "interaction": False, "sum_of_squares": 2,
         "n_models": 3, "n_folds": 4,
     }  # fmt: skip
     assert {key: result.settings[key] for key in known} == known
@@ -178,7 +178,7 @@ def test_options_change_no_columns(tmp_path):
         0.4,
         priors=(0.4, 0.6),
         alpha=0.005,
-        estimator="exact",
+        area_estimator="exact",
         interaction=True,
         sum_of_squares=3,
         rng=5,
@@ -189,7 +189,7 @@ def test_options_change_no_columns(tmp_path):
     assert set(other.anova["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
     assert "prior 0.4" in other.summary()
-    known = evaluate(scores(), deployment_prior=0.4, priors=(0.4,), estimator="exact")
+    known = evaluate(scores(), deployment_prior=0.4, priors=(0.4,), area_estimator="exact")
     assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
@@ -222,7 +222,7 @@ def test_one_prior(result):
         ({"alpha": "5%"}, InputTypeError, "`alpha` must be a number or numbers, but got '5%'"),
         ({"priors": (0.5, 0.5)}, InputError, "`priors` must be distinct"),
         ({"deployment_prior": (0.5, 0.3)}, InputError, "low=0.5 > high=0.3"),
-        ({"estimator": "auc"}, InputError, "`estimator` must be one of"),
+        ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of"),
         ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop_fold"),
         ({"sum_of_squares": 4}, InputError, "`sum_of_squares` must be 1, 2 or 3, but got 4"),
     ],

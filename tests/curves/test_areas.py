@@ -63,7 +63,7 @@ def test_worked_roc_auprec(golden):
     curve = RocCurve.from_rates(worked["fpr"], worked["tpr"])
     for prior, by_estimator in worked["auprec"].items():
         for estimator, truth in by_estimator.items():
-            assert auprec(curve, float(prior), estimator=estimator) == pytest.approx(truth, abs=6e-16)
+            assert auprec(curve, float(prior), area_estimator=estimator) == pytest.approx(truth, abs=6e-16)
 
 
 def test_worked_roc_iauprec(golden):
@@ -74,7 +74,7 @@ def test_worked_roc_iauprec(golden):
         ("iauprec_skew_4_19", UniformSkew(4, 19)),
     ):
         for estimator, truth in worked[key].items():
-            assert iauprec(curve, weighting, estimator=estimator) == pytest.approx(truth, abs=6e-16)
+            assert iauprec(curve, weighting, area_estimator=estimator) == pytest.approx(truth, abs=6e-16)
 
 
 def _golden_sample(golden, name):
@@ -93,8 +93,8 @@ def test_published_examples(golden, name):
     told = {GOLDEN_NAMES[key]: value for key, value in golden[name].items() if key in GOLDEN_NAMES}
     assert len(told) == (8 if name == "slide_example" else 3)
     for estimator, truth in told.items():
-        score = auprec_score(labels, scores, prior=prior, estimator=estimator, pos_label=pos_label)
-        assert score == auprec(curve, prior, estimator=estimator)
+        score = auprec_score(labels, scores, prior=prior, area_estimator=estimator, pos_label=pos_label)
+        assert score == auprec(curve, prior, area_estimator=estimator)
         assert score == pytest.approx(truth, abs=6e-13)
 
 
@@ -111,7 +111,7 @@ def test_published_counts(golden):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @given(groups=tie_groups(), prior=priors())
 def test_auprec_equals_twin(estimator, groups, prior):
-    found = auprec(curve_of(groups), prior, estimator=estimator)
+    found = auprec(curve_of(groups), prior, area_estimator=estimator)
     truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
     assert twins.relative_error(found, truth) < TOLERANCE
 
@@ -122,17 +122,19 @@ def test_auprec_of_a_large_sample_equals_twin(estimator):
     groups = [tuple(g) for g in rng.poisson((0.3, 3.0), (300, 2)).tolist() if sum(g)]
     for prior in (1e-6, 0.01, 0.5, 0.999):
         truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
-        assert twins.relative_error(auprec(curve_of(groups), prior, estimator=estimator), truth) < TOLERANCE
+        assert (
+            twins.relative_error(auprec(curve_of(groups), prior, area_estimator=estimator), truth) < TOLERANCE
+        )
 
 
 @given(tie_groups())
 def test_many_priors_equal_one_by_one(groups):
     curve, at = curve_of(groups), np.array([[0.5, 0.1, 0.01], [0.9, 0.5, 1e-6]])
     for estimator in ESTIMATORS:
-        values = auprec(curve, at, estimator=estimator)
+        values = auprec(curve, at, area_estimator=estimator)
         assert values.shape == at.shape
         assert values.tolist() == [
-            [auprec(curve, p, estimator=estimator) for p in row] for row in at.tolist()
+            [auprec(curve, p, area_estimator=estimator) for p in row] for row in at.tolist()
         ]
 
 
@@ -142,7 +144,7 @@ def test_types():
     assert type(auprec(curve, np.float32(0.5))) is float
     assert auprec(curve, [0.5]).shape == (1,)
     assert type(iauprec(curve, (0.1, 0.2))) is float
-    assert type(iauprec(curve, (0.1, 0.2), estimator="exact")) is float
+    assert type(iauprec(curve, (0.1, 0.2), area_estimator="exact")) is float
     assert curve.tpr.flags.writeable
 
 
@@ -150,8 +152,8 @@ def test_types():
 def test_curve_is_left_alone(estimator):
     curve = curve_of([(1, 1), (0, 2), (2, 1), (1, 0), (0, 1)])
     before = [v.copy() for v in (curve.fpr, curve.tpr, curve.thresholds)]
-    auprec(curve, [0.1, 0.5], estimator=estimator)
-    iauprec(curve, (0.1, 0.2), estimator=estimator)
+    auprec(curve, [0.1, 0.5], area_estimator=estimator)
+    iauprec(curve, (0.1, 0.2), area_estimator=estimator)
     for old, new in zip(before, (curve.fpr, curve.tpr, curve.thresholds), strict=True):
         assert old.tolist() == new.tolist()
 
@@ -160,9 +162,9 @@ def test_repeated_rates_change_nothing():
     clean = RocCurve.from_rates([0, 0.5, 0.5, 1], [0, 0.25, 0.5, 1])
     repeated = RocCurve.from_rates([0, 0, 0, 0.5, 0.5, 0.5, 1, 1], [0, 0, 0, 0.25, 0.5, 0.5, 1, 1])
     for estimator in ESTIMATORS:
-        assert auprec(repeated, 0.1, estimator=estimator) == auprec(clean, 0.1, estimator=estimator)
-        assert iauprec(repeated, (0.1, 0.2), estimator=estimator) == iauprec(
-            clean, (0.1, 0.2), estimator=estimator
+        assert auprec(repeated, 0.1, area_estimator=estimator) == auprec(clean, 0.1, area_estimator=estimator)
+        assert iauprec(repeated, (0.1, 0.2), area_estimator=estimator) == iauprec(
+            clean, (0.1, 0.2), area_estimator=estimator
         )
 
 
@@ -178,7 +180,7 @@ def test_iauprec_of_linear_estimators_equals_antiderivatives(estimator, groups, 
         (UniformSkew(*skews), lambda t, f: twins.mean_precision_uniform_skew(t, f, *skews)),
     ):
         truth = twins.iauprec_linear_twin(vertices, estimator, mean)
-        assert twins.relative_error(iauprec(curve, weighting, estimator=estimator), truth) < TOLERANCE
+        assert twins.relative_error(iauprec(curve, weighting, area_estimator=estimator), truth) < TOLERANCE
 
 
 @pytest.mark.parametrize("estimator", LINEAR)
@@ -187,7 +189,7 @@ def test_iauprec_of_linear_estimators_over_beta_priors(estimator, a, b):
     groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)]
     mean = partial(twins.mean_precision_beta, a=a, b=b)
     truth = twins.iauprec_linear_twin(twins.vertices(groups), estimator, mean)
-    found = iauprec(curve_of(groups), BetaPrior(a, b), estimator=estimator)
+    found = iauprec(curve_of(groups), BetaPrior(a, b), area_estimator=estimator)
     assert twins.relative_error(found, truth) < TOLERANCE
 
 
@@ -202,7 +204,8 @@ def test_closed_forms_equal_quadrature(estimator, limits):
     ):
         truth = _integral(groups, estimator, density, weighting)
         assert (
-            twins.relative_error(iauprec(curve_of(groups), weighting, estimator=estimator), truth) < TOLERANCE
+            twins.relative_error(iauprec(curve_of(groups), weighting, area_estimator=estimator), truth)
+            < TOLERANCE
         )
 
 
@@ -226,7 +229,8 @@ def test_iauprec_of_segments_equals_quadrature(estimator, limits):
     ):
         truth = _integral(groups, estimator, density, weighting)
         assert (
-            twins.relative_error(iauprec(curve_of(groups), weighting, estimator=estimator), truth) < TOLERANCE
+            twins.relative_error(iauprec(curve_of(groups), weighting, area_estimator=estimator), truth)
+            < TOLERANCE
         )
 
 
@@ -235,7 +239,9 @@ def test_iauprec_of_segments_equals_quadrature(estimator, limits):
 @given(groups=tie_groups(max_groups=5), limits=ranges())
 def test_iauprec_of_segments_on_random_curves(estimator, groups, limits):
     truth = _integral(groups, estimator, twins.uniform_prior_density, UniformPrior(*limits))
-    assert twins.relative_error(iauprec(curve_of(groups), limits, estimator=estimator), truth) < TOLERANCE
+    assert (
+        twins.relative_error(iauprec(curve_of(groups), limits, area_estimator=estimator), truth) < TOLERANCE
+    )
 
 
 @pytest.mark.no_cover
@@ -253,7 +259,7 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
         width=(limits[1] - limits[0]) / 6,
     )
     assert (
-        twins.relative_error(iauprec(curve_of(groups), BetaPrior(a, b), estimator=estimator), truth)
+        twins.relative_error(iauprec(curve_of(groups), BetaPrior(a, b), area_estimator=estimator), truth)
         < TOLERANCE
     )
 
@@ -262,8 +268,8 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_flat_beta_prior_is_a_uniform_prior(estimator):
     curve = curve_of([(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)])
-    flat = iauprec(curve, BetaPrior(1, 1), estimator=estimator)
-    assert flat == pytest.approx(iauprec(curve, (1e-15, 1 - 1e-15), estimator=estimator), rel=1e-12)
+    flat = iauprec(curve, BetaPrior(1, 1), area_estimator=estimator)
+    assert flat == pytest.approx(iauprec(curve, (1e-15, 1 - 1e-15), area_estimator=estimator), rel=1e-12)
 
 
 @pytest.mark.no_cover
@@ -273,7 +279,7 @@ def test_flat_beta_prior_is_a_uniform_prior(estimator):
 )
 def test_beta_priors_that_reach_0_and_1(estimator, shapes):
     """Log-odds beyond 37 are priors of 1 to a double, where a vertex without recall has precision 0/0."""
-    value = iauprec(curve_of([(0, 1), (2, 1), (1, 2)]), BetaPrior(*shapes), estimator=estimator)
+    value = iauprec(curve_of([(0, 1), (2, 1), (1, 2)]), BetaPrior(*shapes), area_estimator=estimator)
     mean = shapes[0] / sum(shapes)
     assert 0.6 * mean < value < 1
 
@@ -284,7 +290,7 @@ def test_iauprec_over_discrete_priors_is_a_weighted_mean(groups, at, random):
     for estimator in ESTIMATORS:
         vertices = twins.vertices(groups)
         truth = sum(w * twins.auprec_twin(vertices, p, estimator) for p, w in zip(at, weights, strict=True))
-        found = iauprec(curve, DiscretePrior(at, weights), estimator=estimator)
+        found = iauprec(curve, DiscretePrior(at, weights), area_estimator=estimator)
         assert twins.relative_error(found, truth / sum(weights)) < TOLERANCE
 
 
@@ -292,12 +298,12 @@ def test_iauprec_over_discrete_priors_is_a_weighted_mean(groups, at, random):
 def test_range_of_one_prior_is_auprec(groups, prior):
     curve = curve_of(groups)
     for estimator in ESTIMATORS:
-        truth = auprec(curve, prior, estimator=estimator)
-        assert iauprec(curve, (prior, prior), estimator=estimator) == pytest.approx(truth, rel=1e-15)
-        assert iauprec(curve, prior, estimator=estimator) == pytest.approx(truth, rel=1e-15)
-        assert iauprec(curve, DiscretePrior([prior]), estimator=estimator) == truth
+        truth = auprec(curve, prior, area_estimator=estimator)
+        assert iauprec(curve, (prior, prior), area_estimator=estimator) == pytest.approx(truth, rel=1e-15)
+        assert iauprec(curve, prior, area_estimator=estimator) == pytest.approx(truth, rel=1e-15)
+        assert iauprec(curve, DiscretePrior([prior]), area_estimator=estimator) == truth
         skew = (1 - prior) / prior
-        at_skew = iauprec(curve, UniformSkew(skew, skew), estimator=estimator)
+        at_skew = iauprec(curve, UniformSkew(skew, skew), area_estimator=estimator)
         assert at_skew == pytest.approx(truth, rel=1e-14)
 
 
@@ -305,17 +311,19 @@ def test_range_of_one_prior_is_auprec(groups, prior):
 def test_neighbouring_priors_are_a_range(groups, prior):
     curve, high = curve_of(groups), float(np.nextafter(prior, 1))
     for estimator in ESTIMATORS:
-        value = iauprec(curve, (prior, high), estimator=estimator)
-        assert value == pytest.approx(auprec(curve, prior, estimator=estimator), rel=1e-13)
+        value = iauprec(curve, (prior, high), area_estimator=estimator)
+        assert value == pytest.approx(auprec(curve, prior, area_estimator=estimator), rel=1e-13)
 
 
 @given(tie_groups(), ranges())
 def test_iauprec_lies_between_the_ends(groups, limits):
     curve = curve_of(groups)
     for estimator in ESTIMATORS:
-        low, high = auprec(curve, limits, estimator=estimator)
+        low, high = auprec(curve, limits, area_estimator=estimator)
         for weighting in (UniformPrior(*limits), UniformSkew(*in_skews(limits))):
-            assert low * (1 - 1e-13) <= iauprec(curve, weighting, estimator=estimator) <= high * (1 + 1e-13)
+            assert (
+                low * (1 - 1e-13) <= iauprec(curve, weighting, area_estimator=estimator) <= high * (1 + 1e-13)
+            )
 
 
 def test_uniform_prior_weighs_high_priors_more_than_uniform_skew():
@@ -337,13 +345,13 @@ def test_trapezoid_equals_scikit_learn_auc(groups):
 @given(tie_groups())
 def test_average_precision_equals_scikit_learn(groups):
     truth = metrics.average_precision_score(*twins.labels_and_scores(groups))
-    found = auprec(curve_of(groups), own_prior(groups), estimator="average_precision")
+    found = auprec(curve_of(groups), own_prior(groups), area_estimator="average_precision")
     assert found == pytest.approx(truth, rel=1e-14)
 
 
 @given(untied_groups(), priors())
 def test_order_of_estimators_on_untied_data(groups, prior):
-    value = {e: auprec(curve_of(groups), prior, estimator=e) * (1 - 1e-14) for e in ESTIMATORS}
+    value = {e: auprec(curve_of(groups), prior, area_estimator=e) * (1 - 1e-14) for e in ESTIMATORS}
     slack = 1 + 3e-14
     assert value["interpolated_max"] <= value["upper_trapezoid"] * slack
     assert value["interpolated_max"] <= value["convex_hull"] * slack
@@ -361,7 +369,7 @@ def test_exact_ignores_collinear_vertices(groups, prior, pieces):
     steps = np.linspace(0, len(curve.tpr) - 1, pieces * (len(curve.tpr) - 1) + 1)
     cut = RocCurve.from_rates(*(np.interp(steps, range(len(v)), v) for v in (curve.fpr, curve.tpr)))
     for estimator in ("exact", "convex_hull"):
-        whole, parts = (auprec(c, prior, estimator=estimator) for c in (curve, cut))
+        whole, parts = (auprec(c, prior, area_estimator=estimator) for c in (curve, cut))
         assert parts == pytest.approx(whole, rel=1e-13)
 
 
@@ -369,8 +377,8 @@ def test_trapezoid_does_not_ignore_collinear_vertices():
     with_vertex = RocCurve.from_rates([0, 0, 0.5, 1], [0, 0.5, 0.75, 1])
     without = RocCurve.from_rates([0, 0, 1], [0, 0.5, 1])
     assert abs(auprec(with_vertex, 0.1) - auprec(without, 0.1)) > 1e-4
-    assert auprec(with_vertex, 0.1, estimator="exact") == pytest.approx(
-        auprec(without, 0.1, estimator="exact"), rel=1e-15
+    assert auprec(with_vertex, 0.1, area_estimator="exact") == pytest.approx(
+        auprec(without, 0.1, area_estimator="exact"), rel=1e-15
     )
 
 
@@ -378,8 +386,8 @@ def test_hull_is_the_exact_area_of_the_hull():
     groups = [(0, 2), (3, 1), (1, 1), (0, 2), (2, 0)]
     hull = [(float(t), float(f)) for t, f in twins.upper_hull(twins.vertices(groups))]
     along = RocCurve.from_rates([f for _, f in hull], [t for t, _ in hull])
-    truth = auprec(along, 0.2, estimator="exact")
-    assert auprec(curve_of(groups), 0.2, estimator="convex_hull") == pytest.approx(truth, rel=1e-15)
+    truth = auprec(along, 0.2, area_estimator="exact")
+    assert auprec(curve_of(groups), 0.2, area_estimator="convex_hull") == pytest.approx(truth, rel=1e-15)
 
 
 # --- metamorphic --------------------------------------------------------------------------------------------
@@ -389,14 +397,14 @@ def test_hull_is_the_exact_area_of_the_hull():
 def test_constant_classifier_scores_exactly_its_prior(n, m, prior):
     curve = curve_of([(n, m)])
     for estimator in EXACT_AT_CHANCE:
-        assert auprec(curve, prior, estimator=estimator) == prior, estimator
-    assert auprec(curve, prior, estimator="upper_trapezoid") == pytest.approx((1 + prior) / 2, rel=1e-15)
+        assert auprec(curve, prior, area_estimator=estimator) == prior, estimator
+    assert auprec(curve, prior, area_estimator="upper_trapezoid") == pytest.approx((1 + prior) / 2, rel=1e-15)
 
 
 @given(st.integers(1, 50), st.integers(1, 50), ranges())
 def test_constant_classifier_scores_the_mean_prior(n, m, limits):
     for estimator in EXACT_AT_CHANCE:
-        value = iauprec(curve_of([(n, m)]), limits, estimator=estimator)
+        value = iauprec(curve_of([(n, m)]), limits, area_estimator=estimator)
         assert value == pytest.approx(sum(limits) / 2, rel=1e-14)
 
 
@@ -407,9 +415,9 @@ def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
     curve = curve_of(perfect)
     weightings = [limits, UniformSkew(*in_skews(limits)), DiscretePrior((0.1, 0.2, 0.3), (1, 3, 7))]
     for estimator in EXACT_WHEN_PERFECT:
-        assert auprec(curve, prior, estimator=estimator) == 1.0, estimator
+        assert auprec(curve, prior, area_estimator=estimator) == 1.0, estimator
         for weighting in weightings:
-            assert iauprec(curve, weighting, estimator=estimator) == 1.0, (estimator, weighting)
+            assert iauprec(curve, weighting, area_estimator=estimator) == 1.0, (estimator, weighting)
 
 
 @pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
@@ -417,7 +425,7 @@ def test_perfect_ranking_of_any_number_of_positives_scores_exactly_one(estimator
     """The steps of recall seldom sum to exactly 1."""
     assert any(np.diff(np.arange(n + 1) / n).sum() != 1 for n in range(1, 100))
     for n in range(1, 100):
-        assert auprec(curve_of([(1, 0)] * n + [(0, 1)]), 0.1, estimator=estimator) == 1.0, n
+        assert auprec(curve_of([(1, 0)] * n + [(0, 1)]), 0.1, area_estimator=estimator) == 1.0, n
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.lists(st.integers(1, 9), min_size=60, max_size=60))
@@ -425,20 +433,20 @@ def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
     weights = np.array(tenths[: n + m]) / 10
     curve = curve_of([(1, 0)] * n + [(0, 1)] * m, sample_weight=weights)
     for estimator in EXACT_WHEN_PERFECT:
-        assert auprec(curve, 0.013, estimator=estimator) == 1.0, estimator
+        assert auprec(curve, 0.013, area_estimator=estimator) == 1.0, estimator
 
 
 @pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
 @pytest.mark.parametrize("shapes", [(2, 30), (0.9, 0.9), (1e5, 3e5)])
 def test_perfect_ranking_over_a_beta_prior(estimator, shapes):
-    assert iauprec(curve_of([(3, 0), (0, 7)]), BetaPrior(*shapes), estimator=estimator) == 1.0
+    assert iauprec(curve_of([(3, 0), (0, 7)]), BetaPrior(*shapes), area_estimator=estimator) == 1.0
 
 
 @given(tie_groups(max_groups=12), ranges())
 def test_auprec_never_falls_with_the_prior(groups, limits):
     curve = curve_of(groups)
     for estimator in ESTIMATORS:
-        low, high = auprec(curve, limits, estimator=estimator)
+        low, high = auprec(curve, limits, area_estimator=estimator)
         assert low <= high * (1 + 1e-15), estimator
 
 
@@ -447,9 +455,9 @@ def test_values_lie_in_the_unit_interval(groups, prior, limits):
     curve = curve_of(groups)
     weightings = (UniformPrior(*limits), UniformSkew(*in_skews(limits)), DiscretePrior(limits))
     for estimator in ESTIMATORS:
-        assert 0 < auprec(curve, prior, estimator=estimator) <= 1, estimator
+        assert 0 < auprec(curve, prior, area_estimator=estimator) <= 1, estimator
         for weighting in weightings:
-            assert 0 < iauprec(curve, weighting, estimator=estimator) <= 1, (estimator, weighting)
+            assert 0 < iauprec(curve, weighting, area_estimator=estimator) <= 1, (estimator, weighting)
 
 
 @given(tie_groups(), priors(), st.randoms(use_true_random=False))
@@ -457,7 +465,7 @@ def test_order_of_rows_and_increasing_transforms_do_not_matter(groups, prior, ra
     labels, scores = map(np.array, twins.labels_and_scores(groups))
     order = random.sample(range(len(labels)), len(labels))
     for estimator in ESTIMATORS:
-        score = partial(auprec_score, prior=prior, estimator=estimator)
+        score = partial(auprec_score, prior=prior, area_estimator=estimator)
         truth = score(labels, scores)
         assert score(labels[order], scores[order]) == truth
         assert score(labels, np.exp(scores)) == truth
@@ -472,9 +480,9 @@ def test_integer_weights_equal_repeated_rows(groups, data, prior):
         return
     repeated = np.repeat(labels, weights), np.repeat(scores, weights)
     for estimator in ESTIMATORS:
-        weighted = auprec_score(labels, scores, prior=prior, estimator=estimator, sample_weight=weights)
-        assert weighted == auprec_score(*repeated, prior=prior, estimator=estimator)
-        deployment = {"deployment_prior": (0.1, 0.2), "estimator": estimator}
+        weighted = auprec_score(labels, scores, prior=prior, area_estimator=estimator, sample_weight=weights)
+        assert weighted == auprec_score(*repeated, prior=prior, area_estimator=estimator)
+        deployment = {"deployment_prior": (0.1, 0.2), "area_estimator": estimator}
         mean = iauprec_score(labels, scores, sample_weight=weights, **deployment)
         assert mean == iauprec_score(*repeated, **deployment)
 
@@ -484,8 +492,8 @@ def test_size_of_a_class_does_not_matter(groups, prior, times):
     """The same rates from `times` as many negatives."""
     more = [(p, times * n) for p, n in groups]
     for estimator in ESTIMATORS:
-        truth = auprec(curve_of(groups), prior, estimator=estimator)
-        assert auprec(curve_of(more), prior, estimator=estimator) == pytest.approx(truth, rel=1e-14)
+        truth = auprec(curve_of(groups), prior, area_estimator=estimator)
+        assert auprec(curve_of(more), prior, area_estimator=estimator) == pytest.approx(truth, rel=1e-14)
 
 
 @given(tie_groups(max_groups=12), st.integers(0, 2**31))
@@ -494,7 +502,7 @@ def test_fractional_weights_equal_scikit_learn(groups, seed):
     weights = np.random.default_rng(seed).integers(1, 20, len(labels)) / 7
     truth = metrics.average_precision_score(labels, scores, sample_weight=weights)
     prior = weights[labels == 1].sum() / weights.sum()
-    options = {"prior": prior, "estimator": "average_precision", "sample_weight": weights}
+    options = {"prior": prior, "area_estimator": "average_precision", "sample_weight": weights}
     assert auprec_score(labels, scores, **options) == pytest.approx(truth, rel=1e-13)
 
 
@@ -504,15 +512,17 @@ def test_class_weights_shift_the_prior(groups, prior):
     labels, scores = map(np.array, twins.labels_and_scores(groups))
     weights = np.where(labels == 1, prior / labels.sum(), (1 - prior) / (len(labels) - labels.sum()))
     truth = metrics.average_precision_score(labels, scores, sample_weight=weights)
-    found = auprec(curve_of(groups), prior, estimator="average_precision")
+    found = auprec(curve_of(groups), prior, area_estimator="average_precision")
     assert found == pytest.approx(truth, rel=1e-12)
-    weighted = auprec_score(labels, scores, prior=prior, estimator="average_precision", sample_weight=weights)
+    weighted = auprec_score(
+        labels, scores, prior=prior, area_estimator="average_precision", sample_weight=weights
+    )
     assert weighted == pytest.approx(found, rel=1e-13)
 
 
 @given(tie_groups(), priors())
 def test_at_least_chance_once_hulled(groups, prior):
-    assert auprec(curve_of(groups), prior, estimator="convex_hull") >= prior * (1 - 1e-15)
+    assert auprec(curve_of(groups), prior, area_estimator="convex_hull") >= prior * (1 - 1e-15)
 
 
 # --- scores and errors --------------------------------------------------------------------------------------
@@ -525,8 +535,10 @@ def test_scores_equal_their_parts():
     options = {"pos_label": "b", "sample_weight": weights}
     assert auprec_score(labels, scores, prior=0.1, **options) == auprec(curve, 0.1)
     for estimator in ESTIMATORS:
-        found = iauprec_score(labels, scores, deployment_prior=(0.1, 0.3), estimator=estimator, **options)
-        assert found == iauprec(curve, (0.1, 0.3), estimator=estimator)
+        found = iauprec_score(
+            labels, scores, deployment_prior=(0.1, 0.3), area_estimator=estimator, **options
+        )
+        assert found == iauprec(curve, (0.1, 0.3), area_estimator=estimator)
 
 
 @pytest.mark.parametrize(
@@ -541,14 +553,14 @@ def test_scores_equal_their_parts():
         (lambda c: auprec(c, []), ValueError, "`prior` must hold at least one prior, but is empty"),
         (lambda c: auprec(c, "0.5"), TypeError, "`prior` must be a number or numbers, but got '0.5'"),
         (
-            lambda c: auprec(c, 0.5, estimator="ap"),
+            lambda c: auprec(c, 0.5, area_estimator="ap"),
             ValueError,
-            f"`estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
+            f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
         ),
         (
-            lambda c: iauprec(c, (0.1, 0.2), estimator="ap"),
+            lambda c: iauprec(c, (0.1, 0.2), area_estimator="ap"),
             ValueError,
-            f"`estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
+            f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'",
         ),
         (
             lambda c: iauprec(c, (0.2, 0.1)),
@@ -645,5 +657,5 @@ class Twice:
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     curve = curve_of([(0, 1), (2, 0), (1, 2), (0, 2), (3, 1)])
-    once = iauprec(curve, DiscretePrior([0.1, 0.4], [3, 1]), estimator=estimator)
-    assert iauprec(curve, Twice(), estimator=estimator) == pytest.approx(once, rel=1e-15)
+    once = iauprec(curve, DiscretePrior([0.1, 0.4], [3, 1]), area_estimator=estimator)
+    assert iauprec(curve, Twice(), area_estimator=estimator) == pytest.approx(once, rel=1e-15)

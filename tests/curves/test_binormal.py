@@ -124,7 +124,9 @@ def test_true_roc_converges_to_the_true_areas():
     for setting in SETTINGS.values():
         curve = true_roc(*setting, n_points=4000)
         assert auc(curve) == pytest.approx(true_auc(*setting), abs=1e-6)
-        assert auprec(curve, 0.1, estimator="exact") == pytest.approx(true_auprec(*setting, 0.1), rel=1e-4)
+        assert auprec(curve, 0.1, area_estimator="exact") == pytest.approx(
+            true_auprec(*setting, 0.1), rel=1e-4
+        )
         assert curve.fpr[1:-1] == pytest.approx(setting[0].sf(curve.thresholds[1:-1]), abs=1e-15)
         assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
         assert (np.diff(curve.fpr) >= 0).all()
@@ -269,7 +271,9 @@ def test_roc_has_the_areas_of_the_model(shape):
     fit = BinormalFit(5 + 2 * shape[0], 5, 2 * shape[1], 2, 40, 60, 0.4)
     curve = fit.roc(n_points=4000)
     assert auc(curve) == pytest.approx(fit.auc, abs=1e-6)
-    assert iauprec(curve, (0.05, 0.2), estimator="exact") == pytest.approx(fit.iauprec((0.05, 0.2)), abs=1e-4)
+    assert iauprec(curve, (0.05, 0.2), area_estimator="exact") == pytest.approx(
+        fit.iauprec((0.05, 0.2)), abs=1e-4
+    )
     inner = curve.thresholds[1:-1]
     assert curve.tpr[1:-1] == pytest.approx(stats.norm.sf(inner, fit.mean_positive, fit.std_positive))
     assert curve.fpr[1:-1] == pytest.approx(stats.norm.sf(inner, 5, 2))

@@ -48,7 +48,7 @@ def test_many_priors_of_a_large_sample(estimator, share, shift, monkeypatch):
     positive = rng.random(200_000) < share
     score = rng.normal(size=len(positive)) + shift * positive
     grid = np.tile(PRIORS, 2)
-    found = auprec_score(positive, score, prior=grid, estimator=estimator)
+    found = auprec_score(positive, score, prior=grid, area_estimator=estimator)
     blocks = list(rises_of_scores(positive, score))
     assert len(blocks) > 2
     points = [estimators.LINEAR[estimator](block) for block in blocks]
@@ -57,9 +57,9 @@ def test_many_priors_of_a_large_sample(estimator, share, shift, monkeypatch):
         terms = (p.mean(lambda t, f, pi=prior: vertex_precision(t, f, pi)) for p in points)
         assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
     curve = roc_curve(positive, score)
-    assert auprec(curve, grid, estimator=estimator) == pytest.approx(found, rel=2e-15)
+    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
     monkeypatch.setattr(estimators, "MANY_PRIORS", np.inf)
-    assert auprec(curve, grid, estimator=estimator) == pytest.approx(found, rel=2e-15)
+    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
 
 
 def test_perfect_and_constant_scores_stay_exact_in_many_blocks():
@@ -67,8 +67,8 @@ def test_perfect_and_constant_scores_stay_exact_in_many_blocks():
     grid = np.linspace(0.01, 0.99, 20)
     perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
     for estimator in estimators.BY_RISES:
-        assert (auprec_score(positive, perfect, prior=grid, estimator=estimator) == 1.0).all()
-        chance = auprec_score(positive, constant, prior=grid, estimator=estimator)
+        assert (auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
+        chance = auprec_score(positive, constant, prior=grid, area_estimator=estimator)
         assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
@@ -88,8 +88,8 @@ def test_blocks_of_scores_are_those_of_the_curve(estimator):
     )
     for one, other in zip(by_score, by_curve, strict=True):
         assert one.tolist() == other.tolist()
-    area = auprec_score(positive, score, prior=0.1, estimator=estimator)
-    assert area == pytest.approx(auprec(roc_curve(positive, score), 0.1, estimator=estimator), rel=1e-15)
+    area = auprec_score(positive, score, prior=0.1, area_estimator=estimator)
+    assert area == pytest.approx(auprec(roc_curve(positive, score), 0.1, area_estimator=estimator), rel=1e-15)
 
 
 # --- bins ---------------------------------------------------------------------------------------------------

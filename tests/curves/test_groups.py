@@ -55,14 +55,16 @@ def test_curves_are_those_of_each_group(table, block_size):
 @given(table=tables(), weighting=st.sampled_from(WEIGHTINGS), block_size=st.sampled_from([7, 1 << 16]))
 def test_measures_are_those_of_each_curve(estimator, table, weighting, block_size):
     curves = [curve_from_scores(*part) for part in parts(*table)]
-    areas = [auprec(curve, PRIORS, estimator=estimator).tolist() for curve in curves]
-    means = [iauprec(curve, weighting, estimator=estimator) for curve in curves]
+    areas = [auprec(curve, PRIORS, area_estimator=estimator).tolist() for curve in curves]
+    means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
     assert curves_groups.areas_of_curves(curves, PRIORS, estimator).tolist() == areas
     assert curves_groups.mean_areas_of_curves(curves, weighting, estimator) == pytest.approx(means, rel=1e-14)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
-        found = curves_groups.group_measures(*table, prior=PRIORS, weighting=weighting, estimator=estimator)
+        found = curves_groups.group_measures(
+            *table, prior=PRIORS, weighting=weighting, area_estimator=estimator
+        )
     assert found[0].tolist() == areas
     assert found[1] == pytest.approx(means, rel=1e-14)
 
@@ -95,10 +97,12 @@ def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
     table = drawn(sizes)
     curves = [curve_from_scores(*part) for part in parts(*table)]
     for weighting in (UniformPrior(0.05, 0.2), DiscretePrior([0.1, 0.4], [3, 1])):
-        found = curves_groups.group_measures(*table, prior=PRIORS, weighting=weighting, estimator=estimator)
-        expected = [auprec(curve, PRIORS, estimator=estimator) for curve in curves]
+        found = curves_groups.group_measures(
+            *table, prior=PRIORS, weighting=weighting, area_estimator=estimator
+        )
+        expected = [auprec(curve, PRIORS, area_estimator=estimator) for curve in curves]
         assert found.auprec == pytest.approx(np.array(expected), rel=1e-13)
-        means = [iauprec(curve, weighting, estimator=estimator) for curve in curves]
+        means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
         assert found.iauprec == pytest.approx(means, rel=1e-13)
         assert found.auc == pytest.approx([auc(curve) for curve in curves], rel=1e-13)
 
@@ -116,7 +120,7 @@ class Twice:
 def test_only_the_relative_size_of_weights_matters(estimator):
     table = drawn([40, 30])
     once, twice = (
-        curves_groups.group_measures(*table, prior=PRIORS, weighting=w, estimator=estimator).iauprec
+        curves_groups.group_measures(*table, prior=PRIORS, weighting=w, area_estimator=estimator).iauprec
         for w in (DiscretePrior([0.1, 0.4], [3, 1]), Twice())
     )
     assert twice == pytest.approx(once, rel=1e-14)
@@ -138,6 +142,6 @@ def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
     )
     table = drawn([6000, 30, 7000])
     curves_groups.group_measures(
-        *table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), estimator="trapezoid"
+        *table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), area_estimator="trapezoid"
     )
     assert len(measured) == 2  # the short one is measured at one go with its neighbours

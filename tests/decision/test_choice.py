@@ -58,10 +58,12 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
     weighting = as_deployment_prior(deployment)
     flat = {(m, f): roc for m, folds in curves.items() for f, roc in enumerate(folds) if roc is not None}
     long = [
-        (m, f, p, float(auprec(roc, p, estimator=estimator))) for (m, f), roc in flat.items() for p in priors
+        (m, f, p, float(auprec(roc, p, area_estimator=estimator)))
+        for (m, f), roc in flat.items()
+        for p in priors
     ]
     means = [
-        (m, f, iauprec(roc, weighting, estimator=estimator), auc(roc), 100, 900)
+        (m, f, iauprec(roc, weighting, area_estimator=estimator), auc(roc), 100, 900)
         for (m, f), roc in flat.items()
     ]
     return Evaluation(
@@ -72,7 +74,7 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
         folds=tuple(range(max(map(len, curves.values())))),
         priors=tuple(priors),
         deployment_prior=weighting,
-        estimator=estimator,
+        area_estimator=estimator,
         resampling="independent",
     )
 
@@ -137,8 +139,8 @@ def means_at(evaluation, priors):
     at = np.asarray(priors, dtype=float)
     values = {model: [] for model in evaluation.models}
     for (model, _), roc in evaluation.curves.items():
-        plain = evaluation.estimator == "trapezoid"
-        area = trapezoid(roc, at) if plain else auprec(roc, at, estimator=evaluation.estimator)
+        plain = evaluation.area_estimator == "trapezoid"
+        area = trapezoid(roc, at) if plain else auprec(roc, at, area_estimator=evaluation.area_estimator)
         values[model].append(area)
     return np.array([np.mean(folds, axis=0) for folds in values.values()])
 
@@ -323,7 +325,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
         folds=tuple(folds.values()),
         priors=measures.priors,
         deployment_prior=measures.deployment_prior,
-        estimator="trapezoid",
+        area_estimator="trapezoid",
         resampling="independent",
     )
     plain, found = ranking(measures), ranking(renamed)

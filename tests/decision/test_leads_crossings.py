@@ -292,7 +292,7 @@ def test_p_best_of_one_set_rests_on_the_cases(one_set):
     measures, table = one_set
     positive = table.frame["y_true"].to_numpy()[:3000]
     columns = table.frame["y_score"].to_numpy().reshape(2, -1).T
-    known = auprec_covariance(positive, columns, deployment_prior=(0.05, 0.2), estimator="trapezoid")
+    known = auprec_covariance(positive, columns, deployment_prior=(0.05, 0.2), area_estimator="trapezoid")
     expected = probability_best(known.estimate, known.covariance, df=np.inf, n_draws=40_000)
     found = decisions(measures).set_index("model")
     assert found.loc[["M0", "M1"], "p_best"].tolist() == pytest.approx(expected.tolist(), abs=0.02)

@@ -274,7 +274,11 @@ def test_an_evaluation_knows_its_folds():
         ({"threshold": {"B": 1}}, ValueError, "`threshold` must name every model once"),
         ({"recall": 0.8, "chosen_prior": 0.1}, ValueError, "`chosen_prior` has no meaning for .* by recall"),
         ({"recall": 0.8, "priors": [2]}, ValueError, "`priors` must lie strictly between 0 and 1"),
-        ({"recall": 0.8, "level": 95}, ValueError, "`level` must lie strictly between 0 and 1"),
+        (
+            {"recall": 0.8, "confidence_level": 95},
+            ValueError,
+            "`confidence_level` must lie strictly between 0 and 1",
+        ),
     ],
 )
 def test_options_out_of_range(options, error, message):

@@ -194,7 +194,7 @@ def test_models_that_agree():
         ({"power": 80}, "`power` must lie strictly between 0 and 1, but got 80"),
         ({"alpha": 0}, "`alpha` must lie strictly between 0 and 1, but got 0"),
         ({"difference": 0}, "`difference` must be finite and not 0, but got 0"),
-        ({"estimator": "x"}, "`estimator` must be one of"),
+        ({"area_estimator": "x"}, "`area_estimator` must be one of"),
     ],
 )
 def test_options_out_of_range(options, message):

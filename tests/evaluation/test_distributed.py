@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
 
-OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "estimator": "exact"}
+OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "area_estimator": "exact"}
 
 
 @pytest.fixture(scope="module")

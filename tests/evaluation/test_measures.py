@@ -105,20 +105,20 @@ def test_measures_equal_brute_force(seed):
 )
 def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     frame = random_frame(3)
-    measures = evaluate(frame, priors=PRIORS, deployment_prior=weighting, estimator=estimator)
+    measures = evaluate(frame, priors=PRIORS, deployment_prior=weighting, area_estimator=estimator)
     assert list(measures.auprec) == ["model", "fold", "prior", "auprec"]
     assert list(measures.iauprec) == ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]
     assert measures.to_frame() is measures.auprec
     assert (measures.models, measures.folds) == (("m0", "m1", "m2"), (1, 2))
-    assert (measures.priors, measures.estimator) == (PRIORS, estimator)
+    assert (measures.priors, measures.area_estimator) == (PRIORS, estimator)
     keys = [(m, f, p) for m in measures.models for f in measures.folds for p in PRIORS]
     assert list(measures.auprec[["model", "fold", "prior"]].itertuples(index=False, name=None)) == keys
     rows = frame[(frame["model"] == "m1") & (frame["fold"] == 2)]
     roc = roc_curve(rows["y_true"], rows["y_score"])
     cell = measures.auprec[(measures.auprec["model"] == "m1") & (measures.auprec["fold"] == 2)]
-    assert cell["auprec"].tolist() == auprec(roc, PRIORS, estimator=estimator).tolist()
+    assert cell["auprec"].tolist() == auprec(roc, PRIORS, area_estimator=estimator).tolist()
     cell = measures.iauprec[(measures.iauprec["model"] == "m1") & (measures.iauprec["fold"] == 2)]
-    assert cell["iauprec"].tolist() == [iauprec(roc, weighting, estimator=estimator)]
+    assert cell["iauprec"].tolist() == [iauprec(roc, weighting, area_estimator=estimator)]
     assert measures.iauprec[["n_positive", "n_negative"]].dtypes.tolist() == [np.int64, np.int64]
 
 
@@ -182,7 +182,7 @@ def test_a_table_with_a_missing_cell_is_measured():
             InputTypeError,
             "`deployment_prior` must be a pair (low, high), one",
         ),
-        ({"estimator": "auc"}, InputError, "`estimator` must be one of trapezoid, exact,"),
+        ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of trapezoid, exact,"),
     ],
 )
 def test_arguments_out_of_range(options, kind, message):

@@ -62,7 +62,7 @@ def test_roc_and_auc():
 @pytest.mark.parametrize("estimator", RATIONAL)
 def test_auprec_as_fractions(estimator):
     for groups in ALL:
-        areas = sa.auprec(curve_of(groups), PRIORS, estimator=estimator)
+        areas = sa.auprec(curve_of(groups), PRIORS, area_estimator=estimator)
         for prior, area in zip(PRIORS, areas.tolist(), strict=True):
             exact = twins.auprec_as_fraction(twins.vertices(groups), prior, estimator)
             assert abs(Fraction(area) - exact) <= exact * Fraction(1, 10**14), (groups, prior)
@@ -72,7 +72,7 @@ def test_auprec_as_fractions(estimator):
 def test_auprec_with_logarithms(estimator):
     for groups in ALL:
         curve = twins.vertices(groups)
-        areas = sa.auprec(curve_of(groups), FEWER_PRIORS, estimator=estimator)
+        areas = sa.auprec(curve_of(groups), FEWER_PRIORS, area_estimator=estimator)
         for prior, area in zip(FEWER_PRIORS, areas.tolist(), strict=True):
             error = twins.relative_error(area, twins.auprec_twin(curve, prior, estimator))
             assert error < 2e-14, (groups, prior, error)
@@ -95,7 +95,7 @@ def test_iauprec_by_quadrature(estimator, weighting):
             density,
             tuple(map(twins.log_odds, limits)),
         )
-        got = sa.iauprec(curve_of(groups), prior, estimator=estimator)
+        got = sa.iauprec(curve_of(groups), prior, area_estimator=estimator)
         # Smooth only where the same threshold keeps the largest precision at a recall.
         assert twins.relative_error(got, truth) < 1e-9, groups
 

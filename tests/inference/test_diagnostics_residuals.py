@@ -86,11 +86,11 @@ def test_the_frame_of_residuals_does_as_well(found, values):
 
 def test_a_wider_level_is_wider_and_draws_repeat(values):
     result = two_way_anova(long(values))
-    narrow, wide = (residual_quantiles(result, level=level, n_draws=999) for level in (0.8, 0.99))
+    narrow, wide = (residual_quantiles(result, confidence_level=level, n_draws=999) for level in (0.8, 0.99))
     for name in ("pointwise", "simultaneous"):
         assert (wide[f"{name}_high"] > narrow[f"{name}_high"]).all()
-    pd.testing.assert_frame_equal(narrow, residual_quantiles(result, level=0.8, n_draws=999))
-    other = residual_quantiles(result, level=0.8, n_draws=999, rng=1)
+    pd.testing.assert_frame_equal(narrow, residual_quantiles(result, confidence_level=0.8, n_draws=999))
+    other = residual_quantiles(result, confidence_level=0.8, n_draws=999, rng=1)
     assert not np.allclose(narrow["pointwise_low"], other["pointwise_low"])
 
 
@@ -117,7 +117,7 @@ def test_what_does_not_vary_is_refused():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"level": 1.0}, "`level` must"), ({"n_draws": 9}, "`n_draws` must")],
+    [({"confidence_level": 1.0}, "`confidence_level` must"), ({"n_draws": 9}, "`n_draws` must")],
 )
 def test_options_are_checked(values, options, message):
     with pytest.raises(InputError, match=re.escape(message)):

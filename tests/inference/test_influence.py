@@ -35,7 +35,7 @@ def slopes(labels, scores, score_function, **target):
     for i in range(len(labels)):
         up, down = np.ones(len(labels)), np.ones(len(labels))
         up[i], down[i] = 1 + 1e-5, 1 - 1e-5
-        ends = [score_function(labels, scores, sample_weight=w, estimator=AP, **target) for w in (up, down)]
+        ends = [score_function(labels, scores, sample_weight=w, area_estimator=AP, **target) for w in (up, down)]
         found.append((ends[0] - ends[1]) / 2e-5)
     return np.array(found)
 
@@ -133,7 +133,7 @@ def test_variance_agrees_with_the_jackknife():
     for label, size in ((1, 150), (0, 400)):
         rows = np.flatnonzero(labels == label)
         left = [np.delete(np.arange(550), i) for i in rows]
-        values = np.array([auprec_score(labels[k], scores[k, 0], prior=0.3, estimator=AP) for k in left])
+        values = np.array([auprec_score(labels[k], scores[k, 0], prior=0.3, area_estimator=AP) for k in left])
         total += (size - 1) / size * ((values - values.mean()) ** 2).sum()
     # the jackknife lies above by O(1/n)
     assert auprec_variance(labels, scores[:, 0], prior=0.3) == pytest.approx(total, rel=0.05)
@@ -178,10 +178,10 @@ def test_covariance_has_the_variances_and_the_estimates():
         of_one = auprec_variance(labels, scores[:, j], deployment_prior=UniformSkew(4, 19))
         assert found.covariance[j, j] == pytest.approx(of_one, rel=1e-14)
         assert found.std_error[j] == pytest.approx(of_one**0.5, rel=1e-14)
-        estimate = iauprec_score(labels, scores[:, j], deployment_prior=UniformSkew(4, 19), estimator=AP)
+        estimate = iauprec_score(labels, scores[:, j], deployment_prior=UniformSkew(4, 19), area_estimator=AP)
         assert found.estimate[j] == pytest.approx(estimate, rel=1e-14)
-    other = auprec_covariance(labels, scores, prior=0.1, estimator="exact").estimate
-    assert other[1] == pytest.approx(auprec_score(labels, scores[:, 1], prior=0.1, estimator="exact"))
+    other = auprec_covariance(labels, scores, prior=0.1, area_estimator="exact").estimate
+    assert other[1] == pytest.approx(auprec_score(labels, scores[:, 1], prior=0.1, area_estimator="exact"))
 
 
 def test_covariance_of_equal_models_is_their_variance():
@@ -195,9 +195,9 @@ def test_covariance_of_equal_models_is_their_variance():
 
 def leave_one_out(labels, score, prior):
     """(size of the class - 1) (theta - theta without the case), case by case."""
-    theta = auprec_score(labels, score, prior=prior, estimator="average_precision")
+    theta = auprec_score(labels, score, prior=prior, area_estimator="average_precision")
     without = [
-        auprec_score(np.delete(labels, i), np.delete(score, i), prior=prior, estimator="average_precision")
+        auprec_score(np.delete(labels, i), np.delete(score, i), prior=prior, area_estimator="average_precision")
         for i in range(len(labels))
     ]
     return (class_sizes(labels) - 1) * (theta - np.array(without))
@@ -212,13 +212,13 @@ def test_jackknife_values_are_those_of_cases_left_out(groups):
     sizes = class_sizes(labels)
     assert (values[sizes == 1] == 0).all()
     for i in np.flatnonzero(sizes > 1):
-        without = auprec_score(np.delete(labels, i), np.delete(scores, i), prior=0.2, estimator=AP)
+        without = auprec_score(np.delete(labels, i), np.delete(scores, i), prior=0.2, area_estimator=AP)
         assert values[i] == pytest.approx((sizes[i] - 1) * (theta - without), abs=1e-10)
 
 
 def test_comparison_of_two_models():
     labels, scores = simulated(60, 140, [1.5, 0.8])
-    found = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"], level=0.9)
+    found = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"], confidence_level=0.9)
     area = found.estimate
     values = np.stack([leave_one_out(labels, column, 0.1) for column in scores.T], axis=1)
     gap = values @ (np.array([1, -1]) / np.sqrt(area * (1 - area)))
@@ -239,7 +239,7 @@ def test_comparison_of_two_models():
     assert found.critical_value == pytest.approx(stats.t.ppf([0.95], df))
     assert found.conf_high - found.difference == pytest.approx(found.critical_value * found.std_error)
     assert (found.models, found.model_a, found.model_b) == (("A", "B"), ("A",), ("B",))
-    assert (found.df, found.level, found.weighting) == (1, 0.9, "prior 0.1")
+    assert (found.df, found.confidence_level, found.weighting) == (1, 0.9, "prior 0.1")
 
 
 def test_a_perfect_model_is_compared_on_the_scale_of_the_areas():
@@ -464,9 +464,9 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
             "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'",
         ),
         (
-            lambda: compare_on_one_set(Y, S, level=95),
+            lambda: compare_on_one_set(Y, S, confidence_level=95),
             ValueError,
-            "`level` must lie strictly between 0 and 1, but got 95",
+            "`confidence_level` must lie strictly between 0 and 1, but got 95",
         ),
         (
             lambda: auprec_influence(Y, [["a"], ["b"], ["c"], ["d"]]),
@@ -483,7 +483,7 @@ def test_refused(call, error, message):
 def test_unknown_estimator_is_refused():
     for function in (auprec_covariance, compare_on_one_set):
         with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, exact"):
-            function(Y, S, prior=0.1, estimator="mean")
+            function(Y, S, prior=0.1, area_estimator="mean")
 
 
 def test_labels_by_name():

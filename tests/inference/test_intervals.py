@@ -70,7 +70,7 @@ def quiet(*args, **options):
 
 
 def limits(interval):
-    return interval.low, interval.high
+    return interval.conf_low, interval.conf_high
 
 
 # --- formulas -----------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     labels, scores = twins.labels_and_scores(groups)
     positive = np.array(labels) == 1
     weighting = target_prior(None, (0.1, 0.3), positive)
-    options = {"estimator": estimator, "n_resamples": 3, "rng": 7}
+    options = {"area_estimator": estimator, "n_resamples": 3, "rng": 7}
     found = bootstrap_estimates(positive, np.array(scores), weighting, **options)
     # the same draws, as rows: of each class, the cases from the best score down
     rng, expected = np.random.default_rng(block_seeds(7, 1)[0]), []
@@ -167,7 +167,7 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     drawn = [np.array(kept)[rng.integers(0, len(kept), size=(3, len(kept)))] for kept in by_class]
     labels = np.repeat([1, 0], [len(kept) for kept in by_class])
     for rows in np.hstack(drawn):
-        expected.append(iauprec_score(labels, rows, deployment_prior=(0.1, 0.3), estimator=estimator))
+        expected.append(iauprec_score(labels, rows, deployment_prior=(0.1, 0.3), area_estimator=estimator))
     assert found == pytest.approx(expected, rel=1e-11)
 
 
@@ -175,7 +175,7 @@ def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
     labels, scores = sample("binormal", 20, 30)
     monkeypatch.setattr("skewanova.inference.case_bootstrap.BLOCK_SIZE", 200)  # four resamples a block
     weighting = target_prior(0.3, None, labels == 1)
-    options = {"estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
+    options = {"area_estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
     found = bootstrap_estimates(labels == 1, scores, weighting, **options)
     assert len(found) == len(set(found.tolist())) == 1001
     assert found.var() == pytest.approx(auprec_variance(labels, scores, prior=0.3), rel=0.25)
@@ -184,7 +184,7 @@ def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
 def test_bootstrap_blocks_do_not_depend_on_how_many_follow():
     """Every block has a seed of its own, so that blocks may be computed in any order or process."""
     labels, scores = sample("binormal", 300, 700)
-    options = {"estimator": "trapezoid", "rng": 4}
+    options = {"area_estimator": "trapezoid", "rng": 4}
     weighting = target_prior(0.3, None, labels == 1)
     few, many = (
         bootstrap_estimates(labels == 1, scores, weighting, n_resamples=n, **options) for n in (130, 400)
@@ -209,36 +209,38 @@ def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)
     folds = np.arange(500) % 5 if method == "cross_validation" else None
     found = confidence_interval(
-        labels, scores, prior=0.4, method=method, estimator=estimator, folds=folds, n_resamples=300
+        labels, scores, prior=0.4, method=method, area_estimator=estimator, folds=folds, n_resamples=300
     )
-    assert found.low < found.estimate < found.high
-    assert found.high - found.low < 0.3
-    assert (found.estimator, found.weighting, found.warning) == (estimator, "prior 0.4", None)
+    assert found.conf_low < found.estimate < found.conf_high
+    assert found.conf_high - found.conf_low < 0.3
+    assert (found.area_estimator, found.weighting, found.warning) == (estimator, "prior 0.4", None)
     assert found.method == ("influence" if method == "auto" else method)
     if method != "cross_validation":
-        assert found.estimate == pytest.approx(auprec_score(labels, scores, prior=0.4, estimator=estimator))
+        assert found.estimate == pytest.approx(
+            auprec_score(labels, scores, prior=0.4, area_estimator=estimator)
+        )
 
 
 @pytest.mark.parametrize("method", ["influence", "bootstrap", "bca", "logit", "wilson", "binomial"])
 def test_limits_nest_in_the_level_and_see_ranks_only(method):
     labels, scores = sample("binormal", 120, 380)
     wide, narrow, cubed = (
-        confidence_interval(labels, s, prior=0.4, method=method, level=level, n_resamples=300)
+        confidence_interval(labels, s, prior=0.4, method=method, confidence_level=level, n_resamples=300)
         for s, level in ((scores, 0.99), (scores, 0.9), (scores**3, 0.99))
     )
-    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide.conf_low < narrow.conf_low < narrow.conf_high < wide.conf_high
     assert limits(cubed) == limits(wide)
 
 
 def test_named_methods_are_their_formulas():
     labels, scores = sample("bibeta", 60, 240)
-    theta = auprec_score(labels, scores, prior=0.3, estimator="average_precision")
+    theta = auprec_score(labels, scores, prior=0.3, area_estimator="average_precision")
     for method, formula in (
         ("binomial", binomial_limits),
         ("logit", logit_limits),
         ("wilson", wilson_limits),
     ):
-        found = confidence_interval(labels, scores, prior=0.3, method=method, level=0.9)
+        found = confidence_interval(labels, scores, prior=0.3, method=method, confidence_level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
     values = influence_kernel(labels == 1, scores, target_prior(0.3, None, labels == 1))[1]
     weighting = target_prior(0.3, None, labels == 1)
@@ -257,10 +259,11 @@ def test_cross_validation_is_the_t_interval_over_folds():
     labels, scores = sample("binormal", 100, 400)
     folds = np.array(list("abcd"))[np.arange(500) % 4]
     areas = [
-        auprec_score(labels[folds == f], scores[folds == f], prior=0.3, estimator="exact") for f in "abcd"
+        auprec_score(labels[folds == f], scores[folds == f], prior=0.3, area_estimator="exact")
+        for f in "abcd"
     ]
     found = confidence_interval(
-        labels, scores, prior=0.3, method="cross_validation", folds=folds, estimator="exact"
+        labels, scores, prior=0.3, method="cross_validation", folds=folds, area_estimator="exact"
     )
     assert found.estimate == pytest.approx(np.mean(areas))
     assert limits(found) == pytest.approx(t_limits(np.array(areas), 0.95))
@@ -270,9 +273,11 @@ def test_deployment_prior_in_place_of_a_prior():
     labels, scores = sample("binormal", 150, 3000)
     for weighting in ((0.1, 0.3), UniformSkew(2, 9), BetaPrior(20, 80)):
         found = confidence_interval(labels, scores, deployment_prior=weighting)
-        estimate = iauprec_score(labels, scores, deployment_prior=weighting, estimator="average_precision")
+        estimate = iauprec_score(
+            labels, scores, deployment_prior=weighting, area_estimator="average_precision"
+        )
         assert found.estimate == pytest.approx(estimate, rel=1e-14)
-        assert found.low < estimate < found.high
+        assert found.conf_low < estimate < found.conf_high
         assert (found.method, found.warning) == ("influence", None)
     with pytest.warns(SkewanovaWarning, match=r"^m/lam = 90.4 \(negatives over skew, at uniform over priors"):
         rare = confidence_interval(labels, scores, deployment_prior=(0.0125, 0.05))
@@ -292,8 +297,8 @@ def test_own_prior_is_the_default():
 
 def test_interval_is_frozen():
     found = confidence_interval(*sample("binormal", 150, 350))
-    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'low'"):
-        found.low = 0.0
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'conf_low'"):
+        found.conf_low = 0.0
 
 
 # --- warnings -----------------------------------------------------------------------------------------------
@@ -319,8 +324,8 @@ def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
     assert found.method == "clopper_pearson"
     size, wins = 1021 / 99, found.estimate * 1021 / 99
     with mpmath.workdps(30):  # the tails at the limits, by the regularised incomplete beta function
-        low = mpmath.betainc(wins, size - wins + 1, 0, found.low, regularized=True)
-        high = mpmath.betainc(wins + 1, size - wins, 0, found.high, regularized=True)
+        low = mpmath.betainc(wins, size - wins + 1, 0, found.conf_low, regularized=True)
+        high = mpmath.betainc(wins + 1, size - wins, 0, found.conf_high, regularized=True)
     assert (float(low), float(high)) == pytest.approx((0.025, 0.975), rel=1e-9)
 
 
@@ -354,14 +359,16 @@ def test_perfect_scores(method):
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
         found = confidence_interval(labels, scores, prior=0.5, method=method)
-    assert (found.estimate, found.high, found.method) == (1, 1, "boundary")
-    assert found.low == pytest.approx(0.025 ** (1 / 12))
+    assert (found.estimate, found.conf_high, found.method) == (1, 1, "boundary")
+    assert found.conf_low == pytest.approx(0.025 ** (1 / 12))
 
 
 def test_perfect_scores_at_a_rare_prior_count_the_negatives():
     with pytest.warns(SkewanovaWarning, match="for min\\(n, m/lam\\) = 4.444 trials"):
-        found = confidence_interval(np.repeat([0, 1], [40, 12]), np.arange(52), prior=0.1, level=0.9)
-    assert found.low == pytest.approx(0.05 ** (9 / 40))
+        found = confidence_interval(
+            np.repeat([0, 1], [40, 12]), np.arange(52), prior=0.1, confidence_level=0.9
+        )
+    assert found.conf_low == pytest.approx(0.05 ** (9 / 40))
 
 
 def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
@@ -372,7 +379,7 @@ def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
         folds = confidence_interval(
             labels, scores, prior=0.5, method="cross_validation", folds=np.arange(52) % 3
         )
-    assert folds.low == pytest.approx(0.025 ** (1 / 12))
+    assert folds.conf_low == pytest.approx(0.025 ** (1 / 12))
 
 
 def test_boundary_is_mirrored_at_zero():
@@ -421,7 +428,11 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
             "`method` must be one of auto, influence, wilson, binomial, logit, bootstrap, bca, "
             "cross_validation; but got 'exact'",
         ),
-        ({"level": 95}, ValueError, "`level` must lie strictly between 0 and 1, but got 95"),
+        (
+            {"confidence_level": 95},
+            ValueError,
+            "`confidence_level` must lie strictly between 0 and 1, but got 95",
+        ),
         ({"n_resamples": 9}, ValueError, "`n_resamples` must be at least 10, but got 9"),
         ({"n_resamples": 99.5}, TypeError, "`n_resamples` must be a whole number, but got 99.5"),
         (
@@ -468,8 +479,8 @@ def test_scores_of_several_models_and_one_class_are_refused():
         confidence_interval(Y, np.ones((4, 1)))
     with pytest.raises(ValueError, match=exact("`y_true` must hold both classes, but has no negative case")):
         confidence_interval([1, 1], [0.1, 0.2])
-    with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, exact"):
-        confidence_interval(Y, S, estimator="mean")
+    with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, exact"):
+        confidence_interval(Y, S, area_estimator="mean")
 
 
 # --- coverage -----------------------------------------------------------------------------------------------
@@ -513,8 +524,8 @@ def test_auto_covers_where_trials_by_positives_fail(setting):
 def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
     labels, scores = sample("bibeta", n, m, seed)
     found = quiet(labels, np.round(scores, 1), prior=prior)
-    assert 0 <= found.low <= found.estimate <= found.high <= 1
-    assert found.low < found.high
+    assert 0 <= found.conf_low <= found.estimate <= found.conf_high <= 1
+    assert found.conf_low < found.conf_high
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
@@ -523,7 +534,7 @@ def test_two_folds_are_enough_for_t_limits():
     found = confidence_interval(
         labels, scores, prior=0.3, method="cross_validation", folds=[0, 0, 0, 0, 1, 1, 1, 1]
     )
-    assert np.isfinite([found.low, found.high]).all()
+    assert np.isfinite([found.conf_low, found.conf_high]).all()
 
 
 def test_folds_that_lack_a_class_are_named_up_to_five():
@@ -540,4 +551,4 @@ def test_2000_resamples_are_drawn_by_default():
         confidence_interval(labels, scores, prior=0.3, method="bootstrap", **options)
         for options in ({}, {"n_resamples": 2000, "rng": 0})
     )
-    assert (found.low, found.high) == (same.low, same.high)
+    assert (found.conf_low, found.conf_high) == (same.conf_low, same.conf_high)

@@ -35,7 +35,7 @@ def texts(display):
 
 
 def test_predictions_estimator_and_words_draw_the_same_line(ax):
-    expected = sa.auprec(sa.roc_curve(Y, SCORE), PRIORS, estimator="exact")
+    expected = sa.auprec(sa.roc_curve(Y, SCORE), PRIORS, area_estimator="exact")
     options = {"priors": PRIORS, "area_estimator": "exact", "ax": ax}
     shown = [
         AUPRECDisplay.from_predictions(Y, SCORE, **options),

@@ -46,7 +46,7 @@ def test_ranks_and_so_every_area_stay_the_same(thousandths, train_prior, prior):
     assert np.array_equal(before.fpr, after.fpr)
     assert np.array_equal(before.tpr, after.tpr)
     assert auprec_score(labels, probability, prior=0.1) == auprec_score(labels, corrected, prior=0.1)
-    options = {"deployment_prior": (0.01, 0.3), "estimator": "exact"}
+    options = {"deployment_prior": (0.01, 0.3), "area_estimator": "exact"}
     assert iauprec_score(labels, probability, **options) == iauprec_score(labels, corrected, **options)
 
 

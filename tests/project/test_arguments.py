@@ -66,7 +66,9 @@ CALLS = {
     "from_quantiles": lambda v: sa.BetaPrior.from_quantiles({0.05: 0.02, 0.95: v}),
     "auprec_score": lambda v: sa.auprec_score(LABELS, SCORES[:, 0], prior=v),
     "iauprec_score": lambda v: sa.iauprec_score(LABELS, SCORES[:, 0], deployment_prior=v),
-    "confidence_interval.level": lambda v: sa.confidence_interval(LABELS, SCORES[:, 0], prior=0.1, level=v),
+    "confidence_interval.level": lambda v: sa.confidence_interval(
+        LABELS, SCORES[:, 0], prior=0.1, confidence_level=v
+    ),
     "confidence_interval.prior": lambda v: sa.confidence_interval(LABELS, SCORES[:, 0], prior=v),
     "confidence_interval.rng": lambda v: sa.confidence_interval(
         LABELS, SCORES[:, 0], prior=0.1, method="bca", rng=v
@@ -94,9 +96,11 @@ CALLS = {
     "threshold_table.precision": lambda v: sa.threshold_table(ONE, precision=v),
     "threshold_table.costs": lambda v: sa.threshold_table(ONE, costs=(v, v)),
     "threshold_table.a_prior": lambda v: sa.threshold_table(ONE, costs=(1, 10), priors=(v,)),
-    "threshold_table.level": lambda v: sa.threshold_table(ONE, recall=0.5, level=v),
+    "threshold_table.level": lambda v: sa.threshold_table(ONE, recall=0.5, confidence_level=v),
     "compare_on_one_set.prior": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=v),
-    "compare_on_one_set.level": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=0.1, level=v),
+    "compare_on_one_set.level": lambda v: sa.compare_on_one_set(
+        LABELS, SCORES, prior=0.1, confidence_level=v
+    ),
 }
 
 

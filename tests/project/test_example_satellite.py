@@ -171,7 +171,7 @@ def test_no_curve_is_below_the_bound(example, steps):
     for prior in (0.5, 0.1, 0.9):
         if sa.auc(roc) >= 0.5:
             lowest = example.lowest_auprec(min(sa.auc(roc), 1.0), prior)
-            assert sa.auprec(roc, prior, estimator="exact") >= lowest - 1e-7
+            assert sa.auprec(roc, prior, area_estimator="exact") >= lowest - 1e-7
 
 
 @pytest.mark.parametrize("model", ["A", "B", "C"])

@@ -75,7 +75,7 @@ def test_the_posts_function_is_the_trapezoid_at_the_samples_prior():
     for _ in range(20):
         labels = rng.random(60) < 0.3
         scores = rng.normal(labels)
-        expected = sa.auprec_score(labels, scores, prior=labels.mean(), estimator="trapezoid")
+        expected = sa.auprec_score(labels, scores, prior=labels.mean(), area_estimator="trapezoid")
         assert traversed_area(labels, scores) == pytest.approx(expected, abs=1e-12)
 
 

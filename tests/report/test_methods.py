@@ -12,12 +12,12 @@ from skewanova.report.methods import REFERENCES, bibtex, cited, methods_text
 
 
 def text(tests, **options):
-    options = {"estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
+    options = {"area_estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
     return methods_text(tests=tests, **options)
 
 
 def test_text_names_estimator_prior_level_and_tests_once():
-    words = " ".join(text(["two_way", "tukey", "two_way", "new"], estimator="exact", alpha=0.005))
+    words = " ".join(text(["two_way", "tukey", "two_way", "new"], area_estimator="exact", alpha=0.005))
     assert "here by exact segments" in words
     assert "here uniform." in words
     assert "at level 0.005:" in words

@@ -360,9 +360,9 @@ def test_a_fold_that_scikit_learn_could_not_fit():
 SCORERS = [
     (sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}),
     (
-        sa.iauprec_scorer(deployment_prior=(0.05, 0.2), estimator="exact"),
+        sa.iauprec_scorer(deployment_prior=(0.05, 0.2), area_estimator="exact"),
         sa.iauprec_score,
-        {"deployment_prior": (0.05, 0.2), "estimator": "exact"},
+        {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"},
     ),
 ]
 
@@ -425,8 +425,8 @@ def test_scorers_check_their_options_at_once():
         ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; did you mean"
     ):
         sa.auprec_scorer(prior=2)
-    with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, "):
-        sa.auprec_scorer(prior=0.1, estimator="area")
+    with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, "):
+        sa.auprec_scorer(prior=0.1, area_estimator="area")
     with pytest.raises(TypeError, match=r"^`deployment_prior` must be a pair"):
         sa.iauprec_scorer(deployment_prior="0.1")
     with pytest.raises(

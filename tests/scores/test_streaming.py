@@ -217,7 +217,7 @@ def test_comparing_gives_equal_frames(tmp_path, write):
 def test_every_estimator_is_the_same(tmp_path, estimator):
     path = one_file(tmp_path, mixed(table()))
     read, streamed = (
-        sa.evaluate(s, estimator=estimator) for s in (sa.read_scores(path), stream_scores(path))
+        sa.evaluate(s, area_estimator=estimator) for s in (sa.read_scores(path), stream_scores(path))
     )
     assert streamed.auprec.equals(read.auprec)
     assert streamed.iauprec.equals(read.iauprec)

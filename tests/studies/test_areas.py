@@ -152,7 +152,7 @@ def test_one_sample_is_measured_as_by_the_public_functions():
     labels, scores = sample_scores(*scenarios.SETTINGS["binormal"], 100, prior=0.1, rng=5)
     areas = studies_areas.estimated_areas("binormal", 100, np.random.default_rng(5))
     roc = curve_from_scores(labels, scores)
-    expected = [auprec(roc, 0.1, estimator=estimator) for estimator in studies_areas.AREAS[:-1]]
+    expected = [auprec(roc, 0.1, area_estimator=estimator) for estimator in studies_areas.AREAS[:-1]]
     np.testing.assert_allclose(areas[:-1], expected)
     np.testing.assert_allclose(areas[-1], fit_binormal(labels, scores, ddof=1).auprec(0.1))
 
@@ -168,7 +168,7 @@ def test_limits_of_one_sample_are_those_of_the_public_function(setting, prior, n
             warnings.simplefilter("ignore", SkewanovaWarning)
             given = folds if method == "cross_validation" else None
             interval = confidence_interval(labels, scores, prior=prior, method=method, folds=given)
-        np.testing.assert_allclose(limits, (interval.low, interval.high, 0), rtol=1e-9)
+        np.testing.assert_allclose(limits, (interval.conf_low, interval.conf_high, 0), rtol=1e-9)
 
 
 def test_bootstraps_of_one_sample_are_those_of_the_public_function():
@@ -188,13 +188,13 @@ def test_bootstraps_of_one_sample_are_those_of_the_public_function():
                 n_resamples=studies_areas.N_RESAMPLES,
                 rng=again,
             )
-        np.testing.assert_allclose(limits, (interval.low, interval.high, 0))
+        np.testing.assert_allclose(limits, (interval.conf_low, interval.conf_high, 0))
 
 
 @given(groups=tie_groups())
 def test_coarse_scores_have_the_same_average_precision(groups):
     labels, scores = (np.array(part) for part in twins.labels_and_scores(groups))
-    options = {"prior": 0.2, "estimator": "average_precision"}
+    options = {"prior": 0.2, "area_estimator": "average_precision"}
     expected = auprec_score(labels, scores, **options)
     assert auprec_score(labels, studies_areas.coarse(labels == 1, scores), **options) == pytest.approx(
         expected

@@ -77,7 +77,7 @@ def test_weighted_areas_are_those_of_repeated_cases(groups, seed):
     scores, weight = rng.permutation(len(labels)).astype(float), rng.integers(0, 3, size=(1, len(labels)))
     weight[0, [labels.argmax(), labels.argmin()]] = 1  # both classes are left
     rows = np.repeat(np.arange(len(labels)), weight[0])
-    expected = auprec_score(labels[rows], scores[rows], prior=0.2, estimator="average_precision")
+    expected = auprec_score(labels[rows], scores[rows], prior=0.2, area_estimator="average_precision")
     found = one_set.weighted_areas(labels == 1, scores, weight.astype(float), one_set.nodes_of(0.2))
     assert found == pytest.approx([expected])
 
