@@ -436,7 +436,7 @@ def test_pairs_of_the_bundled_data_are_those_of_compare():
     measures, result = evaluate(scores, priors=priors), compare(scores, priors=priors)
     known = result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
     found = posthoc(measures, role="headline")
-    pd.testing.assert_frame_equal(found, known, rtol=1e-12)
+    pd.testing.assert_frame_equal(found, known, rtol=1e-12, check_dtype=False)
     assert not found["reject"].any()
     pd.testing.assert_frame_equal(equivalence(measures), result.equivalence, rtol=1e-12)
 
