@@ -25,7 +25,7 @@ from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import posthoc
 from skewanova.inference.random_effects import random_effects
 from skewanova.inference.ranks import compact_letters
-from skewanova.priors.weightings import DeploymentPrior
+from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.datasets import across_tables, hierarchical_sentences
 from skewanova.scores.reading import naming, read_datasets
@@ -152,7 +152,7 @@ class DatasetsComparison:
 
 def compare_datasets(
     scores: object,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     *,
     columns: Mapping[str, str] | None = None,
     pos_label: object = None,

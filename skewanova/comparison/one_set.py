@@ -23,7 +23,7 @@ from skewanova.decision.joint_curves import CASES_AT_ONCE, condensed
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import OMNIBUS_LABELS
-from skewanova.inference.influence import Target, jackknife_by_prior, stratified_covariance
+from skewanova.inference.influence import jackknife_by_prior, stratified_covariance
 from skewanova.inference.intervals import ENOUGH_SUPPORT, SLACK, interval_table
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import (
@@ -34,6 +34,7 @@ from skewanova.inference.one_set import (
     pair_tests,
 )
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.priors.weightings import Target
 from skewanova.scores.pairing import PairedCases, paired_cases
 from skewanova.scores.table import Scores
 

@@ -24,7 +24,7 @@ from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.catalogue import PAIR_LABELS
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
-from skewanova.priors.weightings import DeploymentPrior
+from skewanova.priors.weightings import Target
 from skewanova.scores.cost import cost_notes
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import open_scores
@@ -76,7 +76,7 @@ def decision_frames(
 
 def compare(
     scores: object,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
     alpha: float = 0.05,

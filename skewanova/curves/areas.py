@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from skewanova.base.checks import Floats, check_choice, check_prior, check_priors
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS, area_kernel, areas, mean_area, vertex_precision
 from skewanova.curves.roc import RocCurve, check_binary_scores, rises_of_curve, rises_of_scores, roc_curve
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 
 
 @overload
@@ -70,7 +70,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
 
 def iauprec(
     roc: RocCurve,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+    deployment_prior: Target,
     *,
     area_estimator: str = "trapezoid",
 ) -> float:
@@ -192,7 +192,7 @@ def iauprec_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+    deployment_prior: Target,
     area_estimator: str = "trapezoid",
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,

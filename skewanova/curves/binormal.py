@@ -33,7 +33,7 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.distributions import curve_at
 from skewanova.curves.roc import RocCurve
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Standard scores of positives beyond which nothing is left to integrate (1e-19 on either side).
 REACH = 9.0
@@ -145,9 +145,6 @@ def _anderson_p(adjusted: float) -> float:
 
 #: Chance of a warning when the model holds, over both classes.
 CHECK_LEVEL = 0.01
-
-
-Target = DeploymentPrior | tuple[float, float] | float
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.curves.roc import RocCurve
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
 REACH = 44.5
@@ -89,7 +89,7 @@ def true_auprec(negative: Distribution, positive: Distribution, prior: float) ->
 def true_iauprec(
     negative: Distribution,
     positive: Distribution,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+    deployment_prior: Target,
 ) -> float:
     """Mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
 

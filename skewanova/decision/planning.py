@@ -24,7 +24,7 @@ from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.influence import influence_kernel
 from skewanova.inference.omnibus import fold_table
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, complete_table, paired_cases
 from skewanova.scores.reading import read_scores
@@ -342,7 +342,7 @@ class ComparisonPlan:
 
 def plan_comparison(
     scores: object,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     *,
     difference: float | None = None,
     power: float = 0.8,

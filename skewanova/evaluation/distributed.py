@@ -14,7 +14,7 @@ from skewanova.base.checks import InputError, SkewanovaWarning, Where, row_numbe
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve, auc
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.formats import wanted_columns
 from skewanova.scores.table import (
     DATASET_COLUMNS,
@@ -45,7 +45,7 @@ def measure_group(
     frame: pd.DataFrame,
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
-    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     area_estimator: str = "trapezoid",
     pos_label: object = None,
 ) -> pd.DataFrame:

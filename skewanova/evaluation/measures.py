@@ -16,7 +16,7 @@ from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.evaluation.distributed import AbsentCurves, in_order, is_distributed, measure_distributed
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
+from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
     RESAMPLING,
@@ -124,7 +124,7 @@ def evaluate(
     scores: object,
     *,
     priors: Sequence[float] = (0.5, 0.1, 0.01),
-    deployment_prior: DeploymentPrior | tuple[float, float] | float = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     area_estimator: str = "trapezoid",
     resampling: str = "auto",
     test_fraction: float | None = None,

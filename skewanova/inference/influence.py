@@ -35,7 +35,7 @@ from skewanova.base.checks import (
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
-from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
+from skewanova.priors.weightings import DeploymentPrior, Target, UniformPrior, as_deployment_prior
 
 #: Degrees of freedom that heavy-tailed influence values cannot fall below.
 FEWEST_DF = 4.0
@@ -245,9 +245,6 @@ def spread_of(influence: Floats, positive: Bools) -> tuple[float, float]:
         doubt += (float((squares**2).mean()) - square**2) / size**3
     df = 2 * variance**2 / doubt if doubt > 0 else np.inf
     return float(unit * np.sqrt(variance)), max(df, FEWEST_DF)
-
-
-Target = DeploymentPrior | tuple[float, float] | float
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ from skewanova.inference.influence import (
     target_prior,
 )
 from skewanova.priors.elicitation import beta_quantile
-from skewanova.priors.weightings import DeploymentPrior
+from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import ScoreTable
@@ -152,9 +152,6 @@ FEWEST_TRIALS = 1e-9
 
 #: Estimates this near to 0 or 1 have no spread of their own.
 AT_BOUNDARY = 1e-15
-
-
-Target = DeploymentPrior | tuple[float, float] | float
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
 from skewanova.inference.influence import (
     AuprecCovariance,
-    Target,
     check_cases,
     check_model_names,
     estimates,
@@ -29,6 +28,7 @@ from skewanova.inference.influence import (
     stratified_covariance,
     target_prior,
 )
+from skewanova.priors.weightings import Target
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10

@@ -1,6 +1,7 @@
 """The public names, each once."""
 
 from .weightings import BetaPrior as BetaPrior
+from .weightings import ContinuousPrior as ContinuousPrior
 from .weightings import DeploymentPrior as DeploymentPrior
 from .weightings import DiscretePrior as DiscretePrior
 from .weightings import UniformPrior as UniformPrior

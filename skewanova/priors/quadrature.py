@@ -61,6 +61,13 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
     return prior_at(odds[kept]), normalised(weights[kept])
 
 
+def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
+    """Priors and quadrature steps in the log-odds on the panels between given priors and breaks."""
+    edges = np.unique(logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]])))
+    odds, step = _panels(edges, 12)
+    return prior_at(odds), step
+
+
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
     """Ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
     corners = [low, *sorted(c for c in cuts if low < c < high), high]

@@ -26,7 +26,7 @@ from skewanova.base.checks import (
 from skewanova.base.system import tied
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior, correct_class_prior
+from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
 from skewanova.scores.table import ScoreTable, build_table
 
 RESPONSES = ("decision_function", "predict_proba")
@@ -374,7 +374,7 @@ def auprec_scorer(
 
 def iauprec_scorer(
     *,
-    deployment_prior: DeploymentPrior | tuple[float, float] | float,
+    deployment_prior: Target,
     area_estimator: str = "trapezoid",
     pos_label: object = None,
     response_method: str = "auto",

@@ -7,6 +7,7 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.special import betainc
 from strategies import priors, ranges, skews
 
@@ -394,6 +395,38 @@ def test_single_prior_beyond_1_hints_at_a_skew():
         as_deployment_prior(4)
     with pytest.raises(ValueError, match=re.escape("must be given as (low, high)")):
         as_deployment_prior((0.2, 0.05))
+
+
+def test_scipys_beta_and_uniform_are_those_of_the_package():
+    assert as_deployment_prior(stats.beta(2, 30)) == BetaPrior(2, 30)
+    found = as_deployment_prior(stats.uniform(0.05, 0.15))
+    assert (type(found), found.low, found.high) == (UniformPrior, 0.05, pytest.approx(0.2))
+
+
+@pytest.mark.parametrize(
+    ("distribution", "accuracy"),
+    [
+        (stats.truncnorm(-2, 2, loc=0.1, scale=0.04), 1e-9),
+        (stats.truncexpon(3, loc=0.01, scale=0.05), 1e-9),
+        (stats.beta(2, 30, loc=0.1, scale=0.5), 1e-9),
+        (stats.triang(0.3, 0.05, 0.2), 2e-5),
+    ],
+)
+def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accuracy):
+    weighting = as_deployment_prior(distribution)
+    for function in (np.sqrt, lambda p: 0.8 * p / (0.8 * p + 0.01 * (1 - p))):
+        expected = distribution.expect(function, epsabs=1e-13, epsrel=1e-12)
+        assert mean(weighting, function) == pytest.approx(expected, rel=accuracy)
+        assert mean(weighting, function, breaks=[0.11, 0.9]) == pytest.approx(expected, rel=accuracy)
+    assert distribution.cdf([weighting.low, weighting.high]) == pytest.approx([1e-3, 1 - 1e-3])
+    assert f"mean {distribution.mean():.3g}" in weighting.describe()
+
+
+def test_a_frozen_distribution_must_stay_within_priors():
+    with pytest.raises(ValueError, match=r"support between 0 and 1, but has -inf to inf; scipy\.stats"):
+        as_deployment_prior(stats.norm(0.1, 0.02))
+    with pytest.raises(TypeError, match=r"frozen continuous distribution .*DiscretePrior"):
+        as_deployment_prior(stats.binom(3, 0.5))
 
 
 def test_any_object_with_a_quadrature_is_a_weighting():
