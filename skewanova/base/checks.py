@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
@@ -138,8 +139,15 @@ def check_ordered(low: float, high: float, name: str) -> None:
 def check_choice(value: object, choices: Sequence[str], name: str) -> str:
     """One of the named options."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}")
+        near = nearest(value, choices)
+        raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}{near}")
     return value
+
+
+def nearest(value: object, choices: Iterable[str]) -> str:
+    """What a misspelt name was probably meant to be, as the end of a sentence; nothing if none is near."""
+    found = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
+    return f"; did you mean {found[0]!r}?" if found and found[0] != value else ""
 
 
 def check_count(value: int, name: str, *, minimum: int) -> int:

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, Seed, check_fraction, emit
+from skewanova.base.frames import Framed
 from skewanova.base.text import short_names, visible
 from skewanova.base.ties import falling_order, levelled
 from skewanova.comparison.pipeline import compare
@@ -63,7 +64,7 @@ FEW_DATASETS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetsComparison:
+class DatasetsComparison(Framed):
     """All that a comparison on several data sets found.
 
     Attributes
@@ -99,6 +100,14 @@ class DatasetsComparison:
     alpha: float
     deployment_prior: str
     warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ranking; the other frames are attributes."""
+        return self.ranking.copy()
 
     @property
     def conclusions(self) -> tuple[str, ...]:

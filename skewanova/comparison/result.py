@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from skewanova.base.text import short_names
+from skewanova.base.checks import nearest
+from skewanova.base.frames import Framed
+from skewanova.base.text import short_names, shortened, visible
 from skewanova.decision.bands import auprec_bands
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
@@ -31,8 +35,27 @@ MOST_CONCLUSIONS = 20
 MOST_POINTS = 500_000
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True)
+class Plots:
+    """Every plot of a comparison by its name: ``result.plot.auprec()`` is ``plot_auprec(result)``."""
+
+    result: Comparison
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        from skewanova import plotting  # drawing is heavy: loaded when something is drawn
+
+        if name.startswith("_") or f"plot_{name}" not in dir(plotting):
+            raise AttributeError(f"there is no plot {name!r}{nearest(name, dir(self))}")
+        return partial(getattr(plotting, f"plot_{name}"), self.result)
+
+    def __dir__(self) -> list[str]:
+        from skewanova import plotting
+
+        return [name.removeprefix("plot_") for name in dir(plotting) if name.startswith("plot_")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Framed):
     """All that a comparison found; models stand in ranking order everywhere.
 
     Attributes
@@ -105,6 +128,30 @@ class Comparison:
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
     scores: Scores = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return one line; the summary is ``print(result)``."""
+        measures = self.evaluation
+        best, n_folds = shortened(self.ranking["model"].iloc[0]), _counted(len(measures.folds), "fold")
+        return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
+
+    def _repr_html_(self) -> str:
+        """Advice and ranking, for a notebook."""
+        ranking = tables.ranking_table(self.ranking, 1 - self.alpha).to_html()
+        return f"<p>{escape(visible(self.advice))}</p>\n{ranking}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ranking; the other frames are attributes."""
+        return self.ranking.copy()
+
+    @property
+    def plot(self) -> Plots:
+        """Plots by name, as in ``result.plot.auprec(ax=ax)``: those of :mod:`skewanova.plotting`."""
+        return Plots(self)
 
     @property
     def alpha(self) -> float:

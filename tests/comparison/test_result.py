@@ -1,0 +1,55 @@
+"""A comparison as it shows itself: text, notebook, frames, plots by name."""
+
+import re
+
+import pandas as pd
+import pytest
+
+import skewanova as sa
+
+
+@pytest.fixture(scope="module")
+def result():
+    frame = sa.load_satellite_scores().frame
+    kept = frame[frame["fold"].astype(str).isin(["1", "2", "3", "4"])]
+    kept = kept.assign(
+        y_true=kept["y_true"].astype(int), model=kept["model"].astype(str).replace("A", "<A>\x1b[31m")
+    )
+    return sa.compare(kept, priors=(0.5, 0.2))
+
+
+def test_print_shows_the_summary_and_repr_one_line(result):
+    assert str(result) == result.summary()
+    assert repr(result) == "<Comparison of 3 models over 4 folds: '<A>\\\\x1b[31m' ranks first>"
+    assert len(repr(result).splitlines()) == 1
+
+
+def test_a_notebook_shows_advice_and_ranking_with_names_as_data(result):
+    shown = result._repr_html_()
+    assert "&lt;A&gt;" in shown
+    assert "<A>" not in shown
+    assert "\x1b" not in shown
+    assert shown.count("<table") == 1
+    assert shown.startswith("<p>")
+
+
+def test_the_frame_of_a_comparison_is_its_ranking(result):
+    pd.testing.assert_frame_equal(result.to_frame(), result.ranking)
+    assert result.to_polars()["model"].to_list() == result.ranking["model"].tolist()
+
+
+def test_every_plot_goes_by_its_name(result):
+    assert "auprec" in dir(result.plot)
+    assert {f"plot_{name}" for name in dir(result.plot)} <= set(dir(sa.plotting))
+    ours, plain = result.plot.auprec(), sa.plotting.plot_auprec(result)
+    assert [line.get_ydata().tolist() for line in ours.lines] == [
+        line.get_ydata().tolist() for line in plain.lines
+    ]
+    assert result.plot.iauprec(ax=ours) is ours
+
+
+def test_a_misspelt_plot_gets_the_nearest_name(result):
+    with pytest.raises(AttributeError, match=re.escape("there is no plot 'auprc'; did you mean 'auprec'?")):
+        result.plot.auprc()
+    with pytest.raises(ValueError, match=r"but got 'rankin'; did you mean 'ranking'\?$"):
+        result.to_latex("rankin")
