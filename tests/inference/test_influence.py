@@ -35,7 +35,9 @@ def slopes(labels, scores, score_function, **target):
     for i in range(len(labels)):
         up, down = np.ones(len(labels)), np.ones(len(labels))
         up[i], down[i] = 1 + 1e-5, 1 - 1e-5
-        ends = [score_function(labels, scores, sample_weight=w, area_estimator=AP, **target) for w in (up, down)]
+        ends = [
+            score_function(labels, scores, sample_weight=w, area_estimator=AP, **target) for w in (up, down)
+        ]
         found.append((ends[0] - ends[1]) / 2e-5)
     return np.array(found)
 
@@ -197,7 +199,9 @@ def leave_one_out(labels, score, prior):
     """(size of the class - 1) (theta - theta without the case), case by case."""
     theta = auprec_score(labels, score, prior=prior, area_estimator="average_precision")
     without = [
-        auprec_score(np.delete(labels, i), np.delete(score, i), prior=prior, area_estimator="average_precision")
+        auprec_score(
+            np.delete(labels, i), np.delete(score, i), prior=prior, area_estimator="average_precision"
+        )
         for i in range(len(labels))
     ]
     return (class_sizes(labels) - 1) * (theta - np.array(without))
