@@ -7,7 +7,7 @@ curves run almost side by side, and then reaches the limits of the range instead
 A model is out at a prior where the simultaneous band of its difference to some other model lies below zero.
 As the bands hold for all pairs at all priors at once, the truly best model stays in at every prior with at
 least their probability: a confidence set for the best (Gupta 1965; Hsu 1984), from the bands that
-`differences` shows.
+`difference_curves` shows.
 """
 
 from __future__ import annotations
