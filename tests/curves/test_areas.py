@@ -116,6 +116,7 @@ def test_auprec_equals_twin(estimator, groups, prior):
     assert twins.relative_error(found, truth) < TOLERANCE
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_auprec_of_a_large_sample_equals_twin(estimator):
     rng = np.random.default_rng(1)
@@ -193,6 +194,7 @@ def test_iauprec_of_linear_estimators_over_beta_priors(estimator, a, b):
     assert twins.relative_error(found, truth) < TOLERANCE
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", LINEAR)
 @pytest.mark.parametrize("limits", RANGES[:3])
 def test_closed_forms_equal_quadrature(estimator, limits):

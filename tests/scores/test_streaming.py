@@ -339,6 +339,7 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("what", BROKEN)
 @pytest.mark.usefixtures("batch_rows")
 def test_the_same_message_as_in_memory(tmp_path, what):
