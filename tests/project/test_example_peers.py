@@ -36,9 +36,9 @@ def recorded(peers):
     return [peers.Cell(*row) for row in frame.drop(columns="replicates").itertuples(index=False)]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_with_what_is_installed_and_names_what_is_not(peers, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(peers.shutil, "which", lambda _: None)  # no R
-    monkeypatch.setattr(peers, "timed_task", lambda seed: np.random.default_rng(seed).normal(size=(6, 3)))
     peers.main(["--replicates", "1", "--out", str(tmp_path / "peers.csv")])
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
