@@ -31,6 +31,7 @@ from skewanova.cli.output import (
     comparison_as_json,
     datasets_as_json,
     print_json,
+    saved,
     say,
     say_summary,
     screen_width,
@@ -179,7 +180,7 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) ->
     with reading(scores):
         tables = read_datasets(scores, columns=columns, pos_label=positive)
     result = compare_datasets(tables, prior, alpha=alpha, rng=rng, options=options)
-    written = None if out is None else result.save(out)
+    written = saved(result, out)
     if as_json:
         print_json("compare", **datasets_as_json(result))
     if as_json or quiet:
@@ -407,7 +408,7 @@ def _run(
 ) -> None:
     with nullcontext() if quiet else stages_shown(STAGES + _n_figures(out)):
         result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
-        written = None if out is None else result.save(out)
+        written = saved(result, out)
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:

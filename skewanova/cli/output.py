@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import skewanova
+from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.base.progress import listening
 from skewanova.base.text import visible, visible_lines
@@ -55,12 +57,12 @@ def wrapped(line: str) -> str:
     return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
 
 
-def say(text: str) -> None:
+def say(text: str, *, err: bool = False) -> None:
     """Print text that may hold names from outside; all that commands print goes through here or `print_json`.
 
     What names bring along is written out before colours are added, so that none of it reaches a terminal.
     """
-    click.echo(visible_lines(text))
+    click.echo(visible_lines(text), err=err)
 
 
 def say_summary(text: str) -> None:
@@ -99,6 +101,27 @@ def stages_shown(total: int) -> Iterator[None]:
             yield
 
 
+@contextmanager
+def writing() -> Iterator[None]:
+    """Tell what is warned of while an output is written, which no result can hold any more."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkewanovaWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, SkewanovaWarning):
+            say(wrapped(f"warning: {warning.message}"), err=True)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def saved(result: Comparison | DatasetsComparison, out: Path | None) -> Path | None:
+    """Write the folder of a comparison, if one is asked for; where it is."""
+    if out is None:
+        return None
+    with writing():
+        return result.save(out)
+
+
 def write_results(
     out: Path | None,
     files: Files,
@@ -113,7 +136,7 @@ def write_results(
         return
     asked = {name: value for name, value in settings.items() if value is not None}
     made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
-    with whole_folder(out, made, inputs=[table.source]) as output:
+    with writing(), whole_folder(out, made, inputs=[table.source]) as output:
         for name, content in files.items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")

@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 
 import numpy as np
@@ -15,10 +16,13 @@ from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, frame, run
 
 import skewanova as sa
+from skewanova.base import folders
+from skewanova.base.checks import emit
 from skewanova.base.progress import listening, stage
 from skewanova.base.text import visible
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
+from skewanova.report import folder as report_folder
 from skewanova.report.figures import KINDS
 from skewanova.report.folder import FRAMES
 
@@ -50,6 +54,27 @@ def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
                 missing = isinstance(wanted, float) and not np.isfinite(wanted)
                 assert value is None if missing else value == wanted
     assert (folder / "report" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("command", [["compare", "scores.csv", *QUICK, "--json"], ["plan", "scores.csv"]])
+def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, monkeypatch, command):
+    whole = folders.whole_folder
+
+    @contextmanager
+    def noisy(*args, **options):
+        with whole(*args, **options) as output:
+            yield output
+        emit(["what stood there is now in 'x\x1b[31m'"])
+
+    monkeypatch.setattr(cli_output, "whole_folder", noisy)
+    monkeypatch.setattr(report_folder, "whole_folder", noisy)
+    done = run(*command, "--out", "report")
+    assert (done.exit_code, done.stderr) == (0, "warning: what stood there is now in 'x\\x1b[31m'\n")
+
+
+def test_other_warnings_of_writing_pass():
+    with pytest.warns(UserWarning, match=r"^mine$"), cli_output.writing():
+        warnings.warn("mine", UserWarning, stacklevel=1)
 
 
 def test_check_as_json(folder):
