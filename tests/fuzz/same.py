@@ -49,7 +49,14 @@ def _known(shape: tuple[tuple[str, Any], ...]) -> Frames:
 
 
 def rows_in_another_order(table: pd.DataFrame, seed: int) -> Frames:
-    return frames(table.sample(frac=1, random_state=seed))
+    """Any order; where cases have no names, a model's rows keep theirs, for it says which case each is."""
+    mixed = table.sample(frac=1, random_state=seed)
+    if "case" in table:
+        return frames(mixed)
+    cell = ["model", "fold"]
+    place = pd.MultiIndex.from_frame(mixed[cell].assign(row=mixed.groupby(cell).cumcount()))
+    rows = table.assign(row=table.groupby(cell).cumcount()).set_index([*cell, "row"])
+    return frames(rows.loc[place].reset_index().drop(columns="row"))
 
 
 def other_names(table: pd.DataFrame, seed: int) -> Frames:
