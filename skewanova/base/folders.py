@@ -200,7 +200,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 def _check_place(target: Path) -> None:
     """A folder, or nothing yet, that may be renamed."""
-    standing = next(path for path in target.parents if _is_there(path))
+    standing = next(path for path in (*target.parents, target) if _is_there(path))  # the root has no parent
     if not standing.is_dir():
         raise InputError(f"`directory` cannot be written ({standing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):

@@ -604,3 +604,8 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     for group in ((), ("study",)):
         listed = texts[group].split("Commands:\n")[1].rstrip("\n").split("\n")
         assert all(line.endswith(".") and "et al." not in line for line in listed), listed
+
+
+def test_the_root_is_no_place_for_an_output():
+    with pytest.raises(InputError, match=r"or a mounted one"):
+        folders.check_folder(Path.cwd().anchor)
