@@ -51,7 +51,7 @@ linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # drawn by a scr
 linkcheck_ignore = [r"https://doi\.org/.*"]  # publishers refuse programs
 
 #: Constants have no docstring of their own: without one, that of `tuple` would be shown.
-CONSTANTS = {"skewanova.ESTIMATORS": "Names of the estimators of the area."}
+CONSTANTS = {"skewanova.curves.ESTIMATORS": "Names of the estimators of the area."}
 
 
 def describe_constant(

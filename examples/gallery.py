@@ -87,87 +87,87 @@ def simulated_scores(seed: int = 0) -> pd.DataFrame:
 
 def iauprec(result: sa.Comparison) -> Axes:
     """IAUPREC of every fold and model, intervals, compact letters (`result.iauprec`, `result.ranking`)."""
-    return sa.plot_iauprec(result)
+    return sa.plotting.plot_iauprec(result)
 
 
 def auprec(result: sa.Comparison) -> Axes:
     """AUPREC against the prior (`result.auprec_by_prior`)."""
-    return sa.plot_auprec(result, deployment_prior=(0.05, 0.20))
+    return sa.plotting.plot_auprec(result, deployment_prior=(0.05, 0.20))
 
 
 def interaction(result: sa.Comparison) -> Axes:
     """Interaction of models and priors: means with t intervals (`result.auprec_intervals`)."""
-    return sa.plot_interaction(result)
+    return sa.plotting.plot_interaction(result)
 
 
 def regions(result: sa.Comparison) -> Axes:
     """Which model leads at which prior (`result.regions`)."""
-    return sa.plot_regions(result)
+    return sa.plotting.plot_regions(result)
 
 
 def regret(result: sa.Comparison) -> Axes:
     """What each model falls short of the best one at the same prior (`result.regret`)."""
-    return sa.plot_regret(result)
+    return sa.plotting.plot_regret(result)
 
 
 def differences(result: sa.Comparison) -> Axes:
     """Pairwise differences of the headline test (`result.posthoc`)."""
-    return sa.plot_posthoc(result)
+    return sa.plotting.plot_posthoc(result)
 
 
 def p_values(result: sa.Comparison) -> Axes:
     """Adjusted p of every pair of the headline test, with the difference (`result.posthoc`)."""
-    return sa.plot_p_values(result)
+    return sa.plotting.plot_p_values(result)
 
 
 def critical_difference(result: sa.Comparison) -> Axes:
-    """Mean ranks and groups not told apart by Nemenyi's test (`sa.rank_comparison(result.iauprec)`)."""
-    return sa.plot_critical_difference(result)
+    """Mean ranks and groups not told apart by Nemenyi's test (`sa.inference.rank_comparison`)."""
+    return sa.plotting.plot_critical_difference(result)
 
 
 def difference_curves(result: sa.Comparison) -> Axes:
     """Difference along the prior with a simultaneous band and a strip where it excludes 0."""
-    return sa.plot_difference_curves(result)
+    return sa.plotting.plot_difference_curves(result)
 
 
 def precision_recall(result: sa.Comparison) -> Axes:
     """Precision-recall curves at one prior, with bands over folds (`result.precision_recall`)."""
-    return sa.plot_precision_recall(result, prior=0.1)
+    return sa.plotting.plot_precision_recall(result, prior=0.1)
 
 
 def roc(result: sa.Comparison) -> Axes:
     """ROC curves with bands over folds (`result.roc`)."""
-    return sa.plot_roc(result)
+    return sa.plotting.plot_roc(result)
 
 
 def surface(result: sa.Comparison) -> Axes:
     """P-ROC surface as contours (`result.surface`)."""
-    return sa.plot_surface(result)
+    return sa.plotting.plot_surface(result)
 
 
 def surface_3d(result: sa.Comparison) -> Axes:
     """P-ROC surface in space (`result.surface`)."""
-    return sa.plot_surface(result, kind="3d")
+    return sa.plotting.plot_surface(result, kind="3d")
 
 
 def skew(result: sa.Comparison) -> Axes:
     """Accuracy and precision of one threshold as negatives grow more frequent (`result.skew`)."""
-    return sa.plot_skew(result)
+    return sa.plotting.plot_skew(result)
 
 
 def residuals_fitted(result: sa.Comparison) -> Axes:
     """Residuals of the 2-way ANOVA against fitted values (`result.residuals`)."""
-    return sa.plot_residuals(result)
+    return sa.plotting.plot_residuals(result)
 
 
 def residuals_fold(result: sa.Comparison) -> Axes:
     """Residuals by fold (`result.residuals`)."""
-    return sa.plot_residuals(result, kind="fold")
+    return sa.plotting.plot_residuals(result, kind="fold")
 
 
 def residuals_qq(result: sa.Comparison) -> Axes:
-    """Residuals against normal quantiles with envelopes (`sa.residual_quantiles(result.residuals)`)."""
-    return sa.plot_residuals(result, kind="qq")
+    """Residuals against normal quantiles with envelopes (`sa.inference.residual_quantiles`)."""
+    return sa.plotting.plot_residuals(result, kind="qq")
 
 
 PICTURES: tuple[Callable[[sa.Comparison], Axes], ...] = (

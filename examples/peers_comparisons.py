@@ -47,7 +47,7 @@ def comparison() -> sa.Comparison:
 
 def corrected_pairs() -> pd.DataFrame:
     """Paired t tests with the variance of Nadeau and Bengio."""
-    return sa.posthoc(long(folds()), ratio=RATIO, order=NAMES)
+    return sa.inference.posthoc(long(folds()), ratio=RATIO, order=NAMES)
 
 
 @check("two_overlap", "skewanova")
@@ -59,7 +59,7 @@ def _() -> str:
 
 @check("several_overlap", "skewanova")
 def _() -> str:
-    found = sa.omnibus_test(long(folds()), ratio=RATIO, method="corrected_hotelling").to_frame()
+    found = sa.inference.omnibus_test(long(folds()), ratio=RATIO, method="corrected_hotelling").to_frame()
     pairs = corrected_pairs()
     adjusted = (pairs["p_adjusted"] >= pairs["p_value"]).all()
     return verdict(0 < found["p_value"].iloc[0] < 1 and adjusted, "corrected T2; pairs, Holm")
@@ -93,13 +93,13 @@ for _tool in ("autorank", "scikit-posthocs", "pingouin"):
 
 def smallest(method: str) -> float:
     """Smallest adjusted p of a family of pairs in skewanova."""
-    return float(sa.posthoc(long(folds()), method=method)["p_adjusted"].min())
+    return float(sa.inference.posthoc(long(folds()), method=method)["p_adjusted"].min())
 
 
 @check("same", "autorank")
 def _() -> str:
     found = ranked(folds(), force_mode="parametric")[0].pvalue
-    model = sa.two_way_anova(long(folds())).to_frame().query("term == 'model'")
+    model = sa.inference.two_way_anova(long(folds())).to_frame().query("term == 'model'")
     return verdict(np.isclose(found, model["p_value"].iloc[0], rtol=1e-9), "repeated measures F")
 
 
@@ -226,7 +226,7 @@ for _tool in ("scikit-posthocs", "pingouin", "baycomp"):
 
 @check("letters", "skewanova")
 def _() -> str:
-    letters = sa.compact_letters(["A", "B", "C"], [("A", "C")])
+    letters = sa.inference.compact_letters(["A", "B", "C"], [("A", "C")])
     return verdict(letters == {"A": "a", "B": "ab", "C": "b"}, "yes")
 
 

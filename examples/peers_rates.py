@@ -56,31 +56,33 @@ def long(values: Floats) -> pd.DataFrame:
 
 def corrected_all(values: Floats) -> float:
     """The p-value of the default test of all models for hold-outs of one data set."""
-    found = sa.omnibus_test(long(values), ratio=0.25, method="corrected_hotelling")
+    found = sa.inference.omnibus_test(long(values), ratio=0.25, method="corrected_hotelling")
     return float(found.to_frame()["p_value"].iloc[0])
 
 
 def corrected_pairs(values: Floats) -> float:
     """Smallest adjusted p of its pairs."""
-    return float(sa.posthoc(long(values), ratio=0.25)["p_adjusted"].min())
+    return float(sa.inference.posthoc(long(values), ratio=0.25)["p_adjusted"].min())
 
 
 def independent_all(values: Floats) -> float:
     """The p-value of the default test of all models for independent folds."""
-    return float(sa.omnibus_test(long(values), method="repeated_measures").to_frame()["p_value"].iloc[0])
+    return float(
+        sa.inference.omnibus_test(long(values), method="repeated_measures").to_frame()["p_value"].iloc[0]
+    )
 
 
 def independent_pairs(values: Floats) -> float:
     """Smallest adjusted p of its pairs."""
-    found = sa.posthoc(long(values), method="max_t", n_resamples=999)
+    found = sa.inference.posthoc(long(values), method="max_t", n_resamples=999)
     return float(found["p_adjusted"].min())
 
 
 def two_way_p(values: Floats) -> tuple[float, float]:
     """The p-value of the two-way F, and the smallest of Tukey's pairs, as published: emmeans has them too."""
-    result = sa.two_way_anova(long(values))
+    result = sa.inference.two_way_anova(long(values))
     model = result.to_frame().query("term == 'model'")
-    pairs = sa.tukey_hsd(result).to_frame()
+    pairs = sa.inference.tukey_hsd(result).to_frame()
     return float(model["p_value"].iloc[0]), float(pairs["p_adjusted"].min())
 
 

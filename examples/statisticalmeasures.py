@@ -38,7 +38,7 @@ def areas() -> dict[str, float]:
     """Area under the curve at the sample's own prior, by every estimator."""
     prior = TRUTH.count(POSITIVE) / len(TRUTH)
     roc = sa.roc_curve(TRUTH, X_PROBABILITIES, pos_label=POSITIVE)
-    return {estimator: sa.auprec(roc, prior, area_estimator=estimator) for estimator in sa.ESTIMATORS}
+    return {estimator: sa.auprec(roc, prior, area_estimator=estimator) for estimator in sa.curves.ESTIMATORS}
 
 
 def plot_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

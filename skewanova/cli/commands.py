@@ -332,7 +332,7 @@ def intervals(
     from skewanova.report.tables import intervals_table
 
     table = read_table(scores, options)
-    frame = skewanova.interval_table(table, rng=seed, **options)
+    frame = skewanova.inference.interval_table(table, rng=seed, **options)
     shown = intervals_table(frame)
     files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
     write_results(out, files, command="intervals", table=table, settings=options, seed=seed)

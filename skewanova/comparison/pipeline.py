@@ -49,7 +49,8 @@ def decision_frames(
     rng : int, Generator, SeedSequence or None
         Seed of all draws.
     differences : DataFrame, optional
-        Of :func:`~skewanova.difference_curves`, over folds at the same level: their bands are not drawn anew.
+        Of :func:`~skewanova.decision.difference_curves`, over folds at the same level: their bands are not
+        drawn anew.
 
     Returns
     -------

@@ -75,22 +75,22 @@ class Comparison(Framed):
     regions : DataFrame
         Which model leads at which prior; columns of `decision.REGION_COLUMNS`.
     crossings : DataFrame
-        Where the mean curves of two models cross, with intervals (see :func:`~skewanova.crossings`).
+        Where the mean curves of two models cross, with intervals (see :func:`~skewanova.decision.crossings`).
     leaders : DataFrame
-        Which models may be the best at which prior (see :func:`~skewanova.leaders`).
+        Which models may be the best at which prior (see :func:`~skewanova.decision.leaders`).
     decisions : DataFrame
-        What every model promises and risks (see :func:`~skewanova.decisions`).
+        What every model promises and risks (see :func:`~skewanova.decision.decisions`).
     choices : DataFrame
-        Which model each criterion picks (see :func:`~skewanova.choices`).
+        Which model each criterion picks (see :func:`~skewanova.decision.choices`).
     support : DataFrame
-        At which priors the test set can speak (see :func:`~skewanova.support`).
+        At which priors the test set can speak (see :func:`~skewanova.evaluation.support`).
     plans : DataFrame
         How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
         level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
     difference_curves : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
     equivalence : DataFrame
-        Probability that two models are practically equal (see :func:`~skewanova.equivalence`).
+        Probability that two models are practically equal (see :func:`~skewanova.inference.equivalence`).
     assumptions : DataFrame
         What the tests assume, checked, with advice.
     residuals : DataFrame
@@ -170,7 +170,7 @@ class Comparison(Framed):
 
     @cached_property
     def roc(self) -> pd.DataFrame:
-        """Columns model, fold, fpr, tpr (see :func:`~skewanova.roc`).
+        """Columns model, fold, fpr, tpr (see :func:`~skewanova.evaluation.roc`).
 
         At 51 rates instead of 201 where that would be more than half a million rows.
         """
@@ -179,7 +179,7 @@ class Comparison(Framed):
 
     @cached_property
     def precision_recall(self) -> pd.DataFrame:
-        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.precision_recall`).
+        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.evaluation.precision_recall`).
 
         At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
         than half a million rows.
@@ -191,29 +191,29 @@ class Comparison(Framed):
 
     @cached_property
     def auprec_by_prior(self) -> pd.DataFrame:
-        """Columns model, fold, prior, auprec (see :func:`~skewanova.auprec_by_prior`)."""
+        """Columns model, fold, prior, auprec (see :func:`~skewanova.evaluation.auprec_by_prior`)."""
         return along_prior.auprec_by_prior(self.evaluation)
 
     @cached_property
     def auprec_intervals(self) -> pd.DataFrame:
-        """Mean AUPREC by model and prior with intervals (see :func:`~skewanova.auprec_intervals`)."""
+        """Mean AUPREC by model and prior (see :func:`~skewanova.evaluation.auprec_intervals`)."""
         return auprec_intervals(self.evaluation, alpha=self.alpha)
 
     @cached_property
     def regret(self) -> pd.DataFrame:
-        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.regret`)."""
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.evaluation.regret`)."""
         return regret(self.evaluation)
 
     @cached_property
     def auprec_bands(self) -> pd.DataFrame:
-        """Columns model, prior, auprec, conf_low, conf_high (see :func:`~skewanova.auprec_bands`)."""
+        """Mean AUPREC along the prior, with bands (see :func:`~skewanova.decision.auprec_bands`)."""
         seed = self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
         return auprec_bands(self.evaluation, alpha=self.alpha, rng=rng)
 
     @cached_property
     def surface(self) -> pd.DataFrame:
-        """Columns model, prior, recall, precision (see :func:`~skewanova.surface`)."""
+        """Columns model, prior, recall, precision (see :func:`~skewanova.evaluation.surface`)."""
         return points.surface(self.evaluation)
 
     @cached_property

@@ -225,7 +225,8 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 
     Examples
     --------
-    >>> from skewanova import convex_hull, roc_curve
+    >>> from skewanova import roc_curve
+    >>> from skewanova.curves import convex_hull
     >>> hull = convex_hull(roc_curve([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]))
     >>> hull.fpr.tolist()
     [0.0, 0.0, 0.5, 1.0]

@@ -113,7 +113,8 @@ def difference_curves(
 
     Examples
     --------
-    >>> from skewanova import difference_curves, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import difference_curves
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> bool(difference_curves(measures)["reject"].any())
     False
@@ -180,7 +181,8 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import difference_curves, differing_priors, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import difference_curves, differing_priors
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> differing_priors(difference_curves(measures))["worse"].unique().tolist()
     ['B']
@@ -410,11 +412,12 @@ def auprec_bands(
     Notes
     -----
     Bands of means say how well each mean is known. Two models on the same folds may be told apart although
-    their bands overlap: for that see :func:`~skewanova.difference_curves`.
+    their bands overlap: for that see :func:`~skewanova.decision.difference_curves`.
 
     Examples
     --------
-    >>> from skewanova import auprec_bands, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import auprec_bands
     >>> bands = auprec_bands(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), [0.1])
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True

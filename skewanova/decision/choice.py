@@ -128,7 +128,8 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import choices, decisions, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import choices, decisions
     >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> choices(table)["model"].unique().tolist()
     ['A']
@@ -229,7 +230,8 @@ def ranking(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, ranking
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import ranking
     >>> ranking = ranking(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> ranking["rank"].tolist()
     [1, 2, 3]
@@ -296,7 +298,8 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import decisions, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import decisions
     >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]

@@ -59,7 +59,8 @@ def regions(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, regions, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import regions
     >>> regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
@@ -150,7 +151,8 @@ def crossings(
 
     Examples
     --------
-    >>> from skewanova import crossings, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import crossings
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
@@ -317,12 +319,14 @@ def leaders(
     Notes
     -----
     Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
-    simultaneous band of :func:`~skewanova.difference_curves` puts it behind another. With one fold nobody is
-    left out at priors with fewer than 100 effective negatives, for which the bands are not claimed to hold.
+    simultaneous band of :func:`~skewanova.decision.difference_curves` puts it behind another. With one fold
+    nobody is left out at priors with fewer than 100 effective negatives, for which the bands are not
+    claimed to hold.
 
     Examples
     --------
-    >>> from skewanova import evaluate, leaders, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import leaders
     >>> found = leaders(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
     >>> found["contender"].tolist()
     ['A', 'C', 'B']

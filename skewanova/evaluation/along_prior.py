@@ -31,7 +31,8 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
 
     Examples
     --------
-    >>> from skewanova import auprec_by_prior, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import auprec_by_prior
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> len(auprec_by_prior(measures, [0.1, 0.3]))
     120
@@ -77,7 +78,8 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
 
     Examples
     --------
-    >>> from skewanova import auprec_intervals, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import auprec_intervals
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
@@ -118,7 +120,8 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, regret
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import regret
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
@@ -174,7 +177,8 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, support
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import support
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> support(measures, [0.2, 0.01])["supported"].tolist()
     [False, True]

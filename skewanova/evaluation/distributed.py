@@ -79,7 +79,7 @@ def measure_group(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skewanova import measure_group
+    >>> from skewanova.evaluation import measure_group
     >>> columns = {"y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, 0.35, 0.8]}
     >>> rows = pd.DataFrame({"model": "A", "fold": 1, **columns})
     >>> measure_group(rows, priors=(0.5, 0.1))["auprec"].round(4).tolist()

@@ -136,7 +136,8 @@ def evaluate(
     scores : ScoreTable, StreamedScores, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
         as by :func:`~skewanova.stream_scores`. The groups of a Dask data frame are measured where its rows
-        are, each by :func:`~skewanova.measure_group`; models then stand in the order of their names.
+        are, each by :func:`~skewanova.evaluation.measure_group`; models then stand in the order of their
+        names.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)

@@ -38,7 +38,8 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, roc
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import roc
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
@@ -74,7 +75,8 @@ def precision_recall(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, precision_recall
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import precision_recall
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
@@ -107,7 +109,8 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, surface
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import surface
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> surface(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
@@ -151,7 +154,8 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, skew
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import skew
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> skew(measures)["skew"].iloc[[0, -1]].round(6).tolist()
     [1.0, 1000.0]

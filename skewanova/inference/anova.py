@@ -252,7 +252,7 @@ def two_way_anova(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skewanova import two_way_anova
+    >>> from skewanova.inference import two_way_anova
     >>> frame = pd.DataFrame({
     ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
     ... })
@@ -309,7 +309,8 @@ def three_way_anova(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, three_way_anova
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import three_way_anova
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'fold', 'prior', 'residual']

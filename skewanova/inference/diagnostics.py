@@ -35,7 +35,8 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, residuals, two_way_anova
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import residuals, two_way_anova
     >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     >>> residuals(result)["check"].tolist()
     ['shapiro_wilk', 'brown_forsythe']
@@ -91,7 +92,8 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import assumptions, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import assumptions
     >>> checks = assumptions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec)
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
     ['normality', 'sphericity', 'additivity']
@@ -264,7 +266,8 @@ def residual_quantiles(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, residual_quantiles, two_way_anova
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import residual_quantiles, two_way_anova
     >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     >>> found = residual_quantiles(result)
     >>> outside = found["standardized"].lt(found["simultaneous_low"])

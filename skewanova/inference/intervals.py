@@ -273,9 +273,9 @@ def confidence_interval(
     method : str, default "auto"
         One of `METHODS`:
 
-        * ``influence``: from influence values (:func:`~skewanova.auprec_influence`), or the jackknife's where
-          that is wider, on the logit scale, with a t deviate whose degrees of freedom come from their
-          kurtosis;
+        * ``influence``: from influence values (:func:`~skewanova.inference.auprec_influence`), or the
+          jackknife's where that is wider, on the logit scale, with a t deviate whose degrees of freedom come
+          from their kurtosis;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
@@ -502,7 +502,8 @@ def interval_table(
 
     Examples
     --------
-    >>> from skewanova import interval_table, load_satellite_scores
+    >>> from skewanova import load_satellite_scores
+    >>> from skewanova.inference import interval_table
     >>> table = interval_table(load_satellite_scores(), prior=0.2)
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])

@@ -168,7 +168,8 @@ def omnibus_test(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, omnibus_test
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import omnibus_test
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> omnibus_test(measures, method="corrected_gg").to_frame()["p_value"].round(2).tolist()
     [0.12]

@@ -105,9 +105,9 @@ def tukey_hsd(
     Parameters
     ----------
     result : AnovaResult
-        Of :func:`~skewanova.two_way_anova` or :func:`~skewanova.three_way_anova` without interaction. The
-        residual mean square is the ANOVA's, so the variation between folds is taken out; a one-way Tukey test
-        of the same values (statsmodels' ``pairwise_tukeyhsd``) would leave it in.
+        Of :func:`~skewanova.inference.two_way_anova` or :func:`~skewanova.inference.three_way_anova` without
+        interaction. The residual mean square is the ANOVA's, so the variation between folds is taken out; a
+        one-way Tukey test of the same values (statsmodels' ``pairwise_tukeyhsd``) would leave it in.
     factor : {"model", "prior"}, default "model"
         Factor whose levels are compared.
     alpha : float, default 0.05
@@ -140,7 +140,7 @@ def tukey_hsd(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skewanova import tukey_hsd, two_way_anova
+    >>> from skewanova.inference import tukey_hsd, two_way_anova
     >>> frame = pd.DataFrame({
     ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
     ... })
@@ -197,11 +197,12 @@ def tukey_by_prior(
     Raises
     ------
     ValueError
-        As :func:`~skewanova.two_way_anova`.
+        As :func:`~skewanova.inference.two_way_anova`.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, tukey_by_prior
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import tukey_by_prior
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> tukey_by_prior(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
@@ -351,7 +352,8 @@ def posthoc(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, posthoc
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import posthoc
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> pairs = posthoc(measures)
     >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
@@ -417,7 +419,8 @@ def equivalence(
 
     Examples
     --------
-    >>> from skewanova import equivalence, evaluate, load_satellite_scores
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import equivalence
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> equivalence(measures, rope=0.02)["p_equal"].round(2).tolist()
     [0.39, 0.03, 0.05]

@@ -54,7 +54,8 @@ def split_plot_anova(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, split_plot_anova
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import split_plot_anova
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
     >>> split_plot_anova(measures).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
@@ -91,7 +92,8 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, sphericity
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import sphericity
     >>> sphericity(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).auprec)["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
@@ -181,7 +183,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusR
     Examples
     --------
     >>> import pandas as pd
-    >>> from skewanova import mixed_model_anova
+    >>> from skewanova.inference import mixed_model_anova
     >>> frame = pd.DataFrame({
     ...     "model": list("AAAABBB"), "fold": [1, 2, 3, 4, 1, 2, 3],
     ...     "iauprec": [0.70, 0.74, 0.71, 0.75, 0.78, 0.80, 0.81],

@@ -39,7 +39,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
 
     Examples
     --------
-    >>> from skewanova import compact_letters
+    >>> from skewanova.inference import compact_letters
     >>> compact_letters(["A", "C", "B"], [("A", "B")])
     {'A': 'a', 'C': 'ab', 'B': 'b'}
     """
@@ -133,7 +133,8 @@ def rank_comparison(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores, rank_comparison
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import rank_comparison
     >>> found = rank_comparison(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     >>> found.to_frame()
       model  mean_rank group

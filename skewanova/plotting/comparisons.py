@@ -114,7 +114,7 @@ def plot_difference_curves(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skewanova import plot_difference_curves
+    >>> from skewanova.plotting import plot_difference_curves
     >>> frame = pd.DataFrame({
     ...     "model_a": "A", "model_b": "B", "prior": [0.1, 0.5], "estimate": [0.2, 0.1],
     ...     "conf_low": [0.1, -0.1], "conf_high": [0.3, 0.3], "reject": [True, False]
@@ -169,7 +169,7 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     Parameters
     ----------
     result : RankComparison or Comparison
-        Of :func:`~skewanova.rank_comparison`, or a result with `iauprec` and `posthoc`.
+        Of :func:`~skewanova.inference.rank_comparison`, or a result with `iauprec` and `posthoc`.
     test : str, default "nemenyi"
         Family of comparisons of all pairs behind the bars, where `result` is a comparison.
     ax : Axes, optional
@@ -184,7 +184,7 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     Raises
     ------
     ValueError
-        As :func:`~skewanova.rank_comparison`.
+        As :func:`~skewanova.inference.rank_comparison`.
     TypeError
         If `result` holds no comparison.
 
@@ -195,7 +195,9 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import evaluate, load_satellite_scores, plot_critical_difference, rank_comparison
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import rank_comparison
+    >>> from skewanova.plotting import plot_critical_difference
     >>> found = rank_comparison(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     >>> ax = plot_critical_difference(found, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts[3:6]]
@@ -234,7 +236,7 @@ def plot_p_values(
     result : Comparison or DataFrame
         A result with `posthoc`, or that frame: test, response, prior, model_a, model_b, estimate, p_adjusted.
     test, prior : optional
-        As for :func:`~skewanova.plot_posthoc`.
+        As for :func:`~skewanova.plotting.plot_posthoc`.
     alpha : float, optional
         First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
     ax : Axes, optional
@@ -254,7 +256,7 @@ def plot_p_values(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_p_values
+    >>> from skewanova.plotting import plot_p_values
     >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "p_adjusted": 0.012}
     >>> tukey = pd.DataFrame([{"test": "tukey", "response": "iauprec", "prior": None, **pair}])
     >>> [text.get_text() for text in plot_p_values(tukey, ax=Figure().subplots()).texts]

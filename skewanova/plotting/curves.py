@@ -39,7 +39,7 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_roc
+    >>> from skewanova.plotting import plot_roc
     >>> points = pd.DataFrame({"model": "A", "fold": 1, "fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.8, 1.0]})
     >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
     'False positive rate'
@@ -91,7 +91,7 @@ def plot_precision_recall(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_precision_recall
+    >>> from skewanova.plotting import plot_precision_recall
     >>> points = {"model": "A", "fold": 1, "prior": 0.1, "recall": [0.0, 1.0], "precision": [0.9, 0.1]}
     >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
     'Precision-recall curves at prior 0.1'
@@ -153,7 +153,7 @@ def plot_surface(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_surface
+    >>> from skewanova.plotting import plot_surface
     >>> grid = {"model": "A", "prior": [0.1, 0.1, 0.5, 0.5], "recall": [0, 1, 0, 1]}
     >>> surface = pd.DataFrame({**grid, "precision": [0.7, 0.1, 0.9, 0.5]})
     >>> plot_surface(surface, ax=Figure().subplots()).get_title(loc="left")
@@ -196,7 +196,7 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_skew
+    >>> from skewanova.plotting import plot_skew
     >>> points = {"model": "A", "fold": 1, "skew": [1, 100], "accuracy": [0.8, 0.9], "precision": [0.8, 0.1]}
     >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
     'Skew (negatives per positive)'

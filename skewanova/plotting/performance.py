@@ -144,8 +144,8 @@ def plot_regions(
     regions : DataFrame, optional
         Columns model, prior_low, prior_high; needed where `result` is a frame.
     bands, crossings, support : DataFrame, optional
-        As :func:`~skewanova.auprec_bands`, :func:`~skewanova.crossings` and
-        :func:`~skewanova.support` return them; by default those of the result, if it has them.
+        As :func:`~skewanova.decision.auprec_bands`, :func:`~skewanova.decision.crossings` and
+        :func:`~skewanova.evaluation.support` return them; by default those of the result, if it has them.
     ax : Axes, optional
         As for :func:`plot_roc`.
 
@@ -227,7 +227,7 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_interaction
+    >>> from skewanova.plotting import plot_interaction
     >>> means = pd.DataFrame({"model": "A", "prior": [0.5, 0.1], "auprec": [0.9, 0.6]})
     >>> ax = plot_interaction(means.assign(conf_low=0.5, conf_high=1.0), ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_xticklabels()]
@@ -284,7 +284,7 @@ def plot_regret(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import plot_regret
+    >>> from skewanova.plotting import plot_regret
     >>> frame = pd.DataFrame({"model": "A", "prior": [0.01, 0.1], "regret": [0.2, 0.0]})
     >>> plot_regret(frame, ax=Figure().subplots()).get_ylabel()
     'Regret (shortfall in AUPREC)'

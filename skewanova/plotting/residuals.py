@@ -42,7 +42,7 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
     kind : {"fitted", "fold", "qq"}, default "fitted"
         Residuals against fitted values (a funnel shows unequal spread), by fold (single folds that stand
         out), or ordered against normal quantiles, with the 95 % envelopes of
-        :func:`~skewanova.residual_quantiles`.
+        :func:`~skewanova.inference.residual_quantiles`.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -59,7 +59,9 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from skewanova import evaluate, load_satellite_scores, plot_residuals, two_way_anova
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import two_way_anova
+    >>> from skewanova.plotting import plot_residuals
     >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     >>> plot_residuals(result, kind="qq", ax=Figure().subplots()).get_xlabel()
     'Normal quantile'

@@ -155,7 +155,7 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
     Parameters
     ----------
     differences : DataFrame
-        As :func:`~skewanova.difference_curves` returns it.
+        As :func:`~skewanova.decision.difference_curves` returns it.
     names : mapping, optional
         Short forms of the models' names; made here by default.
 

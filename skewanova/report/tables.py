@@ -300,7 +300,7 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
     Parameters
     ----------
     intervals : DataFrame
-        As :func:`~skewanova.interval_table` returns it.
+        As :func:`~skewanova.inference.interval_table` returns it.
 
     Returns
     -------
@@ -334,7 +334,7 @@ def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Ta
     Parameters
     ----------
     equivalence : DataFrame
-        As :func:`~skewanova.equivalence` returns it.
+        As :func:`~skewanova.inference.equivalence` returns it.
     one_set : bool, default False
         Whether it comes from one test set rather than from folds.
 
@@ -369,7 +369,7 @@ def assumptions_table(assumptions: pd.DataFrame) -> Table:
     Parameters
     ----------
     assumptions : DataFrame
-        As :func:`~skewanova.assumptions` returns it.
+        As :func:`~skewanova.inference.assumptions` returns it.
 
     Returns
     -------

@@ -109,7 +109,8 @@ def find_resampling(
 
     Examples
     --------
-    >>> from skewanova import find_resampling, load_satellite_scores
+    >>> from skewanova import load_satellite_scores
+    >>> from skewanova.scores import find_resampling
     >>> design = find_resampling(load_satellite_scores())
     >>> design.kind, round(design.ratio, 2)
     ('repeated_holdout', 0.25)

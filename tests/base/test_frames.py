@@ -25,12 +25,12 @@ class Given(Framed):
 def results():
     comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), priors=(0.5, 0.2))
     evaluation = sa.evaluate(sa.load_satellite_scores(), priors=(0.5, 0.2))
-    two_way = sa.two_way_anova(evaluation.iauprec)
+    two_way = sa.inference.two_way_anova(evaluation.iauprec)
     return [
         evaluation,
         two_way,
-        sa.tukey_hsd(two_way),
-        sa.omnibus_test(comparison.iauprec, method="hotelling"),
+        sa.inference.tukey_hsd(two_way),
+        sa.inference.omnibus_test(comparison.iauprec, method="hotelling"),
     ]
 
 
@@ -50,7 +50,7 @@ def test_results_are_the_same_in_polars(results):
 
 def test_every_class_with_a_frame_has_it():
 
-    kinds = {sa.AnovaResult, sa.Evaluation, sa.OmnibusResult, sa.PosthocResult}
+    kinds = {sa.inference.AnovaResult, sa.Evaluation, sa.inference.OmnibusResult, sa.inference.PosthocResult}
     kinds |= {studies_results.CurveStudy, text.Table, studies_results.StudyResult}
     assert kinds <= set(Framed.__subclasses__())
 

@@ -338,7 +338,7 @@ def test_intervals(folder):
     assert (done.exit_code, done.stderr) == (0, "")
     assert max(map(len, done.output.split("\n"))) <= 80
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.interval_table(sa.read_scores("scores.csv"), prior=0.4)
+        known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
     assert pd.read_csv("i/intervals.csv")["estimate"].tolist() == pytest.approx(
         known["estimate"].tolist(), rel=1e-12
     )

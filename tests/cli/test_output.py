@@ -90,7 +90,7 @@ def test_check_as_json(folder):
 def test_intervals_as_json(folder):
     found = json.loads(run("intervals", "scores.csv", "--prior", "0.4", "--json").stdout)
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.interval_table(sa.read_scores("scores.csv"), prior=0.4)
+        known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
     assert [row["estimate"] for row in found["intervals"]] == known["estimate"].tolist()
     assert list(found["intervals"][0]) == list(known)
 

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from skewanova import interval_table, load_satellite_scores, scores_from_wide
+from skewanova import load_satellite_scores, scores_from_wide
 from skewanova.cli.commands import main
+from skewanova.inference import interval_table
 from skewanova.report.sentences import MOST_ALIKE, pair_findings
 from skewanova.studies.areas import binormal_study
 from skewanova.studies.calibration import type_one_error_study

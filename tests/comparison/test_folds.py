@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from fold_tables import evaluation_of, random_table
 
-from skewanova import Resampling, SkewanovaWarning, compare
+from skewanova import SkewanovaWarning, compare
 from skewanova.comparison.folds import headline_pairs, headline_test, omnibus_tests, pairs_method
+from skewanova.scores import Resampling
 
 PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]
 CORRECTED = ["corrected_f", "corrected_gg", "corrected_hotelling"]

@@ -12,7 +12,7 @@ from latex_runs import compiled, has_package
 from numpy.polynomial.chebyshev import chebfit, chebpts1
 from scipy import stats
 
-from skewanova import compare, load_satellite_scores, three_way_anova, two_way_anova
+from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MOST_ROWS, Table
 from skewanova.comparison import result as comparison_result
 from skewanova.comparison.pipeline import decision_frames
@@ -22,7 +22,7 @@ from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, pan
 from skewanova.decision.planning import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import anova as inference_anova
-from skewanova.inference import fold_resampling
+from skewanova.inference import fold_resampling, three_way_anova, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures

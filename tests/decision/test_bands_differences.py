@@ -7,8 +7,10 @@ import pytest
 from fold_tables import correlated_folds, designed
 from scipy import stats
 
-from skewanova import auprec_by_prior, difference_curves, differing_priors, evaluate, load_satellite_scores
+from skewanova import evaluate, load_satellite_scores
+from skewanova.decision import difference_curves, differing_priors
 from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value, largest_of_all
+from skewanova.evaluation import auprec_by_prior
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference import fold_statistics
 

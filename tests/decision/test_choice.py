@@ -10,7 +10,6 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from skewanova import (
-    ESTIMATORS,
     BetaPrior,
     DiscretePrior,
     Evaluation,
@@ -21,13 +20,11 @@ from skewanova import (
     UniformSkew,
     auc,
     auprec,
-    choices,
-    decisions,
     evaluate,
     iauprec,
-    ranking,
-    regions,
 )
+from skewanova.curves import ESTIMATORS
+from skewanova.decision import choices, decisions, ranking, regions
 from skewanova.decision.choice import (
     CHOICE_COLUMNS,
     CRITERIA,

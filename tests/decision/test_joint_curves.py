@@ -9,8 +9,8 @@ import pytest
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
-from skewanova import auprec_covariance
 from skewanova.decision import joint_curves
+from skewanova.inference import auprec_covariance
 from skewanova.inference.influence import jackknife_kernel
 from skewanova.priors.weightings import UniformPrior
 

@@ -10,25 +10,23 @@ from fold_tables import designed
 from scipy import stats
 from scipy.special import expit, logit
 
-from skewanova import (
+from skewanova import evaluate, read_scores
+from skewanova.base.checks import InputError
+from skewanova.decision import (
     auprec_bands,
-    auprec_by_prior,
-    auprec_covariance,
     crossings,
     decisions,
     difference_curves,
-    evaluate,
     leaders,
     ranking,
-    read_scores,
     regions,
-    support,
 )
-from skewanova.base.checks import InputError
 from skewanova.decision.bands import BAND_COLUMNS
 from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
+from skewanova.evaluation import auprec_by_prior, support
 from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
+from skewanova.inference import auprec_covariance
 from skewanova.inference.influence import jackknife_kernel
 from skewanova.priors.weightings import UniformPrior
 from skewanova.studies.decisions import FoldDesign, Model, crossing_pair, draw_scores

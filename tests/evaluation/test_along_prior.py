@@ -9,15 +9,10 @@ from fold_tables import designed
 from scipy import stats
 from scipy.integrate import trapezoid
 
-from skewanova import (
-    auprec,
-    auprec_intervals,
-    evaluate,
-    load_satellite_scores,
-    ranking,
-    regret,
-)
+from skewanova import auprec, evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
+from skewanova.decision import ranking
+from skewanova.evaluation import auprec_intervals, regret
 from skewanova.evaluation.along_prior import INTERVAL_COLUMNS, REGRET_COLUMNS
 
 

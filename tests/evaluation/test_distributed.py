@@ -68,8 +68,8 @@ def test_the_cluster_gives_the_numbers_of_one_process(spread, frame):
 def test_the_tests_take_what_comes_back(spread, frame):
     here = sa.evaluate(frame, **OPTIONS).ordered(spread.models)
     for measure in (spread, here):
-        assert sa.two_way_anova(measure.iauprec).to_frame()["p_value"].iloc[0] > 0
-    found, expected = (sa.omnibus_test(m, method="friedman").to_frame() for m in (spread, here))
+        assert sa.inference.two_way_anova(measure.iauprec).to_frame()["p_value"].iloc[0] > 0
+    found, expected = (sa.inference.omnibus_test(m, method="friedman").to_frame() for m in (spread, here))
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
@@ -87,8 +87,8 @@ def test_folds_in_words_and_cases_that_are_left_out(client):
 def test_curves_stay_where_they_are(spread):
     for use in (
         lambda: spread.mean_auprec([0.3]),
-        lambda: sa.roc(spread),
-        lambda: sa.ranking(spread),
+        lambda: sa.evaluation.roc(spread),
+        lambda: sa.decision.ranking(spread),
         lambda: len(spread.curves),
         lambda: spread.curves["A", 1],
     ):
@@ -128,21 +128,21 @@ def test_one_group_at_a_time():
     rows = {"y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, np.nan, 0.8]}
     message = "`y_score` must not hold NaN, but has 1 NaN, the first at row 2 of those of model 'A' in fold 1"
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        sa.measure_group(pd.DataFrame({"model": "A", "fold": 1, **rows}))
+        sa.evaluation.measure_group(pd.DataFrame({"model": "A", "fold": 1, **rows}))
     two = pd.DataFrame({"model": ["A", "A", "B", "B"], "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     with pytest.raises(
         InputError, match=r"^`frame` must hold the rows of one model in one fold, but holds 2"
     ):
-        sa.measure_group(two)
+        sa.evaluation.measure_group(two)
     with pytest.raises(InputError, match=r"^the score table must hold at least one row"):
-        sa.measure_group(two[:0])
+        sa.evaluation.measure_group(two[:0])
 
 
 def test_a_grouped_map_of_any_engine(frame):
     """What Spark's applyInPandas does: the function on every group, its results stacked."""
     small = frame[frame["fold"].isin([1, 2])].assign(fold=lambda f: f["fold"].astype(str))
     grouped = small.groupby(["model", "fold"])
-    long = pd.concat([sa.measure_group(rows, **OPTIONS) for _, rows in grouped], ignore_index=True)
+    long = pd.concat([sa.evaluation.measure_group(rows, **OPTIONS) for _, rows in grouped], ignore_index=True)
     here = sa.evaluate(small, **OPTIONS)
     assert long["auprec"].tolist() == by_name(here, "auprec")["auprec"].tolist()
     assert long["iauprec"][::3].tolist() == by_name(here, "iauprec")["iauprec"].tolist()

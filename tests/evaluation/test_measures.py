@@ -6,23 +6,10 @@ import pandas as pd
 import pytest
 from scipy.integrate import quad
 
-from skewanova import (
-    ESTIMATORS,
-    BetaPrior,
-    DiscretePrior,
-    UniformSkew,
-    auprec,
-    auprec_by_prior,
-    evaluate,
-    iauprec,
-    precision_recall,
-    read_scores,
-    roc,
-    roc_curve,
-    skew,
-    surface,
-)
+from skewanova import BetaPrior, DiscretePrior, UniformSkew, auprec, evaluate, iauprec, read_scores, roc_curve
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.curves import ESTIMATORS
+from skewanova.evaluation import auprec_by_prior, precision_recall, roc, skew, surface
 from skewanova.evaluation.measures import prior_grid
 from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 

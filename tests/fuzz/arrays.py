@@ -23,7 +23,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
         part.tolist() for part in sa.precision_recall_curve(y, s, prior=0.1)[:2]
     ],
     "confidence_interval": lambda y, s: _limits(sa.confidence_interval(y, s, prior=0.1)),
-    "auprec_variance": lambda y, s: sa.auprec_variance(y, s, prior=0.1),
+    "auprec_variance": lambda y, s: sa.inference.auprec_variance(y, s, prior=0.1),
 }
 #: Whole numbers that floats or 64 bits cannot all tell apart.
 NUMBERS = (

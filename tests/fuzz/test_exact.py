@@ -68,7 +68,7 @@ def test_auprec_as_fractions(estimator):
             assert abs(Fraction(area) - exact) <= exact * Fraction(1, 10**14), (groups, prior)
 
 
-@pytest.mark.parametrize("estimator", sorted(set(sa.ESTIMATORS) - set(RATIONAL)))
+@pytest.mark.parametrize("estimator", sorted(set(sa.curves.ESTIMATORS) - set(RATIONAL)))
 def test_auprec_with_logarithms(estimator):
     for groups in ALL:
         curve = twins.vertices(groups)
@@ -85,7 +85,7 @@ WEIGHTINGS = {
 
 
 @pytest.mark.parametrize("weighting", sorted(WEIGHTINGS))
-@pytest.mark.parametrize("estimator", sa.ESTIMATORS)
+@pytest.mark.parametrize("estimator", sa.curves.ESTIMATORS)
 def test_iauprec_by_quadrature(estimator, weighting):
     prior, limits, density = WEIGHTINGS[weighting]
     for groups in random.Random(f"{estimator} {weighting}").sample(ALL, 3):

@@ -3,8 +3,7 @@ import pytest
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
 from scipy import stats
 
-from skewanova import assumptions
-from skewanova.inference import fold_statistics
+from skewanova.inference import assumptions, fold_statistics
 from skewanova.inference.diagnostics import CHECK_COLUMNS, additivity_test
 
 CHECKS = [

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from statsmodels.graphics.gofplots import plotting_pos
 
-from skewanova import evaluate, load_satellite_scores, residual_quantiles, three_way_anova, two_way_anova
+from skewanova import evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
-from skewanova.inference import diagnostics
+from skewanova.inference import diagnostics, residual_quantiles, three_way_anova, two_way_anova
 from skewanova.inference.diagnostics import QUANTILE_COLUMNS
 
 N_FOLDS, N_MODELS = 6, 4

@@ -12,14 +12,8 @@ from scipy import stats
 from scipy.integrate import quad
 from strategies import tie_groups
 
-from skewanova import (
-    ESTIMATORS,
-    BetaPrior,
-    SkewanovaWarning,
-    UniformSkew,
-    auprec_score,
-    iauprec_score,
-)
+from skewanova import BetaPrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
 from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
 from skewanova.inference.influence import (

@@ -7,11 +7,8 @@ import pytest
 from fold_tables import INPUTS, evaluation_of, frame_of, means_of, r_number, random_table, table_of
 from statsmodels.stats.anova import AnovaRM
 
-from skewanova import (
-    SkewanovaWarning,
-    omnibus_test,
-    two_way_anova,
-)
+from skewanova import SkewanovaWarning
+from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test

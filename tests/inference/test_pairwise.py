@@ -8,15 +8,8 @@ from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, reco
 from scipy import integrate, special, stats
 from statsmodels.stats.multitest import multipletests
 
-from skewanova import (
-    compare,
-    equivalence,
-    evaluate,
-    load_satellite_scores,
-    posthoc,
-    tukey_hsd,
-    two_way_anova,
-)
+from skewanova import compare, evaluate, load_satellite_scores
+from skewanova.inference import equivalence, posthoc, tukey_hsd, two_way_anova
 from skewanova.inference.catalogue import PAIRWISE_TESTS
 from skewanova.inference.fold_resampling import max_t_test
 from skewanova.inference.fold_statistics import pair_indices

@@ -4,7 +4,8 @@ import pytest
 from fold_tables import INPUTS, REFERENCE, frame_of, means_of, r_number, random_table
 from scipy import optimize, stats
 
-from skewanova import SkewanovaWarning, mixed_model_anova, two_way_anova
+from skewanova import SkewanovaWarning
+from skewanova.inference import mixed_model_anova, two_way_anova
 from skewanova.inference.anova import IDENTICAL, NO_RESIDUALS
 
 NO_FOLDS = "the mixed model finds no variation between folds"

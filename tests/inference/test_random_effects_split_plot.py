@@ -5,7 +5,8 @@ from fold_tables import INPUTS, auprec_of, long_frame_of, means_of, r_number, re
 from scipy import stats
 from statsmodels.stats.anova import AnovaRM
 
-from skewanova import SkewanovaWarning, omnibus_test, sphericity, split_plot_anova
+from skewanova import SkewanovaWarning
+from skewanova.inference import omnibus_test, sphericity, split_plot_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 
 FILE = "r_repeated_measures.csv"

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova import posthoc, rank_comparison
 from skewanova.base.checks import InputError
+from skewanova.inference import posthoc, rank_comparison
 from skewanova.inference.ranks import RANK_COLUMNS
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers

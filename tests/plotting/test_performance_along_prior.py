@@ -11,8 +11,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from plot_checks import HOSTILE, assert_fits, legend_texts, texts
 
-from skewanova import plot_interaction, plot_regret
 from skewanova.base.checks import InputError, InputTypeError
+from skewanova.plotting import plot_interaction, plot_regret
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
 
 mpl.use("Agg")

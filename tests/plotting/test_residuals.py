@@ -11,8 +11,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from plot_checks import HOSTILE, assert_fits, fold_frame, legend_texts
 
-from skewanova import plot_residuals, residual_quantiles, three_way_anova, two_way_anova
 from skewanova.base.checks import InputError
+from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
+from skewanova.plotting import plot_residuals
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
 from skewanova.plotting.residuals import RESIDUAL_KINDS
 

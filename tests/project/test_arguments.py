@@ -42,7 +42,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", sa.SkewanovaWarning)
     MEASURES = sa.evaluate(FOLDS, priors=(0.5, 0.1))
 MEANS = MEASURES.iauprec
-ANOVA = sa.two_way_anova(MEANS)
+ANOVA = sa.inference.two_way_anova(MEANS)
 
 
 def weighting(prior):
@@ -75,22 +75,22 @@ CALLS = {
     ),
     "evaluate.priors": lambda v: sa.evaluate(ONE, priors=v),
     "evaluate.a_prior": lambda v: sa.evaluate(ONE, priors=(v,)),
-    "ranking.alpha": lambda v: sa.ranking(MEASURES, alpha=v),
+    "ranking.alpha": lambda v: sa.decision.ranking(MEASURES, alpha=v),
     "evaluate.test_fraction": lambda v: sa.evaluate(FOLDS, test_fraction=v),
     "evaluate.resampling": lambda v: sa.evaluate(FOLDS, resampling=v),
-    "decisions.rng": lambda v: sa.decisions(MEASURES, rng=v),
-    "crossings.alpha": lambda v: sa.crossings(MEASURES, alpha=v),
-    "posthoc.ratio": lambda v: sa.posthoc(MEANS, ratio=v),
-    "omnibus_test.ratio": lambda v: sa.omnibus_test(MEANS, method="corrected_gg", ratio=v),
-    "omnibus_test.method": lambda v: sa.omnibus_test(MEANS, method=v),
-    "difference_curves.n_draws": lambda v: sa.difference_curves(MEASURES, [0.1], n_draws=v),
-    "auprec_bands.priors": lambda v: sa.auprec_bands(MEASURES, v, n_draws=99),
-    "equivalence.rope": lambda v: sa.equivalence(MEASURES, rope=v),
-    "two_way_anova.alpha": lambda v: sa.two_way_anova(MEANS, alpha=v),
-    "two_way_anova.sum_of_squares": lambda v: sa.two_way_anova(MEANS, sum_of_squares=v),
-    "tukey_hsd.alpha": lambda v: sa.tukey_hsd(ANOVA, alpha=v),
-    "posthoc.alpha": lambda v: sa.posthoc(MEASURES, alpha=v),
-    "posthoc.rng": lambda v: sa.posthoc(MEANS, method="max_t", rng=v),
+    "decisions.rng": lambda v: sa.decision.decisions(MEASURES, rng=v),
+    "crossings.alpha": lambda v: sa.decision.crossings(MEASURES, alpha=v),
+    "posthoc.ratio": lambda v: sa.inference.posthoc(MEANS, ratio=v),
+    "omnibus_test.ratio": lambda v: sa.inference.omnibus_test(MEANS, method="corrected_gg", ratio=v),
+    "omnibus_test.method": lambda v: sa.inference.omnibus_test(MEANS, method=v),
+    "difference_curves.n_draws": lambda v: sa.decision.difference_curves(MEASURES, [0.1], n_draws=v),
+    "auprec_bands.priors": lambda v: sa.decision.auprec_bands(MEASURES, v, n_draws=99),
+    "equivalence.rope": lambda v: sa.inference.equivalence(MEASURES, rope=v),
+    "two_way_anova.alpha": lambda v: sa.inference.two_way_anova(MEANS, alpha=v),
+    "two_way_anova.sum_of_squares": lambda v: sa.inference.two_way_anova(MEANS, sum_of_squares=v),
+    "tukey_hsd.alpha": lambda v: sa.inference.tukey_hsd(ANOVA, alpha=v),
+    "posthoc.alpha": lambda v: sa.inference.posthoc(MEASURES, alpha=v),
+    "posthoc.rng": lambda v: sa.inference.posthoc(MEANS, method="max_t", rng=v),
     "threshold_table.threshold": lambda v: sa.threshold_table(ONE, threshold=v),
     "threshold_table.recall": lambda v: sa.threshold_table(ONE, recall=v),
     "threshold_table.precision": lambda v: sa.threshold_table(ONE, precision=v),

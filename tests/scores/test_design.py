@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova import SkewanovaWarning, find_resampling, read_scores
+from skewanova import SkewanovaWarning, read_scores
+from skewanova.scores import find_resampling
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.pairing import complete_table
 

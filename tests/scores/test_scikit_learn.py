@@ -103,7 +103,7 @@ def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     table = sa.scores_from_estimators({"A": BAYES, "B": DecisionTreeClassifier(max_depth=2)}, X, Y, cv=cv)
     cases = [rows["case"].tolist() for _, rows in table.frame.groupby("model", observed=True)]
     assert cases[0] == cases[1]
-    design = sa.find_resampling(table)
+    design = sa.scores.find_resampling(table)
     assert (design.kind, design.warnings) == (kind, ())
 
 

@@ -212,7 +212,7 @@ def test_comparing_gives_equal_frames(tmp_path, write):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", sa.ESTIMATORS)
+@pytest.mark.parametrize("estimator", sa.curves.ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_every_estimator_is_the_same(tmp_path, estimator):
     path = one_file(tmp_path, mixed(table()))
@@ -257,7 +257,7 @@ def test_designs_are_told_apart_alike(tmp_path, kind):
     ]
     frame = pd.concat(parts, ignore_index=True).assign(y_score=lambda f: rng.normal(size=len(f)))
     path = one_file(tmp_path, frame)
-    assert sa.find_resampling(stream_scores(path)) == sa.find_resampling(sa.read_scores(path))
+    assert sa.scores.find_resampling(stream_scores(path)) == sa.scores.find_resampling(sa.read_scores(path))
 
 
 def test_the_description(tmp_path):
@@ -289,7 +289,7 @@ def test_packing_loses_nothing_but_thresholds(rows, untied):
     assert len(again.thresholds) == len(again.fpr)
     assert (packed.ends is None) == (len(curve.fpr) == len(score) + 1)
     assert packed.labels.nbytes == -(-len(score) // 8)
-    assert sa.convex_hull(again).tpr.tolist() == sa.convex_hull(curve).tpr.tolist()
+    assert sa.curves.convex_hull(again).tpr.tolist() == sa.curves.convex_hull(curve).tpr.tolist()
     rises = rises_between(curve.tpr, curve.fpr)
     for field in dataclasses.fields(rises):
         assert getattr(packed.rises(), field.name).tolist() == getattr(rises, field.name).tolist()
@@ -582,7 +582,7 @@ def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
 def test_large_tables_are_streamed_unasked(tmp_path, monkeypatch):
     paths = [one_file(tmp_path, table()), pieces(tmp_path, table())]
     for path in paths:
-        for free, kind in ((None, sa.ScoreTable), (10**12, sa.ScoreTable), (10**4, sa.StreamedScores)):
+        for free, kind in ((None, sa.ScoreTable), (10**12, sa.ScoreTable), (10**4, sa.scores.StreamedScores)):
             monkeypatch.setattr(reading, "available_memory", lambda free=free: free)
             assert isinstance(open_scores(path), kind)
     table().to_csv(tmp_path / "scores.csv", index=False)

@@ -12,8 +12,9 @@ import twins
 from hypothesis import given
 from strategies import tie_groups
 
-from skewanova import auprec, auprec_score, fit_binormal
+from skewanova import auprec, auprec_score
 from skewanova.base.checks import InputError, SkewanovaWarning
+from skewanova.curves import fit_binormal
 from skewanova.curves.distributions import sample_scores
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.intervals import confidence_interval

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from skewanova import three_way_anova, tukey_hsd, two_way_anova
 from skewanova.base.checks import InputError
+from skewanova.inference import three_way_anova, tukey_hsd, two_way_anova
 from skewanova.inference.fold_resampling import permutation_test
 from skewanova.inference.fold_statistics import blocked_f, pair_indices
 from skewanova.studies import calibration

@@ -6,9 +6,10 @@ import pytest
 from click.testing import CliRunner
 from scipy import integrate, stats
 
-from skewanova import auprec, roc_curve, true_auprec
+from skewanova import auprec, roc_curve
 from skewanova.base.checks import InputError
 from skewanova.cli.commands import main
+from skewanova.curves import true_auprec
 from skewanova.studies import decisions
 from skewanova.studies.decisions import (
     CROSSING_COLUMNS,
