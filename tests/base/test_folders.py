@@ -523,7 +523,7 @@ def fail_with(error):
     ],
 )
 def test_what_the_system_refuses_is_one_line_and_exit_status_1(scores, monkeypatch, error, text):
-    monkeypatch.setattr(sa, "interval_table", fail_with(error))
+    monkeypatch.setattr(sa.inference, "interval_table", fail_with(error))
     done = run("intervals", scores, "--prior", "0.2")
     assert (done.exit_code, done.stdout, done.stderr) == (1, "", f"Error: {text}\n")
 
