@@ -150,7 +150,7 @@ class Comparison(Framed):
 
     @property
     def plot(self) -> Plots:
-        """Plots by name, as in ``result.plot.auprec(ax=ax)``: those of :mod:`skewanova.plotting`."""
+        """Plots by name, as in ``result.plot.auprec(ax=ax)``: those of ``skewanova.plotting``."""
         return Plots(self)
 
     @property

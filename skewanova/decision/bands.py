@@ -184,8 +184,8 @@ def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import difference_curves, differing_priors
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> differing_priors(difference_curves(measures))["worse"].unique().tolist()
-    ['B']
+    >>> differing_priors(difference_curves(measures)).empty  # hold-outs that share training data
+    True
     """
     rows = []
     pairs = ["model_a", "model_b"]

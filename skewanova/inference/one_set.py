@@ -277,7 +277,7 @@ def compare_on_one_set(
     Parameters
     ----------
     y_true, y_score, prior, deployment_prior, area_estimator, pos_label
-        As for :func:`auprec_covariance`, with at least two models.
+        As for :func:`~skewanova.inference.auprec_covariance`, with at least two models.
     models : sequence of str, optional
         Names of the columns; by default their numbers from 0.
     confidence_level : float, default 0.95
@@ -294,7 +294,7 @@ def compare_on_one_set(
     Raises
     ------
     ValueError, TypeError
-        As :func:`auprec_covariance`, if there are fewer than two models, or their names do not fit.
+        As :func:`~skewanova.inference.auprec_covariance`, if there are fewer than two models, or their names do not fit.
 
     Warns
     -----

@@ -76,7 +76,7 @@ def split_plot_anova(
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
-    """Sphericity of the contrasts behind :func:`split_plot_anova`.
+    """Sphericity of the contrasts behind :func:`~skewanova.inference.split_plot_anova`.
 
     Parameters
     ----------

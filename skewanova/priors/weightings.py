@@ -441,7 +441,7 @@ class ContinuousPrior:
     >>> from skewanova.priors import ContinuousPrior
     >>> priors, weights = ContinuousPrior(stats.triang(0.3, 0.05, 0.2)).quadrature()
     >>> round(float(weights @ priors), 4)
-    0.1317
+    0.1367
     """
 
     distribution: FrozenDistribution
