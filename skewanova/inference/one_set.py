@@ -294,7 +294,8 @@ def compare_on_one_set(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.inference.auprec_covariance`, if there are fewer than two models, or their names do not fit.
+        As :func:`~skewanova.inference.auprec_covariance`, if there are fewer than two models, or their names
+        do not fit.
 
     Warns
     -----
