@@ -480,7 +480,7 @@ def wanted_columns(
         others = f" and {len(has) - MOST_SHOWN:,} more" if len(has) > MOST_SHOWN else ""
         raise InputError(
             f"{name} must have the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing))}, "
-            f"but has {', '.join(map(repr, has[:MOST_SHOWN])) or 'none'}{others}; map other "
+            f"but has {', '.join(map(_shown, has[:MOST_SHOWN])) or 'none'}{others}; map other "
             "names with columns= (--model-column and its like on the command line), or read a table with one "
             "column a model through scores_from_wide (--wide)"
         )
