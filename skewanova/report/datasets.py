@@ -22,8 +22,8 @@ from skewanova.report.tables import interval
 MOST_LISTED = 3
 
 
-class AcrossSource(Protocol):
-    """What the tables need of a comparison on several data sets."""
+class DatasetsSource(Protocol):
+    """What tables, page and folder are made of: a comparison on several data sets."""
 
     @property
     def iauprec(self) -> pd.DataFrame:
@@ -41,8 +41,24 @@ class AcrossSource(Protocol):
     def alpha(self) -> float:
         """Level of the tests."""
 
+    @property
+    def comparisons(self) -> Mapping[str, ReportSource]:
+        """Comparison on each data set."""
 
-def across_tables(source: AcrossSource) -> tuple[Table, ...]:
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What was found, in words."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to keep in mind."""
+
+    @property
+    def deployment_prior(self) -> str:
+        """The weighting, in words."""
+
+
+def across_tables(source: DatasetsSource) -> tuple[Table, ...]:
     """Ranking, mean IAUPREC by data set, and the hierarchical comparison.
 
     Parameters
@@ -118,7 +134,7 @@ def _ranking(ranking: pd.DataFrame) -> Table:
     return Table("across", "Ranking across data sets", header, tuple(rows), note=note)
 
 
-def _means(source: AcrossSource) -> Table:
+def _means(source: DatasetsSource) -> Table:
     models = source.ranking["model"].tolist()
     rows = []
     for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
@@ -176,27 +192,7 @@ TABLE_FILES = {
 }
 
 
-class FolderSource(AcrossSource, Protocol):
-    """What the folder needs of a comparison on several data sets."""
-
-    @property
-    def comparisons(self) -> Mapping[str, ReportSource]:
-        """Comparison on each data set."""
-
-    @property
-    def conclusions(self) -> tuple[str, ...]:
-        """What was found, in words."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What to keep in mind."""
-
-    @property
-    def deployment_prior(self) -> str:
-        """The weighting, in words."""
-
-
-def write_datasets_folder(source: FolderSource, directory: Path) -> Path:
+def write_datasets_folder(source: DatasetsSource, directory: Path) -> Path:
     """Write the folder, whole or not at all.
 
     Parameters
@@ -225,7 +221,7 @@ def write_datasets_folder(source: FolderSource, directory: Path) -> Path:
     return directory
 
 
-def _provenance(source: FolderSource) -> dict[str, Any]:
+def _provenance(source: DatasetsSource) -> dict[str, Any]:
     """That of all data sets; settings that differ between them are in the folder of each."""
     results = list(source.comparisons.values())
     first = results[0]
@@ -244,13 +240,13 @@ def folder_name(number: int) -> str:
     return f"dataset-{number:03d}"
 
 
-def _contents(source: FolderSource) -> pd.DataFrame:
+def _contents(source: DatasetsSource) -> pd.DataFrame:
     """Which folder holds which data set."""
     names = list(source.comparisons)
     return pd.DataFrame({"folder": [folder_name(n) for n in range(1, len(names) + 1)], "dataset": names})
 
 
-def _page(source: FolderSource) -> str:
+def _page(source: DatasetsSource) -> str:
     """The page across data sets, in the looks of the report on each."""
     names = _contents(source).itertuples(index=False)
     advised = zip(names, source.comparisons.values(), strict=True)

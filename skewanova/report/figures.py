@@ -21,7 +21,7 @@ from skewanova.base.progress import stage
 from skewanova.inference.anova import variation_limit
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import Entry, legend, model_labels
-from skewanova.report.source import FigureSource, headline_rows
+from skewanova.report.source import ReportSource, headline_rows
 from skewanova.report.tables import evenly
 
 CAPTIONS = {
@@ -190,7 +190,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def kinds_of(source: FigureSource) -> tuple[str, ...]:
+def kinds_of(source: ReportSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
     missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
     if source.iauprec["fold"].nunique() < 2:  # nothing to make its intervals from
@@ -202,7 +202,7 @@ def kinds_of(source: FigureSource) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind not in missing)
 
 
-def shown_models(source: FigureSource) -> list[str]:
+def shown_models(source: ReportSource) -> list[str]:
     """Models that are drawn, in ranking order."""
     models, leading = _models(source), set(source.regions["model"])
     return [model for i, model in enumerate(models) if i < MOST_MODELS or model in leading]
@@ -211,7 +211,7 @@ def shown_models(source: FigureSource) -> list[str]:
 class _ShownModels:
     """A source whose frames hold the rows of the models that are drawn."""
 
-    def __init__(self, source: FigureSource) -> None:
+    def __init__(self, source: ReportSource) -> None:
         self._source, self._models = source, shown_models(source)
 
     def __getattr__(self, name: str) -> Any:
@@ -223,13 +223,13 @@ class _ShownModels:
         return value
 
 
-def _of_shown_models(source: FigureSource) -> FigureSource:
+def _of_shown_models(source: ReportSource) -> ReportSource:
     if len(source.ranking) <= MOST_MODELS:
         return source
-    return cast("FigureSource", _ShownModels(source))
+    return cast("ReportSource", _ShownModels(source))
 
 
-def cut_sentences(source: FigureSource) -> dict[str, str]:
+def cut_sentences(source: ReportSource) -> dict[str, str]:
     """What each figure leaves out of a large comparison, in words."""
     told = dict.fromkeys(KINDS, "")
     n_models, n_shown = len(source.ranking), len(shown_models(source))
@@ -257,7 +257,7 @@ def cut_sentences(source: FigureSource) -> dict[str, str]:
     return told
 
 
-def _priors_drawn(source: FigureSource) -> int:
+def _priors_drawn(source: ReportSource) -> int:
     """Priors of the precision-recall curves, in one panel or in one each."""
     n_priors = source.precision_recall["prior"].nunique()
     return n_priors if len(source.ranking) * n_priors <= MOST_LINES else min(n_priors, MOST_PANELS)
@@ -271,7 +271,7 @@ def _varies(residuals: pd.DataFrame) -> bool:
     return float((residuals["residual"] ** 2).sum()) > variation_limit(values)
 
 
-def draw_figures(source: FigureSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format; one figure is held at a time."""
     shown = _of_shown_models(source)
     missing: set[str] = set()
@@ -333,42 +333,42 @@ def _wide(names: Iterable[str]) -> float:
     return WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
-def _models(source: FigureSource) -> list[str]:
+def _models(source: ReportSource) -> list[str]:
     return [str(model) for model in source.ranking["model"]]
 
 
-def _size(source: FigureSource, height: float) -> tuple[float, float]:
+def _size(source: ReportSource, height: float) -> tuple[float, float]:
     """Size that also holds a legend of all models."""
     labels = model_labels(_models(source))
     return _wide(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
-def _draw_iauprec(source: FigureSource) -> Figure:
+def _draw_iauprec(source: ReportSource) -> Figure:
     width, _ = _size(source, 0)
     return _one(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
-def _draw_auprec(source: FigureSource) -> Figure:
+def _draw_auprec(source: ReportSource) -> Figure:
     limits = source.settings.get("deployment_limits")
     return _one(performance.plot_auprec, source, _size(source, 4.2), deployment_prior=limits)
 
 
-def _draw_regions(source: FigureSource) -> Figure:
+def _draw_regions(source: ReportSource) -> Figure:
     return _one(performance.plot_regions, source, _size(source, 4.2))
 
 
-def _draw_interaction(source: FigureSource) -> Figure:
+def _draw_interaction(source: ReportSource) -> Figure:
     frame = source.auprec_intervals
     shown = frame["prior"].isin(evenly(frame["prior"].unique(), MOST_INTERACTING))
     return _one(performance.plot_interaction, frame[shown], _size(source, 4.2))
 
 
-def _draw_regret(source: FigureSource) -> Figure:
+def _draw_regret(source: ReportSource) -> Figure:
     limits = source.settings.get("deployment_limits")
     return _one(performance.plot_regret, source.regret, _size(source, 4.2), deployment_prior=limits)
 
 
-def _draw_p_values(source: FigureSource) -> Figure:
+def _draw_p_values(source: ReportSource) -> Figure:
     """Cells as large as numbers need, in a figure that stays on the page."""
     side = min(0.6 * len(source.ranking), MOST_SIDE)
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
@@ -377,13 +377,13 @@ def _draw_p_values(source: FigureSource) -> Figure:
     return _one(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
-def _draw_critical_difference(source: FigureSource) -> Figure:
+def _draw_critical_difference(source: ReportSource) -> Figure:
     names = model_labels(_models(source)).values()
     height = 2.4 + 0.26 * len(source.ranking)
     return _one(comparisons.plot_critical_difference, source, (_wide(names), height))
 
 
-def _draw_residuals(source: FigureSource) -> Figure:
+def _draw_residuals(source: ReportSource) -> Figure:
     """Three views, and in the place of a fourth the legend they share."""
     width, legend_height = _size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
@@ -401,14 +401,14 @@ def _draw_residuals(source: FigureSource) -> Figure:
     return figure
 
 
-def _draw_posthoc(source: FigureSource) -> Figure:
+def _draw_posthoc(source: ReportSource) -> Figure:
     pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
     return _one(comparisons.plot_posthoc, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
 
 
-def _draw_difference_curves(source: FigureSource) -> Figure:
+def _draw_difference_curves(source: ReportSource) -> Figure:
     """One panel a pair, two a row."""
     frame = source.difference_curves
     pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
@@ -427,11 +427,11 @@ def _draw_difference_curves(source: FigureSource) -> Figure:
     return figure
 
 
-def _draw_roc(source: FigureSource) -> Figure:
+def _draw_roc(source: ReportSource) -> Figure:
     return _one(curves.plot_roc, source, _size(source, 4.0))
 
 
-def _draw_precision_recall(source: FigureSource) -> Figure:
+def _draw_precision_recall(source: ReportSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
     priors = source.precision_recall["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
@@ -444,7 +444,7 @@ def _draw_precision_recall(source: FigureSource) -> Figure:
     return figure
 
 
-def _draw_surface(source: FigureSource) -> Figure:
+def _draw_surface(source: ReportSource) -> Figure:
     """One panel a model, two a row."""
     models = _models(source)[:MOST_PANELS]
     labels = model_labels(_models(source), width=24)
@@ -460,11 +460,11 @@ def _draw_surface(source: FigureSource) -> Figure:
     return figure
 
 
-def _draw_skew(source: FigureSource) -> Figure:
+def _draw_skew(source: ReportSource) -> Figure:
     return _one(curves.plot_skew, source, _size(source, 4.2))
 
 
-_DRAW: Mapping[str, Callable[[FigureSource], Figure]] = {
+_DRAW: Mapping[str, Callable[[ReportSource], Figure]] = {
     "iauprec": _draw_iauprec,
     "auprec": _draw_auprec,
     "interaction": _draw_interaction,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from skewanova.base.text import Table, latex_escape
-from skewanova.report.source import TableSource
+from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_tables
 
 #: Longer tables would run off a printed page: in LaTeX they are cut into several.
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(<?)(-?)(\d+)(?:\.(\d+))?")
 _MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
 
 
-def latex_file(source: TableSource) -> str:
+def latex_file(source: ReportSource) -> str:
     """Every table in its place, cut where it would run off a page; none of them floats."""
     placed = [_placed(part) for table in publication_tables(source).values() for part in parts(table)]
     return "\n".join([LATEX_HEAD, *placed])

@@ -17,7 +17,7 @@ from skewanova.base.text import format_factor, format_number, format_p, short_na
 from skewanova.base.ties import TIE
 from skewanova.decision.bands import differing_priors
 from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
-from skewanova.report.source import AdviceSource
+from skewanova.report.source import ReportSource
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
@@ -208,7 +208,7 @@ MOST_DATA = 1000.0
 NO_REGRET = 1e-9
 
 
-def advice(source: AdviceSource) -> str:
+def advice(source: ReportSource) -> str:
     """Advise on the choice, in one paragraph.
 
     Parameters

@@ -9,8 +9,15 @@ from typing import Protocol
 import pandas as pd
 
 
-class AdviceSource(Protocol):
-    """The frames that advice is made of; columns as in the output folder."""
+class ReportSource(Protocol):
+    """What sentences, tables, figures and the report are made of: a comparison, or what looks like one.
+
+    Columns of the frames are those of the files in the output folder.
+    """
+
+    @property
+    def auprec(self) -> pd.DataFrame:
+        """AUPREC of every model, fold and prior."""
 
     @property
     def iauprec(self) -> pd.DataFrame:
@@ -25,12 +32,16 @@ class AdviceSource(Protocol):
         """Tests of pairs of models."""
 
     @property
-    def decisions(self) -> pd.DataFrame:
-        """What every model promises and risks."""
+    def prior_pairs(self) -> pd.DataFrame:
+        """One row a pair of priors; may be empty."""
 
     @property
-    def choices(self) -> pd.DataFrame:
-        """Which model each criterion picks."""
+    def ranking(self) -> pd.DataFrame:
+        """One row a model, best first."""
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """Which model leads at which prior."""
 
     @property
     def crossings(self) -> pd.DataFrame:
@@ -41,40 +52,36 @@ class AdviceSource(Protocol):
         """Which models may be the best at which prior."""
 
     @property
-    def plans(self) -> pd.DataFrame:
-        """How much more data would tell each pair apart."""
+    def decisions(self) -> pd.DataFrame:
+        """What every model promises and risks."""
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """Which model each criterion picks."""
 
     @property
     def support(self) -> pd.DataFrame:
         """At which priors the test set can speak."""
 
     @property
-    def settings(self) -> Mapping[str, object]:
-        """What was asked for: `alpha` and `deployment_prior`, in words."""
-
-
-class FigureSource(Protocol):
-    """What the figures show; columns as in the functions of `plots`."""
-
-    @property
-    def iauprec(self) -> pd.DataFrame:
-        """IAUPREC of every model and fold."""
-
-    @property
-    def ranking(self) -> pd.DataFrame:
-        """One row a model, best first."""
-
-    @property
-    def posthoc(self) -> pd.DataFrame:
-        """One row a pair of models of each family of comparisons."""
-
-    @property
-    def regions(self) -> pd.DataFrame:
-        """Which model leads at which prior."""
+    def plans(self) -> pd.DataFrame:
+        """How much more data would tell each pair apart."""
 
     @property
     def difference_curves(self) -> pd.DataFrame:
         """Difference curves of the pairs with simultaneous bands."""
+
+    @property
+    def equivalence(self) -> pd.DataFrame:
+        """One row a pair of models: probability of practical equivalence."""
+
+    @property
+    def assumptions(self) -> pd.DataFrame:
+        """What the tests assume, with advice."""
+
+    @property
+    def residuals(self) -> pd.DataFrame:
+        """Residuals of the 2-way analysis of variance."""
 
     @property
     def roc(self) -> pd.DataFrame:
@@ -97,10 +104,6 @@ class FigureSource(Protocol):
         """Shortfall of each model from the best along the prior."""
 
     @property
-    def residuals(self) -> pd.DataFrame:
-        """Residuals of the 2-way analysis of variance."""
-
-    @property
     def surface(self) -> pd.DataFrame:
         """Precision by prior and recall."""
 
@@ -110,134 +113,7 @@ class FigureSource(Protocol):
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """What was asked for; `deployment_limits`, if there, is the range of priors to shade."""
-
-
-class TableSource(Protocol):
-    """What the tables show; a comparison has it all."""
-
-    @property
-    def auprec(self) -> pd.DataFrame:
-        """AUPREC of every model, fold and prior."""
-
-    @property
-    def iauprec(self) -> pd.DataFrame:
-        """IAUPREC of every model and fold."""
-
-    @property
-    def ranking(self) -> pd.DataFrame:
-        """One row a model, best first."""
-
-    @property
-    def regions(self) -> pd.DataFrame:
-        """Which model leads at which prior."""
-
-    @property
-    def crossings(self) -> pd.DataFrame:
-        """Where mean curves cross; may be empty."""
-
-    @property
-    def leaders(self) -> pd.DataFrame:
-        """Which models may be the best at which prior."""
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """What every model promises and risks."""
-
-    @property
-    def choices(self) -> pd.DataFrame:
-        """Which model each criterion picks."""
-
-    @property
-    def anova(self) -> pd.DataFrame:
-        """One row a term of each analysis of variance."""
-
-    @property
-    def posthoc(self) -> pd.DataFrame:
-        """One row a pair of models of each family of comparisons."""
-
-    @property
-    def prior_pairs(self) -> pd.DataFrame:
-        """One row a pair of priors; may be empty."""
-
-    @property
-    def equivalence(self) -> pd.DataFrame:
-        """One row a pair of models: probability of practical equivalence."""
-
-    @property
-    def plans(self) -> pd.DataFrame:
-        """One row a pair of models: how much more data would tell it apart."""
-
-    @property
-    def assumptions(self) -> pd.DataFrame:
-        """What the tests assume, with advice."""
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """What was asked for."""
-
-
-def alpha_of(source: TableSource) -> float:
-    """Level of the tests."""
-    return float(str(source.settings["alpha"]))
-
-
-def is_one_set(source: TableSource) -> bool:
-    """Whether there is one test set, so that nothing is averaged over folds."""
-    return source.iauprec["fold"].nunique() == 1
-
-
-def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
-    for column, wanted in (("response", "iauprec"), ("role", "headline")):
-        found = frame[frame[column] == wanted]
-        frame = frame if found.empty else found
-    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
-    return rows
-
-
-class ReportSource(FigureSource, Protocol):
-    """What a report is made of: a comparison, or anything with the same attributes."""
-
-    @property
-    def auprec(self) -> pd.DataFrame:
-        """AUPREC of every model, fold and prior."""
-
-    @property
-    def anova(self) -> pd.DataFrame:
-        """One row a term of each analysis of variance."""
-
-    @property
-    def crossings(self) -> pd.DataFrame:
-        """Where mean curves cross."""
-
-    @property
-    def leaders(self) -> pd.DataFrame:
-        """Which models may be the best at which prior."""
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """What every model promises and risks."""
-
-    @property
-    def choices(self) -> pd.DataFrame:
-        """Which model each criterion picks."""
-
-    @property
-    def equivalence(self) -> pd.DataFrame:
-        """One row a pair of models: probability of practical equivalence."""
-
-    @property
-    def plans(self) -> pd.DataFrame:
-        """One row a pair of models: how much more data would tell it apart."""
-
-    @property
-    def assumptions(self) -> pd.DataFrame:
-        """What the tests assume, with advice."""
-
-    @property
-    def prior_pairs(self) -> pd.DataFrame:
-        """One row a pair of priors; may be empty."""
+        """What was asked for: `alpha`, `deployment_prior` in words, and its limits."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -262,3 +138,22 @@ class ReportSource(FigureSource, Protocol):
     @property
     def sha256(self) -> str:
         """Fingerprint of the input."""
+
+
+def alpha_of(source: ReportSource) -> float:
+    """Level of the tests."""
+    return float(str(source.settings["alpha"]))
+
+
+def is_one_set(source: ReportSource) -> bool:
+    """Whether there is one test set, so that nothing is averaged over folds."""
+    return source.iauprec["fold"].nunique() == 1
+
+
+def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
+    for column, wanted in (("response", "iauprec"), ("role", "headline")):
+        found = frame[frame[column] == wanted]
+        frame = frame if found.empty else found
+    rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
+    return rows

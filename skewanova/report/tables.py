@@ -24,7 +24,7 @@ from skewanova.base.text import (
 from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
 from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
-from skewanova.report.source import TableSource, alpha_of, headline_rows, is_one_set
+from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds, allowing for the training data they share"
@@ -676,7 +676,7 @@ NAMES = (
 )
 
 
-def publication_table(source: TableSource, name: str) -> Table:
+def publication_table(source: ReportSource, name: str) -> Table:
     """Return one table by its name, one of `NAMES`."""
     check_choice(name, NAMES, "table")
     alpha = alpha_of(source)
@@ -699,14 +699,14 @@ def publication_table(source: TableSource, name: str) -> Table:
     return without_empty(made[name]())
 
 
-def publication_tables(source: TableSource) -> dict[str, Table]:
+def publication_tables(source: ReportSource) -> dict[str, Table]:
     """Return every table that has rows."""
     rows = {"prior_pairs": source.prior_pairs, "crossings": source.crossings}
     shown = [name for name in NAMES if name not in rows or len(rows[name])]
     return {name: publication_table(source, name) for name in shown}
 
 
-def _performance(source: TableSource) -> Table:
+def _performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
     table = performance_table(source.auprec, source.iauprec, source.ranking)
     letters = source.ranking["group"].tolist()
@@ -715,7 +715,7 @@ def _performance(source: TableSource) -> Table:
     return replace(table, header=(*table.header, "Group"), rows=rows, note=note)
 
 
-def _pairwise(source: TableSource) -> Table:
+def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
     rows = headline_rows(source.posthoc)
     test, response = rows["test"].iloc[0], rows["response"].iloc[0]
