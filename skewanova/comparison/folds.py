@@ -163,22 +163,7 @@ class Analysis:
 
 
 def analyse_folds(measures: Evaluation, options: Options, *, more: Sequence[OmnibusResult] = ()) -> Analysis:
-    """Run the calibrated tests, the paper's and the checks over folds.
-
-    Parameters
-    ----------
-    measures : Evaluation
-        Models in ranking order, every model in every fold.
-    options : Options
-        What was asked for.
-    more : sequence of OmnibusResult
-        Further checks, put last.
-
-    Returns
-    -------
-    Analysis
-        The headline is the test that the design asks for.
-    """
+    """Run the calibrated tests, the paper's and the checks over folds."""
     alpha, rng = options.alpha, options.rng
     stage("tests of all models")
     published = _published(measures, options)

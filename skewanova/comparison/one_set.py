@@ -73,29 +73,7 @@ class _Set(NamedTuple):
 
 
 def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tuple[Analysis, list[str]]:
-    """Compare models on the only fold of a table.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        All models on one fold.
-    measures : Evaluation
-        Its measures, models in ranking order.
-    options : Options
-        What was asked for; a control or an interaction needs folds.
-
-    Returns
-    -------
-    analysis : Analysis
-        The headline is the F test of :func:`~skewanova.compare_on_one_set`, with Holm's adjustment for pairs.
-    notes : list of str
-        What was not used, and what the intervals have to say.
-
-    Raises
-    ------
-    ValueError
-        If the models were not scored on the same cases.
-    """
+    """Compare models on the only fold of a table."""
     stage("tests of all models")
     cases = _in_order(paired_cases(table), table.models, measures)
     found = cases.compare(measures.deployment_prior, options.alpha)

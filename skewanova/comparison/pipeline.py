@@ -38,25 +38,7 @@ def decision_frames(
     rng: Seed,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Measure everything about the choice at once: the curves are sampled a single time.
-
-    Parameters
-    ----------
-    measures : Evaluation
-        Models in ranking order.
-    alpha : float
-        Intervals and sets are at level ``1 - alpha``.
-    rng : int, Generator, SeedSequence or None
-        Seed of all draws.
-    differences : DataFrame, optional
-        Of :func:`~skewanova.decision.difference_curves`, over folds at the same level: their bands are not
-        drawn anew.
-
-    Returns
-    -------
-    dict
-        crossings, leaders, decisions, choices, support and plans, as a comparison has them.
-    """
+    """Measure everything about the choice at once: the curves are sampled a single time."""
     n_models = len(measures.models)
     panel = panel_curves(measures)
     critical = None if differences is None else critical_of(differences)

@@ -181,22 +181,7 @@ def plans(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Plan every pair, in the order of the measures' models.
-
-    Parameters
-    ----------
-    measures : Evaluation
-        The measured models.
-    difference : float, optional
-        Difference to be found; by default the observed one.
-    power, alpha : float
-        Power wanted and level of each pair's test.
-
-    Returns
-    -------
-    DataFrame
-        Columns of `PLAN_COLUMNS`.
-    """
+    """Plan every pair, in the order of the measures' models."""
     pairs = list(combinations(measures.models, 2))
     options: dict[str, float] = {"power": power, "alpha": alpha}
     design, table = measures.design, measures.scores

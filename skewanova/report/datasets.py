@@ -59,38 +59,12 @@ class DatasetsSource(Protocol):
 
 
 def across_tables(source: DatasetsSource) -> tuple[Table, ...]:
-    """Ranking, mean IAUPREC by data set, and the hierarchical comparison.
-
-    Parameters
-    ----------
-    source : DatasetsComparison
-        What was found.
-
-    Returns
-    -------
-    tuple of Table
-        Three tables.
-    """
+    """Ranking, mean IAUPREC by data set, and the hierarchical comparison."""
     return _ranking(source.ranking), _means(source), _hierarchical(source.hierarchical, source.alpha)
 
 
 def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
-    """Say what the meta-analysis found of each pair that differs, or that none does.
-
-    Parameters
-    ----------
-    hierarchical : DataFrame
-        As a comparison on several data sets holds it.
-    alpha : float
-        Level of the tests.
-    names : mapping
-        Short forms of the models' names.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Say what the meta-analysis found of each pair that differs, or that none does."""
     found = []
     for row in records(hierarchical[hierarchical["reject"].astype(bool)]):
         ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
@@ -193,20 +167,7 @@ TABLE_FILES = {
 
 
 def write_datasets_folder(source: DatasetsSource, directory: Path) -> Path:
-    """Write the folder, whole or not at all.
-
-    Parameters
-    ----------
-    source : DatasetsComparison
-        What to write.
-    directory : path
-        The folder; an earlier output there is replaced.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
+    """Write the folder, whole or not at all."""
     provenance = _provenance(source)
     inputs = [result.source for result in source.comparisons.values()]
     with whole_folder(directory, provenance, inputs=inputs) as output:

@@ -24,18 +24,7 @@ MOST_ALIKE = 3
 
 
 def anova_line(test: pd.DataFrame) -> str:
-    """One test of all models on one line: F, degrees of freedom and p.
-
-    Parameters
-    ----------
-    test : DataFrame
-        Rows of one test of an ANOVA frame.
-
-    Returns
-    -------
-    str
-        The line.
-    """
+    """One test of all models on one line: F, degrees of freedom and p."""
     row = next(records(test[test["term"] == "model"]))
     name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
@@ -45,22 +34,7 @@ def anova_line(test: pd.DataFrame) -> str:
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say each comparison of one family in words.
-
-    Parameters
-    ----------
-    posthoc : DataFrame
-        Rows of one test and response.
-    alpha : float
-        Level of the tests.
-    names : mapping, optional
-        Short forms of the models' names; made here by default.
-
-    Returns
-    -------
-    list of str
-        One sentence a pair.
-    """
+    """Say each comparison of one family in words."""
     short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
     sentences = []
     for row in records(posthoc):
@@ -76,22 +50,7 @@ def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]
 
 
 def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
-    """Say which pairs differ; pairs that do not are said in one sentence where there are many.
-
-    Parameters
-    ----------
-    posthoc : DataFrame
-        Rows of one test and response.
-    alpha : float
-        Level of the tests.
-    names : mapping
-        Short forms of the models' names.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Say which pairs differ; pairs that do not are said in one sentence where there are many."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MOST_ALIKE:
         return pair_sentences(posthoc, alpha, names)
@@ -110,20 +69,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
-    """Say what the headline test of all models found.
-
-    Parameters
-    ----------
-    anova : DataFrame
-        As a comparison holds it.
-    alpha : float
-        Level of the test.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Say what the headline test of all models found."""
     headline = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
     if headline["p_value"].isna().all():
         why = models_untested_because(next(records(headline)))
@@ -150,20 +96,7 @@ def untested_because(rows: Collection[Any]) -> str:
 
 
 def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say at which priors two models differ, by the simultaneous bands.
-
-    Parameters
-    ----------
-    differences : DataFrame
-        As :func:`~skewanova.decision.difference_curves` returns it.
-    names : mapping, optional
-        Short forms of the models' names; made here by default.
-
-    Returns
-    -------
-    list of str
-        One sentence a stretch of priors, or one that there is none.
-    """
+    """Say at which priors two models differ, by the simultaneous bands."""
     short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     differing = differing_priors(differences)
     tested = differences.loc[differences["p_adjusted"].notna(), "prior"]
@@ -209,18 +142,7 @@ NO_REGRET = 1e-9
 
 
 def advice(source: ReportSource) -> str:
-    """Advise on the choice, in one paragraph.
-
-    Parameters
-    ----------
-    source : Comparison
-        What was found.
-
-    Returns
-    -------
-    str
-        Sentences; names are shortened to fit a line, and nothing is escaped.
-    """
+    """Advise on the choice, in one paragraph."""
     names = short_names(str(model) for model in source.decisions["model"])
     alpha = float(str(source.settings["alpha"]))
     headline = source.posthoc[source.posthoc["role"] == "headline"]

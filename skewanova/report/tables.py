@@ -49,18 +49,7 @@ MOST_PRIORS = 16
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
-    """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006.
-
-    Parameters
-    ----------
-    auprec, iauprec, ranking : DataFrame
-        As a comparison holds them.
-
-    Returns
-    -------
-    Table
-        One row a model, in ranking order; the best mean of each column is bold.
-    """
+    """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006."""
     models = ranking["model"].tolist()
     priors = auprec["prior"].unique()
     shown = evenly(priors, MOST_PRIORS)
@@ -92,20 +81,7 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
 
 
 def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
-    """Ranking with intervals, regret and the probability of being best.
-
-    Parameters
-    ----------
-    ranking : DataFrame
-        As a comparison holds it.
-    level : float
-        Level of its intervals.
-
-    Returns
-    -------
-    Table
-        One row a model.
-    """
+    """Ranking with intervals, regret and the probability of being best."""
     rows = [
         (
             row.model,
@@ -141,18 +117,7 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
 
 
 def anova_table(anova: pd.DataFrame) -> Table:
-    """Every analysis of variance, a row a term.
-
-    Parameters
-    ----------
-    anova : DataFrame
-        As a comparison holds it.
-
-    Returns
-    -------
-    Table
-        One row a term of each test.
-    """
+    """Every analysis of variance, a row a term."""
     rows = [
         (
             f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
@@ -182,20 +147,7 @@ def anova_table(anova: pd.DataFrame) -> Table:
 
 
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
-    """Pairwise differences with simultaneous intervals.
-
-    Parameters
-    ----------
-    posthoc : DataFrame
-        As a comparison holds it.
-    alpha : float
-        Level of the tests.
-
-    Returns
-    -------
-    Table
-        One row a pair of each family.
-    """
+    """Pairwise differences with simultaneous intervals."""
     shown, cut = first_rows(posthoc, "posthoc.csv")
     rows = [
         (
@@ -218,20 +170,7 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
 
 
 def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
-    """Pairwise differences between priors, all models together.
-
-    Parameters
-    ----------
-    prior_pairs : DataFrame
-        As a comparison holds it.
-    alpha : float
-        Level of the tests.
-
-    Returns
-    -------
-    Table
-        One row a pair of priors.
-    """
+    """Pairwise differences between priors, all models together."""
     shown, cut = first_rows(prior_pairs, "prior_pairs.csv")
     rows = [
         (
@@ -251,18 +190,7 @@ def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
 
 
 def regions_table(regions: pd.DataFrame) -> Table:
-    """Which model leads at which prior.
-
-    Parameters
-    ----------
-    regions : DataFrame
-        As a comparison holds it.
-
-    Returns
-    -------
-    Table
-        One row a stretch of priors.
-    """
+    """Which model leads at which prior."""
     rows = [
         (
             row.model,
@@ -295,18 +223,7 @@ def _prior_heads(priors: Iterable[float]) -> list[str]:
 
 
 def intervals_table(intervals: pd.DataFrame) -> Table:
-    """Confidence intervals of every model and fold.
-
-    Parameters
-    ----------
-    intervals : DataFrame
-        As :func:`~skewanova.inference.interval_table` returns it.
-
-    Returns
-    -------
-    Table
-        One row a model and fold; warnings stand once below.
-    """
+    """Confidence intervals of every model and fold."""
     rows = [
         (
             row.model,
@@ -329,20 +246,7 @@ def _fold_or(row: Any) -> str:
 
 
 def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Table:
-    """Probability that two models are practically equal.
-
-    Parameters
-    ----------
-    equivalence : DataFrame
-        As :func:`~skewanova.inference.equivalence` returns it.
-    one_set : bool, default False
-        Whether it comes from one test set rather than from folds.
-
-    Returns
-    -------
-    Table
-        One row a pair.
-    """
+    """Probability that two models are practically equal."""
     shown, cut = first_rows(equivalence, "equivalence.csv")
     rows = [
         (
@@ -364,18 +268,7 @@ def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Ta
 
 
 def assumptions_table(assumptions: pd.DataFrame) -> Table:
-    """Return what the tests assume, and what follows.
-
-    Parameters
-    ----------
-    assumptions : DataFrame
-        As :func:`~skewanova.inference.assumptions` returns it.
-
-    Returns
-    -------
-    Table
-        One row a check.
-    """
+    """Return what the tests assume, and what follows."""
     rows = [
         (
             row.check.replace("_", " "),
@@ -427,19 +320,7 @@ RULES = {
 
 
 def curves_by_skew_table(operating: pd.DataFrame) -> Table:
-    """Operating points of every model: the mean over folds where there are several.
-
-    Parameters
-    ----------
-    operating : DataFrame
-        As :func:`~skewanova.threshold_table` returns it.
-
-    Returns
-    -------
-    Table
-        One row a model and prior (with the prior that its threshold was chosen for, where that is another);
-        estimates with their intervals, of single folds where there is one.
-    """
+    """Operating points of every model: the mean over folds where there are several."""
     means = operating[operating["level"] == MEAN]
     shown = means if len(means) else operating
     costless = shown.loc[shown["measure"] == "expected_cost", "estimate"].isna().all()
@@ -454,19 +335,7 @@ def curves_by_skew_table(operating: pd.DataFrame) -> Table:
 
 
 def thresholds_table(operating: pd.DataFrame) -> Table:
-    """The threshold of every model, and the prior it was chosen for where the rule asks for one.
-
-    Parameters
-    ----------
-    operating : DataFrame
-        As :func:`~skewanova.threshold_table` returns it.
-
-    Returns
-    -------
-    Table
-        Every digit of the threshold, so that it flags the same cases; of several folds the smallest, the
-        median and the largest.
-    """
+    """The threshold of every model, and the prior it was chosen for where the rule asks for one."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
     rows = []

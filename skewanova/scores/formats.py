@@ -221,19 +221,7 @@ def load_table(
     text: Sequence[str],
     pos_label: object = None,
 ) -> RawTable:
-    """Load the columns that are needed.
-
-    Parameters
-    ----------
-    source : path or frame
-        Where the table is.
-    required, optional : sequence of str
-        Columns that must and may be there; ``optional=None`` takes all others that have a name.
-    text : sequence of str
-        Columns of a text file that are labels; all others are numbers.
-    pos_label : object, optional
-        Positive class, whose score is taken where JSON lines tell those of both classes.
-    """
+    """Load the columns that are needed."""
     if not isinstance(source, str | os.PathLike):
         frame = _as_pandas(source)
         kept = wanted_columns(frame.columns.tolist(), required, optional, name="the table")

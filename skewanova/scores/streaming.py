@@ -122,14 +122,7 @@ class Layout:
 
 
 def scan_keys(batches: Iterable[Any], pos_label: object, where: Where) -> Layout:
-    """Read the columns model, fold and y_true of all batches.
-
-    Raises
-    ------
-    ValueError
-        If there is no row, a model, fold or label is missing, labels are not those of two classes, or a group
-        lacks a class.
-    """
+    """Read the columns model, fold and y_true of all batches."""
     model, fold, label = Distinct(), Distinct(), Distinct()
     counted: Counter[tuple[int, int, int]] = Counter()
     runs = Runs()
@@ -376,19 +369,7 @@ def _scatter(
 def stream(
     source: parquet.ParquetSource, names: Mapping[str, str], *, pos_label: object, progress: bool
 ) -> StreamedScores:
-    """Read a table in passes.
-
-    Parameters
-    ----------
-    source : ParquetSource
-        The table.
-    names : mapping
-        Its columns for model, fold, y_true, y_score and, if there are cases, case.
-    pos_label : object
-        The positive class, or None.
-    progress : bool
-        Whether to show a progress bar, if there is a terminal.
-    """
+    """Read a table in passes."""
     with tqdm(total=0, unit="row", unit_scale=True, disable=None if progress else True, leave=False) as bar:
         return _Stream(source, names, bar).read(pos_label)
 
