@@ -179,7 +179,7 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) ->
     prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
     with reading(scores):
         tables = read_datasets(scores, columns=columns, pos_label=positive)
-    result = compare_datasets(tables, prior, alpha=alpha, rng=rng, options=options)
+    result = compare_datasets(tables, prior, alpha=alpha, rng=rng, **options)
     written = saved(result, out)
     if as_json:
         print_json("compare", **datasets_as_json(result))

@@ -167,7 +167,7 @@ def compare_datasets(
     pos_label: object = None,
     alpha: float = 0.05,
     rng: Seed = 0,
-    options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> DatasetsComparison:
     """Compare classifiers on several data sets, and across them.
 
@@ -185,8 +185,8 @@ def compare_datasets(
         Level of the tests and, as ``1 - alpha``, of the intervals.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling.
-    options : mapping, optional
-        Further arguments of :func:`~skewanova.compare`, such as ``{"priors": (0.5, 0.1)}``.
+    **options
+        Further arguments of :func:`~skewanova.compare`, such as ``priors=(0.5, 0.1)``.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def compare_datasets(
     >>> halves = {f"half {i}": frame[frame["fold"].between(10 * i + 1, 10 * i + 3)] for i in (0, 1)}
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")  # two data sets and three folds are few
-    ...     result = compare_datasets(halves, options={"priors": (0.5, 0.2)})
+    ...     result = compare_datasets(halves, priors=(0.5, 0.2))
     >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
@@ -227,7 +227,7 @@ def compare_datasets(
     comparisons = {}
     for name, table in tables.items():
         with naming(name):
-            comparisons[name] = compare(table, deployment_prior, alpha=alpha, rng=rng, **(options or {}))
+            comparisons[name] = compare(table, deployment_prior, alpha=alpha, rng=rng, **options)
     means = _means(comparisons)
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]

@@ -48,7 +48,7 @@ def result():
     with pytest.warns(
         sa.SkewanovaWarning, match=r"^with 3 data sets, signed ranks cannot reach p below 0\.25"
     ):
-        return sa.compare_datasets(many(), 0.4, options=OPTIONS)
+        return sa.compare_datasets(many(), 0.4, **OPTIONS)
 
 
 # --- meta-analysis ------------------------------------------------------------------------------------------
@@ -149,9 +149,9 @@ def test_hierarchical_differences(result):
 @pytest.mark.no_cover
 def test_folds_that_share_training_data_are_corrected():
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        wide = sa.compare_datasets(many(), 0.4, options={**OPTIONS, "resampling": "kfold"})
+        wide = sa.compare_datasets(many(), 0.4, **OPTIONS, resampling="kfold")
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        free = sa.compare_datasets(many(), 0.4, options=OPTIONS)
+        free = sa.compare_datasets(many(), 0.4, **OPTIONS)
     factor = np.sqrt(1 + 4 / 3)  # four folds, one test case for three training cases
     np.testing.assert_allclose(wide.iauprec["std_error"], factor * free.iauprec["std_error"])
 
@@ -160,7 +160,7 @@ def test_folds_that_share_training_data_are_corrected():
 def test_mapping_and_column_agree(result):
     tables = {name: part.drop(columns="dataset") for name, part in many().groupby("dataset", sort=False)}
     with pytest.warns(sa.SkewanovaWarning, match="with 3 data sets"):
-        other = sa.compare_datasets(tables, 0.4, options=OPTIONS)
+        other = sa.compare_datasets(tables, 0.4, **OPTIONS)
     pd.testing.assert_frame_equal(other.hierarchical, result.hierarchical)
 
 
@@ -329,7 +329,7 @@ def one_fold_each(effects, *, n_sets=6, seed=3):
 def compared(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few positives, and few effective negatives
-        return sa.compare_datasets(frame, options={"priors": (0.5,)})
+        return sa.compare_datasets(frame, priors=(0.5,))
 
 
 def test_data_sets_of_one_fold_are_judged_by_their_cases():
