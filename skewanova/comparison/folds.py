@@ -25,7 +25,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.progress import stage
 from skewanova.decision.bands import difference_curves
-from skewanova.decision.choice import ranking
+from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
@@ -162,7 +162,9 @@ class Analysis:
         return tuple(note for test in self.tests for note in test.warnings)
 
 
-def analyse_folds(measures: Evaluation, options: Options, *, more: Sequence[OmnibusResult] = ()) -> Analysis:
+def analyse_folds(
+    measures: Evaluation, promised: pd.DataFrame, options: Options, *, more: Sequence[OmnibusResult] = ()
+) -> Analysis:
     """Run the calibrated tests, the paper's and the checks over folds."""
     alpha, rng = options.alpha, options.rng
     stage("tests of all models")
@@ -176,7 +178,7 @@ def analyse_folds(measures: Evaluation, options: Options, *, more: Sequence[Omni
         tests=(headline, *published, *checks, *more),
         posthoc=posthoc,
         prior_pairs=_prior_pairs(published[1], alpha),
-        ranking=ranking(measures, letters=letters, alpha=alpha, rng=rng),
+        ranking=ranking_of(measures, promised, letters=letters, alpha=alpha),
         difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
         equivalence=equivalence(measures, rope=options.rope, order=measures.models),
         assumptions=assumptions(measures.iauprec, alpha=alpha),

@@ -18,7 +18,7 @@ from skewanova.base.checks import Bools, Floats, emit, seeded
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_letters, no_prior_pairs
 from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value
-from skewanova.decision.choice import ranking
+from skewanova.decision.choice import ranking_of
 from skewanova.decision.joint_curves import CASES_AT_ONCE, condensed
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.anova import ANOVA_COLUMNS
@@ -72,7 +72,9 @@ class _Set(NamedTuple):
         )
 
 
-def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tuple[Analysis, list[str]]:
+def analyse_one_set(
+    table: Scores, measures: Evaluation, promised: pd.DataFrame, options: Options
+) -> tuple[Analysis, list[str]]:
     """Compare models on the only fold of a table."""
     stage("tests of all models")
     cases = _in_order(paired_cases(table), table.models, measures)
@@ -82,7 +84,7 @@ def analyse_one_set(table: Scores, measures: Evaluation, options: Options) -> tu
     stage("ranking, differences")
     intervals = _intervals(table, measures, options)
     letters = headline_letters(measures, posthoc)
-    ranked = ranking(measures, letters=letters, alpha=options.alpha, rng=options.rng)
+    ranked = ranking_of(measures, promised, letters=letters, alpha=options.alpha)
     analysis = Analysis(
         tests=(_omnibus(found),),
         posthoc=posthoc,

@@ -33,6 +33,7 @@ from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 def decision_frames(
     measures: Evaluation,
+    promised: pd.DataFrame,
     *,
     alpha: float,
     rng: Seed,
@@ -46,7 +47,6 @@ def decision_frames(
         joint = joint_curves(measures, difference_grid(measures))
         critical = pair_critical(joint, alpha, rng=rng)
     rarest = rarest_decided(measures)
-    promised = decisions(measures, rng=rng)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
@@ -150,17 +150,17 @@ def compare(
         test_fraction=test_fraction,
     )
     measures = measures.ordered(ranking_order(measures))
-    design = measures.design
+    design, promised = measures.design, decisions(measures, rng=rng)
     if design.kind == "one_set":
-        found, more = analyse_one_set(table, measures, options)
+        found, more = analyse_one_set(table, measures, promised, options)
     else:
         mixed = [_mixed(given, measures)] if dropped else []
-        found, more = analyse_folds(measures, options, more=mixed), []
+        found, more = analyse_folds(measures, promised, options, more=mixed), []
     notes += [*design.warnings, *more, *measures.warnings, *found.notes]
     differences = None if design.kind == "one_set" else found.difference_curves
     return Comparison(
         **found.frames(),
-        **decision_frames(measures, alpha=alpha, rng=rng, differences=differences),
+        **decision_frames(measures, promised, alpha=alpha, rng=rng, differences=differences),
         auprec=measures.auprec,
         iauprec=measures.iauprec,
         regions=regions(measures),

@@ -236,14 +236,19 @@ def ranking(
     >>> ranking["rank"].tolist()
     [1, 2, 3]
     """
-    level = 1 - check_fraction(alpha, "alpha")
+    check_fraction(alpha, "alpha")
+    return ranking_of(evaluation, decisions(evaluation, rng=rng), letters=letters, alpha=alpha)
+
+
+def ranking_of(
+    evaluation: Evaluation, promised: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
+) -> pd.DataFrame:
+    """The ranking, from what :func:`decisions` found of the same evaluation."""
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
-    margin = stats.t.isf((1 - level) / 2, np.maximum(n_folds - 1, 1)) * std
+    margin = stats.t.isf(alpha / 2, np.maximum(n_folds - 1, 1)) * std
     margin *= np.sqrt(1 / n_folds + measures.design.ratio)
-    low = measures.deployment_prior.low
-    expected, largest = _regrets(measures)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
@@ -254,11 +259,9 @@ def ranking(
             "conf_high": mean + margin,
             "group": [(letters or {}).get(model, "") for model in measures.models],
             "auc": groups["auc"].mean().to_numpy(),
-            "worst_prior": low,
-            "worst_auprec": measures.mean_auprec([low])[:, 0],
-            "expected_regret": expected,
-            "max_regret": largest,
-            "p_best": _p_best(measures, rng),
+            "worst_prior": measures.deployment_prior.low,
+            "worst_auprec": promised["auprec_rarest"],
+            **{name: promised[name] for name in ("expected_regret", "max_regret", "p_best")},
         }
     )
     return frame[list(RANKING_COLUMNS)]
@@ -306,7 +309,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     """
     measures = evaluation.ordered(ranking_order(evaluation))
     weighting, curves = measures.deployment_prior, mean_curves(measures)
-    expected, largest = _regrets(measures)
+    expected, largest = _regrets(measures, curves)
     p_best = _p_best(measures, rng)
     over = "folds" if len(measures.folds) > 1 else "cases"
     worst, worst_prior = _worst(measures, curves)
@@ -352,10 +355,9 @@ def _loss_per_tenfold(ends: Floats, low: float, high: float, curves: MeanCurves)
     return np.asarray((ends[:, 1] - ends[:, 0]) / decades)
 
 
-def _regrets(measures: Evaluation) -> tuple[Floats, Floats]:
+def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
     """Mean and largest shortfall from the best model, over the deployment prior."""
-    weighting, curves = measures.deployment_prior, mean_curves(measures)
-    regions = curves.regions()
+    weighting, regions = measures.deployment_prior, curves.regions()
     priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
     means = measures.mean_auprec(priors)
     regret = means.max(axis=0) - means

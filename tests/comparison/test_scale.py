@@ -16,7 +16,7 @@ from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MOST_ROWS, Table
 from skewanova.comparison import result as comparison_result
 from skewanova.comparison.pipeline import decision_frames
-from skewanova.decision import bands
+from skewanova.decision import bands, decisions
 from skewanova.decision import planning as decision_planning
 from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, panel_priors, panel_series
 from skewanova.decision.planning import factor_needed, folds_needed, t_power
@@ -295,8 +295,9 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
     measures, options = satellite.evaluation, {"alpha": 0.05, "rng": 0}
-    drawn_anew = decision_frames(measures, **options)
-    shared = decision_frames(measures, **options, differences=satellite.difference_curves)
+    promised = decisions(measures, rng=0)
+    drawn_anew = decision_frames(measures, promised, **options)
+    shared = decision_frames(measures, promised, **options, differences=satellite.difference_curves)
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
     alike = satellite.difference_curves.assign(std_error=0.0)
