@@ -199,7 +199,7 @@ def test_frames_given_are_not_changed(plot, result):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("plot", set(PLOTS) - {sp.plot_regions})
+@pytest.mark.parametrize("plot", [plot for plot in PLOTS if plot is not sp.plot_regions])
 def test_frame_and_result_draw_the_same_lines(plot, result):
     one = plot(result, ax=Figure().subplots())
     other = plot(getattr(result, PLOTS[plot]), ax=Figure().subplots())
