@@ -24,7 +24,7 @@ from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.influence import jackknife_by_prior, stratified_covariance
-from skewanova.inference.intervals import ENOUGH_SUPPORT, SLACK, interval_table
+from skewanova.inference.intervals import interval_table
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import (
     Angles,
@@ -34,13 +34,15 @@ from skewanova.inference.one_set import (
     pair_tests,
 )
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.priors.evidence import (
+    ENOUGH_OVER_CASES,
+    POSITIVES_FOR_TESTS,
+    are_enough,
+    effective_negatives,
+)
 from skewanova.priors.weightings import Target
 from skewanova.scores.pairing import PairedCases, paired_cases
 from skewanova.scores.table import Scores
-
-#: Fewer positives than this leave the normal approximation too little.
-ENOUGH_POSITIVES = 50
-
 
 #: Positives times area below which the test may be liberal (docs/studies/paired.md).
 ENOUGH_HITS = 10
@@ -243,15 +245,9 @@ def _root(values: Floats, positive: Bools) -> Floats:
     return condensed(values[rows] / size[rows] for rows in blocks)
 
 
-def _support(positive: Bools, prior: Floats | float) -> Floats:
-    """Effective number of negatives at a prior: m / lam."""
-    at = np.asarray(prior)
-    return np.asarray(np.count_nonzero(~positive) * at / (1 - at))
-
-
 def _supported(positive: Bools, prior: Floats | float) -> Bools:
-    """Whether effective negatives are enough, but for rounding."""
-    return np.asarray(_support(positive, prior) >= ENOUGH_SUPPORT * (1 - SLACK))
+    """Whether the effective negatives are enough."""
+    return are_enough(effective_negatives(np.count_nonzero(~positive), prior), ENOUGH_OVER_CASES)
 
 
 def _normal_draws(root: Floats, options: Options) -> Floats:
@@ -286,11 +282,11 @@ def _assumptions(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
     """Return whether the set is large enough for a formula that holds in large samples."""
     positives = float(np.count_nonzero(cases.positive))
     low = cases.measures.deployment_prior.low
-    support = float(_support(cases.positive, low))
+    support = float(effective_negatives(np.count_nonzero(~cases.positive), low))
     error = float(np.sqrt(np.diag(found.covariance))[0])
     distance = float(1 - found.estimate[0]) / error if error > 0 else 0.0
     rows = [
-        ("positives", positives, ENOUGH_POSITIVES, "few positives: standard errors are rough"),
+        ("positives", positives, POSITIVES_FOR_TESTS, "few positives: standard errors are rough"),
         (
             "positives_times_area",
             positives * float(found.estimate.min()),
@@ -300,7 +296,7 @@ def _assumptions(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
         (
             "effective_negatives",
             support,
-            ENOUGH_SUPPORT,
+            ENOUGH_OVER_CASES,
             f"negatives / skew at prior {low:g} is small: standard errors are too small there",
         ),
         ("ceiling", distance, 2.0, "the best model is close to the ceiling of 1, where differences shrink"),

@@ -37,6 +37,7 @@ from skewanova.decision.joint_curves import (
 )
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from skewanova.priors.weightings import UniformPrior
 
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
@@ -274,10 +275,6 @@ LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
 SHORTEST = 1e-9
 
 
-#: Effective negatives from which on the bands of one test set hold (docs/studies/decisions.md).
-ENOUGH_FOR_INFLUENCE = 100
-
-
 #: Gauss-Legendre nodes and weights on [-1, 1].
 NODES = np.polynomial.legendre.leggauss(24)
 
@@ -343,7 +340,7 @@ def rarest_decided(evaluation: Evaluation) -> float:
     if len(evaluation.folds) > 1:
         return 0.0
     fewest = min(roc.n_negative for roc in evaluation.curves.values())
-    return float(ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + fewest))
+    return rarest_prior(fewest, ENOUGH_OVER_CASES)
 
 
 def leaders_frame(

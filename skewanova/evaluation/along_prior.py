@@ -10,8 +10,9 @@ from scipy import stats
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
 from skewanova.base.ties import is_largest
 from skewanova.curves.groups import areas_of_groups
-from skewanova.evaluation.measures import FEW_EFFECTIVE_NEGATIVES, Evaluation, auprec_frame, prior_grid
+from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
+from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives, rarest_prior
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -184,13 +185,13 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     [False, True]
     """
     fewest = min(roc.n_negative for roc in evaluation.curves.values())
-    rarest = FEW_EFFECTIVE_NEGATIVES / (FEW_EFFECTIVE_NEGATIVES + fewest)
+    rarest = rarest_prior(fewest, ENOUGH_OVER_FOLDS)
     if priors is None:
         grid = prior_grid(evaluation)
         inside = [rarest] if grid[0] < rarest < grid[-1] else []
         grid = np.unique([*grid, *inside])
     else:
         grid = np.unique(check_priors(priors, "priors"))
-    effective = fewest * grid / (1 - grid)
-    supported = effective >= FEW_EFFECTIVE_NEGATIVES * (1 - 1e-12)  # the rarest prior itself counts
+    effective = effective_negatives(fewest, grid)
+    supported = are_enough(effective, ENOUGH_OVER_FOLDS)  # the rarest prior itself counts
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})

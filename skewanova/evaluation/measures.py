@@ -16,6 +16,7 @@ from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.evaluation.distributed import AbsentCurves, in_order, is_distributed, measure_distributed
+from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
@@ -27,9 +28,6 @@ from skewanova.scores.design import (
 )
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
-
-#: Below this many effective negatives (negatives / skew) a number at that prior rests on too little.
-FEW_EFFECTIVE_NEGATIVES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,12 +277,12 @@ def _notes(sums: pd.DataFrame, priors: Sequence[float]) -> list[str]:
 
 def _support_notes(fewest: int, priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
-    thin = {prior: fewest * prior / (1 - prior) for prior in sorted(set(priors), reverse=True)}
+    thin = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
     return [
         f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
-        f"(negatives / skew, below {FEW_EFFECTIVE_NEGATIVES}): AUPREC there rests on very few false positives"
+        f"(negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false positives"
         for prior, effective in thin.items()
-        if effective < FEW_EFFECTIVE_NEGATIVES
+        if not are_enough(effective, ENOUGH_OVER_FOLDS)
     ]
 
 

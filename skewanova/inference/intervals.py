@@ -39,6 +39,7 @@ from skewanova.inference.influence import (
     target_prior,
 )
 from skewanova.priors.elicitation import beta_quantile
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling
 from skewanova.scores.reading import read_scores
@@ -133,17 +134,6 @@ def t_limits(estimates: Floats, level: float) -> Limits:
     n_folds = len(estimates)
     reach = special.stdtrit(n_folds - 1, (1 + level) / 2) * estimates.std(ddof=1) / np.sqrt(n_folds)
     return float(estimates.mean() - reach), float(estimates.mean() + reach)
-
-
-#: Fewest negatives per unit of skew (m/lam), and fewest positives, for which influence values are relied on.
-ENOUGH_SUPPORT = 100.0
-
-
-ENOUGH_POSITIVES = 30
-
-
-#: Share by which rounding may take m/lam below a limit.
-SLACK = 1e-9
 
 
 #: Trials below which Wilson's limits are 0 and 1 in double precision.
@@ -353,7 +343,9 @@ def confidence_interval(
 def _answer(question: _Question, method: str) -> Interval:
     estimate = float(question.fold_areas.mean()) if method == "cross_validation" else question.estimate
     at_boundary = min(estimate, 1 - estimate) <= AT_BOUNDARY and method != "wilson"
-    used = "boundary" if at_boundary else _chosen(question) if method == "auto" else method
+    used = "boundary" if at_boundary else method
+    if used == "auto":
+        used = chosen_method(question.n_positive, question.support)
     low, high = _LIMITS[used](question)
     notes = emit(note for note in (_note(question, method, used),) if note)
     return Interval(
@@ -368,8 +360,9 @@ def _answer(question: _Question, method: str) -> Interval:
     )
 
 
-def _chosen(question: _Question) -> str:
-    enough = question.support >= ENOUGH_SUPPORT * (1 - SLACK) and question.n_positive >= ENOUGH_POSITIVES
+def chosen_method(n_positive: int, support: float) -> str:
+    """What ``auto`` takes with so many positives and effective negatives."""
+    enough = n_positive >= POSITIVES_FOR_INTERVALS and are_enough(support, ENOUGH_OVER_CASES)
     return "influence" if enough else "thin"
 
 
@@ -409,17 +402,17 @@ def _note(question: _Question, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
         )
     if used == "thin":
-        few = f"{question.n_positive} positives are fewer than {ENOUGH_POSITIVES}"
-        reason = f"{thin} is below {ENOUGH_SUPPORT:g}" if support < ENOUGH_SUPPORT * (1 - SLACK) else few
+        few = f"{question.n_positive} positives are fewer than {POSITIVES_FOR_INTERVALS}"
+        reason = few if are_enough(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
         name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
-    if method in _BY_TRIALS and support < question.n_positive * (1 - SLACK):
+    if method in _BY_TRIALS and not are_enough(support, question.n_positive):
         return (
             f"{thin} is below the {question.n_positive} positives: the prior is rarer than the sample's, and "
             f"{method} with the positives as trials is too short; use auto"
         )
-    if method in _BY_SPREAD and support < ENOUGH_SUPPORT * (1 - SLACK):
-        return f"{thin} is below {ENOUGH_SUPPORT:g}, where {method} tends to be too short; use auto"
+    if method in _BY_SPREAD and not are_enough(support, ENOUGH_OVER_CASES):
+        return f"{thin} is below {ENOUGH_OVER_CASES:g}, where {method} tends to be too short; use auto"
     return None
 
 

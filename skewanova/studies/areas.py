@@ -20,13 +20,11 @@ from skewanova.inference.case_bootstrap import bootstrap_estimates
 from skewanova.inference.influence import influence_kernel, jackknife_kernel, spread_of
 from skewanova.inference.intervals import (
     AT_BOUNDARY,
-    ENOUGH_POSITIVES,
-    ENOUGH_SUPPORT,
-    SLACK,
     acceleration_of,
     bca_limits,
     binomial_limits,
     boundary_limits,
+    chosen_method,
     delta_logit_limits,
     logit_limits,
     percentile_limits,
@@ -35,6 +33,7 @@ from skewanova.inference.intervals import (
     two_sided,
     wilson_limits,
 )
+from skewanova.priors.evidence import effective_negatives
 from skewanova.priors.weightings import UniformPrior
 from skewanova.studies.results import CurveStudy
 from skewanova.studies.runner import Cell, means, one_by_one, simulated
@@ -91,7 +90,7 @@ def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Genera
     """
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
     weighting, n = UniformPrior(prior, prior), int(positive.sum())
-    support = (n_total - n) * prior / (1 - prior)
+    support = float(effective_negatives(n_total - n, prior))
     theta, values = influence_kernel(positive, score, weighting)
     trials = min(n, support)
     wilson = wilson_limits(theta, n, LEVEL)
@@ -103,8 +102,8 @@ def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Genera
         spreads = [spread_of(part, positive) for part in (values, left_out)]
         error, df = max(spreads, key=lambda spread: spread[0] * two_sided(LEVEL, spread[1]))
         influence = delta_logit_limits(theta, error, LEVEL, df=df)
-        enough = support >= ENOUGH_SUPPORT * (1 - SLACK) and n >= ENOUGH_POSITIVES
-        auto = influence if enough else thin_limits(theta, trials, LEVEL)
+        by_influence = chosen_method(n, support) == "influence"
+        auto = influence if by_influence else thin_limits(theta, trials, LEVEL)
         limits = [binomial_limits(theta, n, LEVEL), logit_limits(theta, n, LEVEL), wilson, influence, auto]
     at_limit = np.array([_at_boundary(theta)] * 5) & (np.array(QUICK_METHODS[:5]) != "wilson")
     rows = [(*pair, float(at)) for pair, at in zip(limits, at_limit, strict=True)]
@@ -136,7 +135,7 @@ def bootstrap_limits(setting: str, prior: float, n_total: int, rng: np.random.Ge
     theta, influence = influence_kernel(positive, score, weighting)
     n = int(positive.sum())
     if _at_boundary(theta):
-        trials = min(n, (n_total - n) * prior / (1 - prior))
+        trials = min(n, float(effective_negatives(n_total - n, prior)))
         return np.array([(*boundary_limits(theta, trials, LEVEL), 1.0)] * 2)
     drawn = bootstrap_estimates(
         positive, ranks, weighting, area_estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng

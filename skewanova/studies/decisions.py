@@ -26,8 +26,9 @@ from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves, panel_priors
-from skewanova.decision.leads import ENOUGH_FOR_INFLUENCE, find_crossings, lead_stretches, undecided
+from skewanova.decision.leads import find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from skewanova.studies.results import DecisionStudy
 from skewanova.studies.runner import Cell, chosen, one_by_one, simulated
 from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures
@@ -386,7 +387,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
     critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
     n_negative = setting.design.n_negative
-    rarest = 0.0 if setting.design.n_folds > 1 else ENOUGH_FOR_INFLUENCE / (ENOUGH_FOR_INFLUENCE + n_negative)
+    rarest = 0.0 if setting.design.n_folds > 1 else rarest_prior(n_negative, ENOUGH_OVER_CASES)
     stretches = lead_stretches(panel, critical, rarest=rarest)
     everyone = set(range(len(panel.joint.estimate)))
     alike = all(set(inside) == everyone for _, inside, _, _ in stretches)

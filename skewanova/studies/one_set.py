@@ -14,6 +14,7 @@ from scipy import optimize, special, stats
 from skewanova.base.checks import Bools, Floats, check_choice, check_count
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference.influence import FEWEST_DF, mean_precision, precision_slopes
+from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, DiscretePrior, as_deployment_prior
 from skewanova.studies.results import CurveStudy
 from skewanova.studies.runner import Cell, means, one_by_one, simulated, together
@@ -49,7 +50,7 @@ SIZES = (50, 100, 200, 500)
 
 
 #: m/lam below and at the limit from which the test's size is claimed.
-THIN, ENOUGH = 25, 100
+THIN, ENOUGH = 25, ENOUGH_OVER_CASES
 
 
 #: Largest number of negatives simulated.

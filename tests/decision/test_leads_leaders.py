@@ -8,7 +8,6 @@ from scipy.special import expit, logit
 from skewanova.decision import leads
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, panel_priors
 from skewanova.decision.leads import (
-    ENOUGH_FOR_INFLUENCE,
     SAME_ROOT,
     SHORTEST,
     crossings,
@@ -183,7 +182,7 @@ def test_stretches_shorter_than_rounding_are_left_out(reach):
 def test_the_rarest_decided_prior_has_100_effective_negatives():
     one = evaluated(scored(1, n=60, n_positive=20))[0]
     rarest = rarest_decided(one)
-    assert 40 * rarest / (1 - rarest) == pytest.approx(ENOUGH_FOR_INFLUENCE)
+    assert 40 * rarest / (1 - rarest) == pytest.approx(100)
     assert rarest_decided(evaluated(scored(2))[0]) == 0.0
 
 

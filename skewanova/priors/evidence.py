@@ -1,0 +1,47 @@
+"""How many cases speak for a prior, and how many are enough.
+
+At a prior rarer than the sample's, m negatives weigh as much as m / skew of them: one false alarm among them
+moves precision by that much. All limits stand here, side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skewanova.base.checks import Bools, Floats
+
+#: Effective negatives of the smallest fold below which a number over folds rests on too few false alarms.
+ENOUGH_OVER_FOLDS = 50
+
+
+#: Effective negatives below which the spread over cases of one test set is estimated too small.
+ENOUGH_OVER_CASES = 100
+
+
+#: Positives below which the interval by influence covers too seldom.
+POSITIVES_FOR_INTERVALS = 30
+
+
+#: Positives below which standard errors over cases are rough.
+POSITIVES_FOR_TESTS = 50
+
+
+#: Share by which rounding may take an effective number below its limit.
+SLACK = 1e-9
+
+
+def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
+    """Negatives over the skew: what so many negatives weigh as much as at a prior."""
+    pi = np.asarray(prior, dtype=np.float64)
+    return np.asarray(np.asarray(n_negative) * pi / (1 - pi))
+
+
+def rarest_prior(n_negative: float, enough: float) -> float:
+    """Prior at which so many negatives weigh as much as `enough`."""
+    return float(enough / (enough + n_negative))
+
+
+def are_enough(effective: ArrayLike, enough: float) -> Bools:
+    """Whether so many are enough, but for rounding."""
+    return np.asarray(np.asarray(effective) >= enough * (1 - SLACK))

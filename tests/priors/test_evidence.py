@@ -1,0 +1,33 @@
+"""How many cases speak for a prior: by counting, and at the limits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skewanova.inference.intervals import chosen_method
+from skewanova.priors.evidence import are_enough, effective_negatives, rarest_prior
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**6), st.integers(1, 10**6))
+def test_effective_negatives_are_those_for_each_share_of_positives(n_negative, positive, negative):
+    prior = positive / (positive + negative)
+    assert effective_negatives(n_negative, prior) == pytest.approx(n_negative * positive / negative, rel=1e-9)
+
+
+@given(st.integers(1, 10**9), st.floats(1, 1e6))
+def test_the_rarest_prior_has_just_enough(n_negative, enough):
+    rarest = rarest_prior(n_negative, enough)
+    assert are_enough(effective_negatives(n_negative, rarest), enough)
+    assert not are_enough(effective_negatives(n_negative, rarest * (1 - 1e-6)), enough)
+
+
+def test_arrays_keep_their_shape():
+    found = effective_negatives(900, [[0.5, 0.1], [0.01, 0.001]])
+    np.testing.assert_allclose(found, [[900, 100], [900 / 99, 900 / 999]])
+    assert are_enough(found, 100).tolist() == [[True, True], [False, False]]
+
+
+def test_auto_takes_the_spread_where_both_classes_are_enough():
+    chosen = {(n, m): chosen_method(n, m) for n in (29, 30) for m in (99.9, 100.0)}
+    assert chosen == {(29, 99.9): "thin", (29, 100.0): "thin", (30, 99.9): "thin", (30, 100.0): "influence"}
