@@ -23,6 +23,7 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_resampling import share_best
 from skewanova.inference.fold_statistics import helmert
 from skewanova.priors.weightings import DiscretePrior
+from skewanova.scores.design import fold_mean_interval
 
 #: Draws from the posterior.
 N_DRAWS = 9999
@@ -247,16 +248,15 @@ def ranking_of(
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
-    margin = stats.t.isf(alpha / 2, np.maximum(n_folds - 1, 1)) * std
-    margin *= np.sqrt(1 / n_folds + measures.design.ratio)
+    interval = fold_mean_interval(mean, std, n_folds, ratio=measures.design.ratio, level=1 - alpha)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
             "model": measures.models,
             "iauprec": mean,
             "std": std,
-            "conf_low": mean - margin,
-            "conf_high": mean + margin,
+            "conf_low": interval.low,
+            "conf_high": interval.high,
             "group": [(letters or {}).get(model, "") for model in measures.models],
             "auc": groups["auc"].mean().to_numpy(),
             "worst_prior": measures.deployment_prior.low,

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from skewanova.base.checks import (
     Floats,
@@ -30,7 +29,7 @@ from skewanova.base.ties import TIE
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
-from skewanova.scores.design import find_resampling
+from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Label, ScoreTable
 
@@ -166,10 +165,9 @@ def _f_measure(recall: Share, fpr: Share, skew: float) -> Estimate:
 
 def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
     """Mean over folds with its t limits, the variance corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
-    n_folds = len(values)
     mean = float(values.mean())
-    reach = special.stdtrit(n_folds - 1, (1 + level) / 2) * values.std(ddof=1) * np.sqrt(1 / n_folds + ratio)
-    return Estimate(mean, float(mean - reach), float(mean + reach))
+    _, low, high = fold_mean_interval(mean, values.std(ddof=1), len(values), ratio=ratio, level=level)
+    return Estimate(mean, float(low), float(high))
 
 
 OPERATING_COLUMNS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
 from skewanova.base.ties import is_largest
@@ -13,6 +12,7 @@ from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
 from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives, rarest_prior
+from skewanova.scores.design import fold_mean_interval
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -89,11 +89,10 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
     frame = cells.agg(["mean", "std", "count"]).reset_index()
     n_folds = frame["count"].to_numpy()
-    std_error = frame["std"].to_numpy(dtype=np.float64) * np.sqrt(1 / n_folds + evaluation.design.ratio)
-    margin = stats.t.isf(alpha / 2, np.maximum(n_folds - 1, 1)) * std_error
-    mean = frame["mean"].to_numpy(dtype=np.float64)
-    bounds = {"conf_low": mean - margin, "conf_high": mean + margin}
-    frame = frame.assign(auprec=mean, std_error=std_error, n_folds=n_folds, **bounds)
+    mean, ratio = frame["mean"].to_numpy(dtype=np.float64), evaluation.design.ratio
+    found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha)
+    bounds = {"conf_low": found.low, "conf_high": found.high}
+    frame = frame.assign(auprec=mean, std_error=found.std_error, n_folds=n_folds, **bounds)
     return frame[list(INTERVAL_COLUMNS)]
 
 

@@ -41,7 +41,7 @@ from skewanova.inference.influence import (
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
 from skewanova.priors.weightings import DeploymentPrior, Target
-from skewanova.scores.design import find_resampling
+from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import ScoreTable
 
@@ -131,9 +131,9 @@ def acceleration_of(influence: Floats, positive: Bools) -> float:
 
 def t_limits(estimates: Floats, level: float) -> Limits:
     """Mean -+ t s / sqrt(K) over K folds; may leave [0, 1]."""
-    n_folds = len(estimates)
-    reach = special.stdtrit(n_folds - 1, (1 + level) / 2) * estimates.std(ddof=1) / np.sqrt(n_folds)
-    return float(estimates.mean() - reach), float(estimates.mean() + reach)
+    mean, std = estimates.mean(), estimates.std(ddof=1)
+    _, low, high = fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)
+    return float(low), float(high)
 
 
 #: Trials below which Wilson's limits are 0 and 1 in double precision.

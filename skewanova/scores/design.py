@@ -7,9 +7,11 @@ Folds cut from one data set train on overlapping cases, so their results are cor
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
 from skewanova.scores.table import Scores
@@ -251,6 +253,24 @@ def _capture_recapture(shared: Floats) -> float:
 
 #: More test cases than these for each training case are a slip.
 LARGEST_RATIO = 1e9
+
+
+class MeanInterval(NamedTuple):
+    """Standard error of a mean over folds, and its t limits."""
+
+    std_error: Floats
+    low: Floats
+    high: Floats
+
+
+def fold_mean_interval(
+    mean: ArrayLike, std: ArrayLike, n_folds: ArrayLike, *, ratio: float, level: float
+) -> MeanInterval:
+    """Interval of a mean over J folds, of variance ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9)."""
+    folds = np.asarray(n_folds)
+    std_error = np.asarray(std, dtype=np.float64) * np.sqrt(1 / folds + ratio)
+    margin = special.stdtrit(np.maximum(folds - 1, 1), (1 + level) / 2) * std_error
+    return MeanInterval(std_error, np.asarray(mean - margin), np.asarray(mean + margin))
 
 
 def check_ratio(ratio: float) -> float:
