@@ -262,7 +262,7 @@ class Comparison(Framed):
         ----------
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
-            sensitivity, anova, pairwise (of the test that the conclusions rest on), pairs (of every test),
+            sensitivity, anova, pairwise (of the test that the conclusions rest on), posthoc (of every test),
             prior_pairs, equivalence, plans or assumptions.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).

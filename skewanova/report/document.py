@@ -27,7 +27,6 @@ from skewanova.report.figures import (
 )
 from skewanova.report.methods import cited, methods_text
 from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
-from skewanova.report.tables import publication_table
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -211,28 +210,10 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _views(source: ReportSource) -> dict[str, _View | None]:
-    """Every table but those of pairs."""
-    level = 1 - alpha_of(source)
-    performance = publication_table(source, "performance")
-    prior_pairs = source.prior_pairs
-    return {
-        "ranking": view(tables.ranking_table(source.ranking, level), "ranking.csv", "decisions.csv"),
-        "choices": view(tables.choices_table(source.choices), "choices.csv"),
-        "performance": view(performance, "auprec.csv", "iauprec.csv"),
-        "regions": view(tables.regions_table(source.regions), "regions.csv", "support.csv"),
-        "leaders": view(tables.leaders_table(source.leaders, level), "leaders.csv"),
-        "crossings": None
-        if source.crossings.empty
-        else view(tables.crossings_table(source.crossings, level), "crossings.csv"),
-        "sensitivity": view(tables.sensitivity_table(source.decisions), "decisions.csv"),
-        "anova": view(tables.anova_table(source.anova), "anova.csv"),
-        "equivalence": view(publication_table(source, "equivalence"), "equivalence.csv"),
-        "plans": view(tables.plans_table(source.plans), "plans.csv"),
-        "assumptions": view(tables.assumptions_table(source.assumptions), "assumptions.csv"),
-        "prior_pairs": None
-        if prior_pairs.empty
-        else view(tables.prior_pairs_table(prior_pairs, alpha_of(source)), "prior_pairs.csv"),
-    }
+    """Every table but those of pairs; none where there are no rows."""
+    made = tables.publication_tables(source)
+    names = [name for name in tables.TABLES if name not in {"pairwise", "posthoc"}]
+    return {name: view(made[name], *tables.TABLES[name].files) if name in made else None for name in names}
 
 
 def view(table: Table, *files: str) -> _View:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     ]
     header = ("Pair", "Test", "Measure", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
     return Table(
-        "pairs", "Pairwise differences with simultaneous intervals", header, tuple(rows),
+        "posthoc", "Pairwise differences with simultaneous intervals", header, tuple(rows),
         note=" ".join([_TOGETHER.format(alpha), cut]).strip(),
     )  # fmt: skip
 
@@ -526,55 +526,6 @@ def _crossing_interval(row: Any) -> str:
     return f"{low} to {high}"
 
 
-#: A table by its name, in the order of the report.
-NAMES = (
-    "performance",
-    "ranking",
-    "choices",
-    "regions",
-    "leaders",
-    "crossings",
-    "sensitivity",
-    "anova",
-    "pairwise",
-    "pairs",
-    "prior_pairs",
-    "equivalence",
-    "plans",
-    "assumptions",
-)
-
-
-def publication_table(source: ReportSource, name: str) -> Table:
-    """Return one table by its name, one of `NAMES`."""
-    check_choice(name, NAMES, "table")
-    alpha = alpha_of(source)
-    made = {
-        "performance": lambda: _performance(source),
-        "ranking": lambda: ranking_table(source.ranking, 1 - alpha),
-        "regions": lambda: regions_table(source.regions),
-        "choices": lambda: choices_table(source.choices),
-        "leaders": lambda: leaders_table(source.leaders, 1 - alpha),
-        "crossings": lambda: crossings_table(source.crossings, 1 - alpha),
-        "sensitivity": lambda: sensitivity_table(source.decisions),
-        "anova": lambda: anova_table(source.anova),
-        "pairwise": lambda: _pairwise(source),
-        "pairs": lambda: posthoc_table(source.posthoc, alpha),
-        "prior_pairs": lambda: prior_pairs_table(source.prior_pairs, alpha),
-        "equivalence": lambda: equivalence_table(source.equivalence, one_set=is_one_set(source)),
-        "plans": lambda: plans_table(source.plans),
-        "assumptions": lambda: assumptions_table(source.assumptions),
-    }
-    return without_empty(made[name]())
-
-
-def publication_tables(source: ReportSource) -> dict[str, Table]:
-    """Return every table that has rows."""
-    rows = {"prior_pairs": source.prior_pairs, "crossings": source.crossings}
-    shown = [name for name in NAMES if name not in rows or len(rows[name])]
-    return {name: publication_table(source, name) for name in shown}
-
-
 def _performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
     table = performance_table(source.auprec, source.iauprec, source.ranking)
@@ -591,3 +542,51 @@ def _pairwise(source: ReportSource) -> Table:
     named = f"{TEST_NAMES.get(test, test)} of {RESPONSE_NAMES.get(response, response)}"
     table = without(without(posthoc_table(rows, alpha_of(source)), "Test"), "Measure")
     return replace(table, name="pairwise", caption=f"Pairwise differences, {named}")
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """One table of a comparison: how it is made, and the files that have its numbers."""
+
+    make: Callable[[ReportSource], Table]
+    files: tuple[str, ...]
+
+
+#: Every table by its name, in the order of the report.
+TABLES: Mapping[str, TableOf] = {
+    "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
+    "ranking": TableOf(
+        lambda source: ranking_table(source.ranking, 1 - alpha_of(source)), ("ranking.csv", "decisions.csv")
+    ),
+    "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),
+    "regions": TableOf(lambda source: regions_table(source.regions), ("regions.csv", "support.csv")),
+    "leaders": TableOf(lambda source: leaders_table(source.leaders, 1 - alpha_of(source)), ("leaders.csv",)),
+    "crossings": TableOf(
+        lambda source: crossings_table(source.crossings, 1 - alpha_of(source)), ("crossings.csv",)
+    ),
+    "sensitivity": TableOf(lambda source: sensitivity_table(source.decisions), ("decisions.csv",)),
+    "anova": TableOf(lambda source: anova_table(source.anova), ("anova.csv",)),
+    "pairwise": TableOf(_pairwise, ("posthoc.csv",)),
+    "posthoc": TableOf(lambda source: posthoc_table(source.posthoc, alpha_of(source)), ("posthoc.csv",)),
+    "prior_pairs": TableOf(
+        lambda source: prior_pairs_table(source.prior_pairs, alpha_of(source)), ("prior_pairs.csv",)
+    ),
+    "equivalence": TableOf(
+        lambda source: equivalence_table(source.equivalence, one_set=is_one_set(source)), ("equivalence.csv",)
+    ),
+    "plans": TableOf(lambda source: plans_table(source.plans), ("plans.csv",)),
+    "assumptions": TableOf(lambda source: assumptions_table(source.assumptions), ("assumptions.csv",)),
+}
+
+
+def publication_table(source: ReportSource, name: str) -> Table:
+    """Return one table by its name, one of `TABLES`."""
+    check_choice(name, list(TABLES), "table")
+    return without_empty(TABLES[name].make(source))
+
+
+def publication_tables(source: ReportSource) -> dict[str, Table]:
+    """Return every table that has rows."""
+    rows = {"prior_pairs": source.prior_pairs, "crossings": source.crossings}
+    shown = [name for name in TABLES if name not in rows or len(rows[name])]
+    return {name: publication_table(source, name) for name in shown}
