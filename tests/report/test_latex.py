@@ -9,7 +9,7 @@ from latex_runs import compiled, has_package
 from skewanova.base.checks import InputError
 from skewanova.base.text import Table
 from skewanova.report.latex import LATEX_ROWS, siunitx_latex
-from skewanova.report.tables import NAMES, publication_table, publication_tables
+from skewanova.report.tables import TABLES, publication_table, publication_tables
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def test_pairwise_holds_the_headline_test_alone(hostile):
 
 
 def test_every_table_has_a_name_and_three_twins(hostile):
-    assert tuple(publication_tables(hostile)) == NAMES
-    for name in NAMES:
+    assert tuple(publication_tables(hostile)) == TABLES
+    for name in TABLES:
         rows = len(publication_table(hostile, name).rows)
         for siunitx in (False, True):
             text = hostile.to_latex(name, siunitx=siunitx)
@@ -99,17 +99,17 @@ def test_bold_cells_stay_bold():
 @pytest.mark.no_cover
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
 def test_plain_tables_compile_and_fit(hostile, tmp_path):
-    log = compiled("".join(map(hostile.to_latex, NAMES)), "", tmp_path)
+    log = compiled("".join(map(hostile.to_latex, TABLES)), "", tmp_path)
     assert "Overfull" not in log
 
 
 @pytest.mark.no_cover
 @pytest.mark.skipif(not has_package("siunitx.sty"), reason="no siunitx here; the structure is tested above")
 def test_aligned_tables_compile_and_fit(hostile, tmp_path):
-    text = "".join(hostile.to_latex(name, siunitx=True) for name in NAMES)
+    text = "".join(hostile.to_latex(name, siunitx=True) for name in TABLES)
     assert "Overfull" not in compiled(text, r"\usepackage{siunitx}", tmp_path)
 
 
 def test_tables_without_pairs_of_priors(hostile):
     alone = simulated(["a", "b"], priors=(0.5,))
-    assert set(NAMES) - set(publication_tables(alone)) == {"prior_pairs", "crossings"}
+    assert set(TABLES) - set(publication_tables(alone)) == {"prior_pairs", "crossings"}
