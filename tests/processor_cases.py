@@ -77,7 +77,7 @@ def results():
     yield "ties", compare(table(TIED, n_folds=6, tests=60), priors=(0.5, 0.2))
     yield "one_set", compare(table(NEAR | {"b": first}, n_folds=1, tests=400), priors=(0.5, 0.2))
     sets = {f"set {i}": table(ALIKE, n_folds=1 + i, tests=40, seed=i) for i in range(2)}
-    yield "datasets", compare_datasets(sets, options={"priors": (0.5,)})
+    yield "datasets", compare_datasets(sets, priors=(0.5,))
 
 
 def vectors(source, formats):
