@@ -323,7 +323,7 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
     assert run(*arguments).exit_code == 2
     assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
     assert seen["priors"] == (0.5, 0.1)
-    assert (seen["alpha"], seen["estimator"], seen["interaction"]) == (0.005, "exact", True)
+    assert (seen["alpha"], seen["area_estimator"], seen["interaction"]) == (0.005, "exact", True)
     assert (seen["missing"], seen["rng"], seen["models"]) == ("drop_fold", 7, ("m0", "m1"))
     assert run("demo").exit_code == 2
     assert seen["deployment_prior"] == sa.UniformPrior(0.05, 0.2)

@@ -67,7 +67,7 @@ def test_intervals_of_folds_and_pooled_where_they_are_disjoint(two_disjoint_fold
     assert expected["level"].tolist() == ["fold"] * 4 + ["pooled"] * 2
     written = pd.read_csv(tmp_path / "out" / "intervals.csv", keep_default_na=False)
     assert written["estimate"].tolist() == expected["estimate"].tolist()
-    assert all(f"{row.low:.3f} to {row.high:.3f}" in text for row in expected.itertuples())
+    assert all(f"{row.conf_low:.3f} to {row.conf_high:.3f}" in text for row in expected.itertuples())
 
 
 def test_many_pairs_alike_are_said_once():

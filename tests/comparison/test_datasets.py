@@ -149,7 +149,7 @@ def test_hierarchical_differences(result):
 @pytest.mark.no_cover
 def test_folds_that_share_training_data_are_corrected():
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        wide = sa.compare_datasets(many(), 0.4, **OPTIONS, resampling="kfold")
+        wide = sa.compare_datasets(many(), 0.4, **{**OPTIONS, "resampling": "kfold"})
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         free = sa.compare_datasets(many(), 0.4, **OPTIONS)
     factor = np.sqrt(1 + 4 / 3)  # four folds, one test case for three training cases

@@ -486,7 +486,7 @@ def test_refused(call, error, message):
 
 def test_unknown_estimator_is_refused():
     for function in (auprec_covariance, compare_on_one_set):
-        with pytest.raises(ValueError, match=r"^`estimator` must be one of trapezoid, exact"):
+        with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, exact"):
             function(Y, S, prior=0.1, area_estimator="mean")
 
 

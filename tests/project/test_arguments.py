@@ -189,6 +189,5 @@ def test_options_are_checked_alike_for_folds_and_one_set(table, argument):
 @pytest.mark.parametrize("argument", WRONG)
 def test_options_are_checked_for_data_sets(argument):
     value, message = WRONG[argument]
-    given = {argument: value} if argument in {"alpha", "rng"} else {"options": {argument: value}}
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
-        sa.compare_datasets({"one": FOLDS.frame, "two": FOLDS.frame}, **given)
+        sa.compare_datasets({"one": FOLDS.frame, "two": FOLDS.frame}, **{argument: value})
