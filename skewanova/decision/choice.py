@@ -233,8 +233,8 @@ def ranking(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import ranking
-    >>> ranking = ranking(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
-    >>> ranking["rank"].tolist()
+    >>> table = ranking(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> table["rank"].tolist()
     [1, 2, 3]
     """
     check_fraction(alpha, "alpha")
