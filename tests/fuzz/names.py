@@ -212,8 +212,8 @@ def on_terminal(arguments: Sequence[str]) -> str:
             redirect_stdout(stream),
             redirect_stderr(stream),
         ):
-            commands.main(list(arguments), prog_name="skewanova", standalone_mode=False)
-    except SystemExit:
+            commands.main(list(arguments), prog_name="skewanova")
+    except SystemExit:  # every command ends so, refused or not
         pass
     finally:
         listener.join(10)
