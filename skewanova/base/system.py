@@ -191,7 +191,7 @@ def _asked_again(asked: Sequence[tuple[int, BaseException]]) -> Iterator[None]:
         if not asked or unraisable.exc_value is not asked[-1][1]:
             before(unraisable)
             return
-        timers.append(threading.Timer(AGAIN, signal.raise_signal, [asked[-1][0]]))
+        timers.append(threading.Timer(AGAIN, _wake_and_raise, [asked[-1][0]]))
         timers[-1].daemon = True
         timers[-1].start()
 
@@ -202,6 +202,15 @@ def _asked_again(asked: Sequence[tuple[int, BaseException]]) -> Iterator[None]:
         sys.unraisablehook = before
         for timer in timers:
             timer.cancel()
+
+
+def _wake_and_raise(number: int) -> None:
+    """Raise a signal in the main thread, also while it sleeps or waits; another thread's own wakes nobody."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, number)
+    else:  # Windows
+        signal.raise_signal(number)
 
 
 @contextmanager

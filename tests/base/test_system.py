@@ -212,10 +212,30 @@ def test_an_asked_for_end_is_not_lost_in_a_destructor(name, error, capsys):
             del held
             time.sleep(60)
 
+    started = time.monotonic()
     with pytest.raises(error):
         work()
+    assert time.monotonic() - started < 30  # what sleeps is woken
     assert sys.unraisablehook is hook
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_lost_end_is_raised_anew_where_no_thread_can_be_woken(monkeypatch):
+    class Held:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    def work():
+        with tidy_end():
+            held = Held()
+            del held
+            for _ in range(3000):
+                time.sleep(0.01)
+        raise AssertionError("lost")
+
+    monkeypatch.delattr(signal, "pthread_kill", raising=False)
+    with pytest.raises(SystemExit):
+        work()
 
 
 def test_other_errors_are_none_of_the_end(monkeypatch):
