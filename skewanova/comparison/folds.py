@@ -7,7 +7,7 @@ pairs, the step-down max-T under sign flips, or Holm's paired t where the folds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,9 +29,11 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
+from skewanova.inference.catalogue import known
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
 from skewanova.inference.pairwise import (
+    PAIRWISE_TESTS,
     equivalence,
     posthoc,
     prior_pair_columns,
@@ -56,16 +58,19 @@ SMALLEST_RANDOM_P = 1e-4
 
 def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
     """The test of all models that the design asks for, as the headline, then the others as checks."""
-    chosen, overlapping = headline_test(measures), measures.design.overlapping
-    methods = [m for m in OMNIBUS_TESTS if overlapping or not m.startswith("corrected")]
-    if not fold_statistics.full_rank(fold_table(measures.iauprec)[0]):
-        methods = [method for method in methods if "hotelling" not in method]
-    others = [method for method in methods if method != chosen]
+    chosen = headline_test(measures)
+    full_rank = fold_statistics.full_rank(fold_table(measures.iauprec)[0])
+    others = [m for m in _worth_a_row(OMNIBUS_TESTS, measures.design) if full_rank or not known(m).full_rank]
     results = [omnibus_test(measures, method=chosen, role="headline")]
-    results += [omnibus_test(measures, method=method, rng=rng) for method in others]
+    results += [omnibus_test(measures, method=method, rng=rng) for method in others if method != chosen]
     if len(measures.priors) > 1:
         results.append(split_plot_anova(measures))
     return results
+
+
+def _worth_a_row(tests: Iterable[str], design: Resampling) -> list[str]:
+    """Tests without those that correct for what these folds do not share, or need a control."""
+    return [test for test in tests if known(test).suits(design.kind) and not known(test).control]
 
 
 def headline_test(measures: Evaluation) -> str:
@@ -152,11 +157,6 @@ class Analysis:
         return {"anova": self.anova, **{name: getattr(self, name) for name in names}}
 
     @property
-    def labels(self) -> dict[str, str]:
-        """How each test may be read."""
-        return {test.test: test.label for test in self.tests}
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What went beyond the ordinary."""
         return tuple(note for test in self.tests for note in test.warnings)
@@ -215,7 +215,7 @@ def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Op
         tukey_hsd(published[1], **common).to_frame(),
         tukey_by_prior(measures.auprec, **common),
     ]
-    for method in ("paired_t_holm", "max_t", "games_howell", "nemenyi", "wilcoxon_holm"):
+    for method in _worth_a_row(PAIRWISE_TESTS, measures.design):
         if method != parts[0]["test"].iloc[0]:
             parts.append(posthoc(measures, method=method, rng=options.rng, **common))
     if options.control is not None:

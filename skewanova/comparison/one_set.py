@@ -22,7 +22,6 @@ from skewanova.decision.choice import ranking_of
 from skewanova.decision.joint_curves import CASES_AT_ONCE, condensed
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.anova import ANOVA_COLUMNS
-from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.influence import jackknife_by_prior, stratified_covariance
 from skewanova.inference.intervals import interval_table
 from skewanova.inference.omnibus import OmnibusResult
@@ -121,7 +120,7 @@ def _omnibus(found: OneSetComparison) -> OmnibusResult:
         "p_value": found.p_omnibus,
     }
     frame = pd.DataFrame([row])[list(ANOVA_COLUMNS)]
-    return OmnibusResult("influence", "headline", "iauprec", OMNIBUS_LABELS["influence"], (), frame)
+    return OmnibusResult("influence", "headline", "iauprec", (), frame)
 
 
 def _posthoc(cases: _Set, found: OneSetComparison, alpha: float) -> pd.DataFrame:

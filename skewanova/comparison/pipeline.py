@@ -21,7 +21,6 @@ from skewanova.decision.leads import crossings_frame, leaders_frame, rarest_deci
 from skewanova.decision.planning import plans
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
-from skewanova.inference.catalogue import PAIR_LABELS
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import Target
@@ -166,7 +165,6 @@ def compare(
         regions=regions(measures),
         design=design,
         warnings=tuple(dict.fromkeys(notes)),
-        labels=found.labels | PAIR_LABELS,
         settings=_settings(measures, options, missing=missing),
         evaluation=measures,
         scores=table,

@@ -20,6 +20,7 @@ from skewanova.decision.bands import auprec_bands
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
 from skewanova.report.sentences import advice
@@ -99,8 +100,6 @@ class Comparison(Framed):
         How the folds came about, and what that was concluded from.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
-    labels : dict
-        How each test of all models may be read.
     settings : dict
         What was asked for.
     """
@@ -124,7 +123,6 @@ class Comparison(Framed):
     residuals: pd.DataFrame = field(repr=False)
     design: Resampling
     warnings: tuple[str, ...]
-    labels: dict[str, str] = field(repr=False)
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
     scores: Scores = field(repr=False)
@@ -157,6 +155,11 @@ class Comparison(Framed):
     def alpha(self) -> float:
         """Level of the tests and the intervals."""
         return float(str(self.settings["alpha"]))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """How each test may be read."""
+        return {test: known(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
 
     @property
     def source(self) -> Path | None:
@@ -336,14 +339,13 @@ class Comparison(Framed):
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
-        pairs = {"two_way": ("tukey", "iauprec"), "three_way": ("tukey_three_way", "auprec")}
         published = self.anova[self.anova["role"] == "as_published"]
         for test, group in published.groupby("test", sort=False, observed=True):
-            name = str(test)
-            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), self.labels[name])]
-            if name in pairs:
-                found = sentences.pair_findings(self._family(*pairs[name]), self.alpha, short)
-                found = _first(found, MOST_CONCLUSIONS)
+            known_test = known(str(test))
+            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]
+            if known_test.pairs:
+                rows = self._family(known_test.pairs, group["response"].iloc[0])
+                found = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
                 lines += [_item(sentence, width) for sentence in found]
             parts.append("\n".join(lines))
         return parts

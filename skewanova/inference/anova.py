@@ -29,7 +29,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import Framed, distinct
-from skewanova.inference.catalogue import LABELS
+from skewanova.inference.catalogue import known
 from skewanova.inference.fold_statistics import ROUNDING
 
 #: Columns of every ANOVA frame, whatever the test.
@@ -127,8 +127,6 @@ class AnovaResult(Framed):
         ``as_published`` for the paper's tests.
     response : str
         ``iauprec`` or ``auprec``.
-    label : str
-        How the test may be read.
     alpha : float
         Level used by the breakdown correlation.
     warnings : tuple of str
@@ -138,13 +136,17 @@ class AnovaResult(Framed):
     test: str
     role: str
     response: str
-    label: str
     alpha: float
     warnings: tuple[str, ...]
     _table: pd.DataFrame = field(repr=False)
     _frame: pd.DataFrame = field(repr=False)
     _fit: Any = field(repr=False)
     rounding: float = field(default=0.0, repr=False)  # differences up to this are none; 0 if residuals vary
+
+    @property
+    def label(self) -> str:
+        """How the test may be read."""
+        return known(self.test).note
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, in the columns of every ANOVA frame."""
@@ -411,7 +413,6 @@ def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) 
         test=options.test,
         role="as_published",
         response=options.response,
-        label=LABELS[options.test],
         alpha=options.alpha,
         warnings=emit([*notes, *told]),
         _table=table[list(ANOVA_COLUMNS)],

@@ -1,144 +1,286 @@
-"""Every test once: its name, how to read it, how a paper describes it."""
+"""Every test once: its name, how to read it, how a paper describes it, what it needs and where it holds.
+
+A new test is a record here and a function: in `omnibus` for all models at once, in `pairwise` for pairs.
+"""
 
 from __future__ import annotations
 
-TEST_NAMES = {
-    "two_way": "2-way ANOVA",
-    "three_way": "3-way ANOVA",
-    "three_way_interaction": "3-way ANOVA, model x prior",
-    "repeated_measures": "repeated-measures F (Greenhouse-Geisser)",
-    "hotelling": "Hotelling T2",
-    "friedman": "Friedman, Iman-Davenport F",
-    "permutation": "Permutation of models within folds",
-    "sign_flip": "Sign flips of fold profiles",
-    "mixed": "Mixed model",
-    "corrected_f": "corrected 2-way F",
-    "corrected_gg": "corrected Greenhouse-Geisser F",
-    "corrected_hotelling": "corrected Hotelling T2",
-    "influence": "F over cases of one test set",
-    "paired_t_holm": "Paired t, Holm",
-    "corrected_t_holm": "corrected paired t, Holm",
-    "games_howell": "Games-Howell on paired differences",
-    "max_t": "Step-down max-T, sign flips",
-    "nemenyi": "Nemenyi",
-    "wilcoxon_holm": "Wilcoxon, Holm",
-    "dunnett": "Dunnett against the control",
-    "influence_holm": "paired t over cases of one test set, Holm",
-    "tukey": "Tukey HSD, 2-way mean square",
-    "tukey_three_way": "Tukey HSD, 3-way mean square",
-}
-
-
-RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC"}
-
-
-TESTS = {
-    "two_way": "2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
-    "(Landgrebe et al. 2006, section 5)",
-    "three_way": "3-way analysis of variance of AUPREC with the factors model, fold and prior "
-    "(Landgrebe et al. 2006, sections 5 and 6)",
-    "three_way_interaction": "the 3-way analysis with the interaction of model and prior",
-    "repeated_measures": "repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
-    "hotelling": "Hotelling's (1931) T2 of the contrasts between models",
-    "friedman": "Friedman's ranks by the F of Iman and Davenport (1980)",
-    "permutation": "permutation of models within folds",
-    "sign_flip": "sign flips of whole fold profiles",
-    "mixed": "a mixed model with random folds",
-    "corrected_f": "the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
-    "(Nadeau and Bengio 2003, extended to several models)",
-    "corrected_gg": "the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, "
-    "divided by 1 + J r",
-    "corrected_hotelling": "Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J "
-    "folds with r test cases for each training case (Nadeau and Bengio 2003, extended to several models)",
-    "paired_t_holm": "paired t tests adjusted by Holm (1979)",
-    "corrected_t_holm": "paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
-    "games_howell": "paired differences with their own standard errors and the studentized range (Games and "
-    "Howell 1976)",
-    "max_t": "step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
-    "nemenyi": "Nemenyi's test of mean ranks (Demsar 2006)",
-    "wilcoxon_holm": "signed ranks adjusted by Holm",
-    "dunnett": "Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
-    "tukey": "Tukey's honestly significant differences on the residual mean square of the 2-way analysis, so "
-    "that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
-    "influence": "F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
-    "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
-    "Satterthwaite's (1946) degrees of freedom",
-    "influence_holm": "t tests of every pair with the same covariance, adjusted by Holm (1979)",
-    "tukey_three_way": "the same on the residual mean square of the 3-way analysis",
-}
-
-
-LABELS = {
-    "two_way": (
-        "As published. Valid when folds are independent; on repeated splits of one data set it rejects true "
-        "equality far too often (in 67 % of simulated studies at level .05, with 20 hold-outs of 20 %)."
-    ),
-    "three_way": (
-        "As published. Not a valid test of the models: it counts one ROC once for each prior, so p shrinks "
-        "as priors are added (it rejects true equality in 44 % of simulated studies at level .05 with 3 "
-        "priors and independent folds, in 95 % with 16). Read it as a description."
-    ),
-}
-
-
-LABELS["three_way_interaction"] = LABELS["three_way"]
-
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 ROLES = ("headline", "as_published", "check")
 
 
-OMNIBUS_LABELS = {
-    "repeated_measures": (
-        "Models against model:fold with Greenhouse and Geisser's degrees of freedom. Valid when folds are "
-        "independent (simulated rate of rejecting true equality at level .05: .04)."
-    ),
-    "hotelling": "Hotelling's T2 on contrasts between models. Valid when folds are independent.",
-    "friedman": "Friedman's ranks with Iman and Davenport's F. Valid when folds are independent.",
-    "permutation": (
-        "Permutation of models within folds. Valid when folds are independent and models spread alike."
-    ),
-    "sign_flip": "Sign flips of whole fold profiles. Valid when folds are independent and symmetric.",
-    "mixed": (
-        "Mixed model with random folds, for tables with missing cells. Valid when folds are independent."
-    ),
-    "corrected_f": "2-way F corrected for shared training data (Nadeau and Bengio 2003).",
-    "corrected_gg": (
-        "2-way F with Greenhouse and Geisser's degrees of freedom, corrected for shared training data "
-        "(Nadeau and Bengio 2003; simulated rate of rejecting true equality at level .05: .05 or less with "
-        "stable learners, up to .11 with unstable ones on 80/20 splits)."
-    ),
-    "corrected_hotelling": (
-        "Hotelling's T2 on contrasts between models, corrected for shared training data (Nadeau and "
-        "Bengio 2003; simulated rate of rejecting true equality at level .05: .05 with stable learners, up "
-        "to .11 with unstable ones on 80/20 splits)."
-    ),
-    "influence": (
-        "F test of the models' areas on the same cases, with their jackknife covariance on the angular scale "
-        "(DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not about "
-        "training them again."
-    ),
-}
+RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
 
 
-PAIRWISE_TESTS = (
-    "paired_t_holm",
-    "corrected_t_holm",
-    "games_howell",
-    "max_t",
-    "nemenyi",
-    "wilcoxon_holm",
-    "dunnett",
+#: Designs by how their folds depend on each other.
+INDEPENDENT = ("independent",)
+OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout")
+ONE_SET = ("one_set",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownTest:
+    """One test, of all models at once or of pairs.
+
+    Attributes
+    ----------
+    name : str
+        What tables, sentences and plots call it.
+    methods : str
+        How a paper describes it; by default the name.
+    note : str
+        How it may be read.
+    question : str
+        ``models`` (all at once) or ``pairs``.
+    designs : tuple of str
+        Kinds of :class:`~skewanova.scores.Resampling` for which it holds its level.
+    over : str
+        What varies: ``folds`` or ``cases``.
+    statistic : str
+        Sign of its statistic.
+    published : bool
+        Whether it is the paper's.
+    pairs : str
+        The test of pairs on its residual mean square.
+    corrected, full_rank, draws, control, ranks : bool
+        Whether it needs the ratio of test to training cases, differences that vary on their own, random
+        arrangements, a control; whether it looks at ranks alone.
+    """
+
+    name: str
+    methods: str = ""
+    note: str = ""
+    question: str = "models"
+    designs: tuple[str, ...] = INDEPENDENT
+    over: str = "folds"
+    statistic: str = "F"
+    published: bool = False
+    pairs: str = ""
+    corrected: bool = False
+    full_rank: bool = False
+    draws: bool = False
+    control: bool = False
+    ranks: bool = False
+
+    def suits(self, design: str) -> bool:
+        """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
+        return not self.corrected or design in self.designs
+
+
+_TWO_WAY_NOTE = (
+    "As published. Valid when folds are independent; on repeated splits of one data set it rejects true "
+    "equality far too often (in 67 % of simulated studies at level .05, with 20 hold-outs of 20 %)."
 )
 
 
-#: How each family may be read.
-PAIR_LABELS = {
-    "paired_t_holm": "Valid when folds are independent, whatever the models' spreads.",
-    "corrected_t_holm": "Allows for folds that share training data (Nadeau and Bengio 2003).",
-    "games_howell": "Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
-    "max_t": "Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
-    "nemenyi": "On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
-    "wilcoxon_holm": "On signed ranks. Valid when folds are independent.",
-    "dunnett": "Against the control. Valid when folds are independent and models spread alike.",
-    "influence_holm": "About these fitted models on further cases: t of the differences over cases.",
+_THREE_WAY_NOTE = (
+    "As published. Not a valid test of the models: it counts one ROC once for each prior, so p shrinks "
+    "as priors are added (it rejects true equality in 44 % of simulated studies at level .05 with 3 "
+    "priors and independent folds, in 95 % with 16). Read it as a description."
+)
+
+
+#: Every test by the word that the column `test` has for it.
+TESTS: Mapping[str, KnownTest] = {
+    "two_way": KnownTest(
+        name="2-way ANOVA",
+        methods="2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
+        "(Landgrebe et al. 2006, section 5)",
+        note=_TWO_WAY_NOTE,
+        published=True,
+        pairs="tukey",
+    ),
+    "three_way": KnownTest(
+        name="3-way ANOVA",
+        methods="3-way analysis of variance of AUPREC with the factors model, fold and prior "
+        "(Landgrebe et al. 2006, sections 5 and 6)",
+        note=_THREE_WAY_NOTE,
+        designs=(),
+        published=True,
+        pairs="tukey_three_way",
+    ),
+    "three_way_interaction": KnownTest(
+        name="3-way ANOVA, model x prior",
+        methods="the 3-way analysis with the interaction of model and prior",
+        note=_THREE_WAY_NOTE,
+        designs=(),
+        published=True,
+    ),
+    "repeated_measures": KnownTest(
+        name="repeated-measures F (Greenhouse-Geisser)",
+        methods="repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
+        note="Models against model:fold with Greenhouse and Geisser's degrees of freedom. Valid when folds "
+        "are independent (simulated rate of rejecting true equality at level .05: .04).",
+    ),
+    "hotelling": KnownTest(
+        name="Hotelling T2",
+        methods="Hotelling's (1931) T2 of the contrasts between models",
+        note="Hotelling's T2 on contrasts between models. Valid when folds are independent.",
+        full_rank=True,
+    ),
+    "friedman": KnownTest(
+        name="Friedman, Iman-Davenport F",
+        methods="Friedman's ranks by the F of Iman and Davenport (1980)",
+        note="Friedman's ranks with Iman and Davenport's F. Valid when folds are independent.",
+        ranks=True,
+    ),
+    "sign_flip": KnownTest(
+        name="Sign flips of fold profiles",
+        methods="sign flips of whole fold profiles",
+        note="Sign flips of whole fold profiles. Valid when folds are independent and symmetric.",
+        draws=True,
+    ),
+    "permutation": KnownTest(
+        name="Permutation of models within folds",
+        methods="permutation of models within folds",
+        note="Permutation of models within folds. Valid when folds are independent and models spread alike.",
+        draws=True,
+    ),
+    "mixed": KnownTest(
+        name="Mixed model",
+        methods="a mixed model with random folds",
+        note="Mixed model with random folds, for tables with missing cells. Valid when folds are "
+        "independent.",
+    ),
+    "corrected_f": KnownTest(
+        name="corrected 2-way F",
+        methods="the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
+        "(Nadeau and Bengio 2003, extended to several models)",
+        note="2-way F corrected for shared training data (Nadeau and Bengio 2003).",
+        designs=OVERLAPPING,
+        corrected=True,
+    ),
+    "corrected_gg": KnownTest(
+        name="corrected Greenhouse-Geisser F",
+        methods="the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, "
+        "divided by 1 + J r",
+        note="2-way F with Greenhouse and Geisser's degrees of freedom, corrected for shared training data "
+        "(Nadeau and Bengio 2003; simulated rate of rejecting true equality at level .05: .05 or less with "
+        "stable learners, up to .11 with unstable ones on 80/20 splits).",
+        designs=OVERLAPPING,
+        corrected=True,
+    ),
+    "corrected_hotelling": KnownTest(
+        name="corrected Hotelling T2",
+        methods="Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J "
+        "folds with r test cases for each training case (Nadeau and Bengio 2003, extended to several models)",
+        note="Hotelling's T2 on contrasts between models, corrected for shared training data (Nadeau and "
+        "Bengio 2003; simulated rate of rejecting true equality at level .05: .05 with stable learners, up "
+        "to .11 with unstable ones on 80/20 splits).",
+        designs=OVERLAPPING,
+        corrected=True,
+        full_rank=True,
+    ),
+    "influence": KnownTest(
+        name="F over cases of one test set",
+        methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
+        "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
+        "Satterthwaite's (1946) degrees of freedom",
+        note="F test of the models' areas on the same cases, with their jackknife covariance on the angular "
+        "scale (DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not "
+        "about training them again.",
+        designs=ONE_SET,
+        over="cases",
+    ),
+    "paired_t_holm": KnownTest(
+        name="Paired t, Holm",
+        methods="paired t tests adjusted by Holm (1979)",
+        note="Valid when folds are independent, whatever the models' spreads.",
+        question="pairs",
+        statistic="t",
+    ),
+    "corrected_t_holm": KnownTest(
+        name="corrected paired t, Holm",
+        methods="paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
+        note="Allows for folds that share training data (Nadeau and Bengio 2003).",
+        question="pairs",
+        designs=OVERLAPPING,
+        statistic="t",
+        corrected=True,
+    ),
+    "max_t": KnownTest(
+        name="Step-down max-T, sign flips",
+        methods="step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
+        note="Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
+        question="pairs",
+        statistic="t",
+        draws=True,
+    ),
+    "games_howell": KnownTest(
+        name="Games-Howell on paired differences",
+        methods="paired differences with their own standard errors and the studentized range (Games and "
+        "Howell 1976)",
+        note="Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
+        question="pairs",
+        statistic="t",
+    ),
+    "nemenyi": KnownTest(
+        name="Nemenyi",
+        methods="Nemenyi's test of mean ranks (Demsar 2006)",
+        note="On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
+        question="pairs",
+        statistic="z",
+        ranks=True,
+    ),
+    "wilcoxon_holm": KnownTest(
+        name="Wilcoxon, Holm",
+        methods="signed ranks adjusted by Holm",
+        note="On signed ranks. Valid when folds are independent.",
+        question="pairs",
+        statistic="W",
+        ranks=True,
+    ),
+    "dunnett": KnownTest(
+        name="Dunnett against the control",
+        methods="Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
+        note="Against the control. Valid when folds are independent and models spread alike.",
+        question="pairs",
+        statistic="t",
+        control=True,
+    ),
+    "influence_holm": KnownTest(
+        name="paired t over cases of one test set, Holm",
+        methods="t tests of every pair with the same covariance, adjusted by Holm (1979)",
+        note="About these fitted models on further cases: t of the differences over cases.",
+        question="pairs",
+        designs=ONE_SET,
+        over="cases",
+        statistic="t",
+    ),
+    "tukey": KnownTest(
+        name="Tukey HSD, 2-way mean square",
+        methods="Tukey's honestly significant differences on the residual mean square of the 2-way analysis, "
+        "so that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
+        note=_TWO_WAY_NOTE,
+        question="pairs",
+        statistic="q",
+        published=True,
+    ),
+    "tukey_three_way": KnownTest(
+        name="Tukey HSD, 3-way mean square",
+        methods="the same on the residual mean square of the 3-way analysis",
+        note=_THREE_WAY_NOTE,
+        question="pairs",
+        designs=(),
+        statistic="q",
+        published=True,
+    ),
 }
+
+
+def known(test: str) -> KnownTest:
+    """Return the record of a test; a test of somebody else's has but its name."""
+    return TESTS.get(test) or KnownTest(name=test, methods=test)
+
+
+def response_name(response: str) -> str:
+    """What a measure is called in tables, sentences and plots."""
+    return RESPONSE_NAMES.get(response, response)
+
+
+def named_test(row: Any) -> str:
+    """A test and what it tests, of a row of a frame: "2-way ANOVA of IAUPREC"."""
+    return f"{known(row.test).name} of {response_name(row.response)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,8 @@ from skewanova.base.frames import Framed
 from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
-from skewanova.inference.catalogue import OMNIBUS_LABELS
-from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
+from skewanova.inference.catalogue import KnownTest, known
+from skewanova.inference.fold_resampling import Resampled, permutation_test, sign_flip_test
 from skewanova.inference.fold_statistics import FTest
 
 
@@ -27,8 +28,6 @@ class OmnibusResult(Framed):
     ----------
     test, role, response : str
         As in the rows.
-    label : str
-        How the test may be read.
     warnings : tuple of str
         What went beyond the ordinary.
     """
@@ -36,9 +35,13 @@ class OmnibusResult(Framed):
     test: str
     role: str
     response: str
-    label: str
     warnings: tuple[str, ...]
     _table: pd.DataFrame = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """How the test may be read."""
+        return known(self.test).note
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, in the columns of every ANOVA frame."""
@@ -103,7 +106,7 @@ def omnibus_result(
 ) -> OmnibusResult:
     """One row for the models; sums of squares from the contrast scores, where there are any."""
     table = effect_row(found, contrasts, test=test, role=role, response="iauprec", term="model")
-    return OmnibusResult(test, role, "iauprec", OMNIBUS_LABELS[test], emit(notes), table)
+    return OmnibusResult(test, role, "iauprec", emit(notes), table)
 
 
 def effect_row(found: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
@@ -175,38 +178,44 @@ def omnibus_test(
     [0.12]
     """
     check_choice(method, OMNIBUS_TESTS, "method")
-    needed = method if method.startswith("corrected") else ""
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    test = known(method)
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, _ = fold_table(frame)
-    if method == "friedman":
-        return omnibus_result(method, role, fold_statistics.friedman_test(values))
-    if "hotelling" in method:
+    if test.full_rank:
         _check_enough_folds(values)
-    if method in _REARRANGED:
-        return _tested(method, role, values, partial(_rearranged, method, n_resamples=n_resamples, rng=rng))
-    inflation = 1 + len(values) * ratio if needed else 1.0
-    return _tested(method, role, values, partial(_STATISTICS[method], inflation=inflation))
+    needs = what_it_needs(test, inflation=1 + len(values) * ratio, n_resamples=n_resamples, rng=rng)
+    compute = partial(_COMPUTED[method], **needs)
+    if test.ranks:
+        return omnibus_result(method, role, compute(values))
+    return _tested(method, role, values, compute)
 
 
-_STATISTICS = {
+def what_it_needs(test: KnownTest, *, inflation: float, n_resamples: int, rng: Seed) -> dict[str, Any]:
+    """Arguments of the function of a test beside the values."""
+    correction = {"inflation": inflation} if test.corrected else {}
+    return correction | ({"n_resamples": n_resamples, "rng": rng} if test.draws else {})
+
+
+def _rearranged(values: Floats, *, rearrange: Callable[..., Resampled], **draws: Any) -> FTest:
+    """The F of the blocked analysis, its p from random arrangements."""
+    found = rearrange(values, **draws)
+    return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
+
+
+_COMPUTED: dict[str, Callable[..., FTest]] = {
     "repeated_measures": fold_statistics.gg_test,
     "hotelling": fold_statistics.hotelling_test,
+    "friedman": fold_statistics.friedman_test,
+    "sign_flip": partial(_rearranged, rearrange=sign_flip_test),
+    "permutation": partial(_rearranged, rearrange=permutation_test),
     "corrected_f": fold_statistics.blocked_test,
     "corrected_gg": fold_statistics.gg_test,
     "corrected_hotelling": fold_statistics.hotelling_test,
 }
 
 
-_REARRANGED = {"sign_flip": sign_flip_test, "permutation": permutation_test}
-
-
 #: Tests of all models at once over folds.
-OMNIBUS_TESTS = ("repeated_measures", "hotelling", "friedman", *_REARRANGED, *list(_STATISTICS)[2:])
-
-
-def _rearranged(method: str, values: Floats, *, n_resamples: int, rng: Seed) -> FTest:
-    found = _REARRANGED[method](values, n_resamples=n_resamples, rng=rng)
-    return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
+OMNIBUS_TESTS = tuple(_COMPUTED)
 
 
 def _check_enough_folds(values: Floats) -> None:

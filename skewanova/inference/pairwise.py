@@ -37,10 +37,10 @@ from skewanova.inference.anova import (
     two_way_anova,
     variation_limit,
 )
-from skewanova.inference.catalogue import PAIRWISE_TESTS
+from skewanova.inference.catalogue import known
 from skewanova.inference.fold_resampling import max_t_test, sign_blocks, sign_flips, squared_t
 from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
-from skewanova.inference.omnibus import fold_table
+from skewanova.inference.omnibus import fold_table, what_it_needs
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
@@ -161,7 +161,7 @@ def tukey_hsd(
     if result.rounding:  # no residual variation
         estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
     frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
-    test = "tukey" if result.test == "two_way" else "tukey_three_way"
+    test = known(result.test).pairs
     frame = frame.assign(test=test, role=result.role, response=result.response)
     frame[f"{factor}_a"], frame[f"{factor}_b"] = [levels[i] for i in a], [levels[i] for i in b]
     columns = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
@@ -361,21 +361,17 @@ def posthoc(
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    needed = "corrected_t_holm" if method == "corrected_t_holm" else ""
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    test = known(method)
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = _ordered_table(frame, order)
-    if (method == "dunnett") != (control is not None):
+    if test.control != (control is not None):
         raise InputError(
             "`control` names the model that method='dunnett' compares with, and goes with it alone"
         )
-    if method == "dunnett":
-        frame = _dunnett(values, models.index(check_choice(str(control), models, "control")), alpha)
-    elif method == "max_t":
-        frame = _max_t(values, alpha, n_resamples=n_resamples, rng=rng)
-    elif method in {"paired_t_holm", "corrected_t_holm"}:
-        frame = _paired_t(values, alpha, inflation=1 + len(values) * (ratio if needed else 0.0))
-    else:
-        frame = _SIMPLE[method](values, alpha)
+    needs = what_it_needs(test, inflation=1 + len(values) * ratio, n_resamples=n_resamples, rng=rng)
+    if test.control:
+        needs["control"] = models.index(check_choice(str(control), models, "control"))
+    frame = _FAMILIES[method](values, alpha, **needs)
     names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
     frame = frame.assign(test=method, role=role, response="iauprec", prior=np.nan, **names)
     return frame.assign(reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
@@ -466,7 +462,7 @@ def _frame(values: Floats, **columns: object) -> pd.DataFrame:
     return pd.DataFrame({"a": a, "b": b, "estimate": estimate, **empty, **columns})
 
 
-def _paired_t(values: Floats, alpha: float, *, inflation: float) -> pd.DataFrame:
+def _paired_t(values: Floats, alpha: float, *, inflation: float = 1.0) -> pd.DataFrame:
     found = fold_statistics.paired_t(values, inflation=inflation)
     p_value = fold_statistics.paired_t_p(values, inflation=inflation)
     df = len(values) - 1
@@ -546,7 +542,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
     return float(result.statistic), float(result.pvalue)
 
 
-def _dunnett(values: Floats, control: int, alpha: float) -> pd.DataFrame:
+def _dunnett(values: Floats, alpha: float, *, control: int) -> pd.DataFrame:
     blocked = fold_statistics.blocked_f(values)
     others = np.array([i for i in range(values.shape[1]) if i != control])
     std_error = float(np.sqrt(2 * blocked.error_sum_sq / blocked.df_error / len(values)))
@@ -594,8 +590,16 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     return float(np.clip(1 - (density / density.sum()) @ (inside @ (weight / weight.sum())), 0.0, 1.0))
 
 
-_SIMPLE: dict[str, Callable[[Floats, float], pd.DataFrame]] = {
+_FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {
+    "paired_t_holm": _paired_t,
+    "corrected_t_holm": _paired_t,
+    "max_t": _max_t,
     "games_howell": _games_howell,
     "nemenyi": _nemenyi,
     "wilcoxon_holm": _wilcoxon,
+    "dunnett": _dunnett,
 }
+
+
+#: Tests of pairs over folds.
+PAIRWISE_TESTS = tuple(_FAMILIES)

@@ -14,7 +14,6 @@ from skewanova.base.checks import Floats, InputError, emit
 from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
-from skewanova.inference.catalogue import OMNIBUS_LABELS
 from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.omnibus import OmnibusResult, effect_row, flat_test, omnibus_result
 
@@ -72,7 +71,7 @@ def split_plot_anova(
         rows.append(effect_row(found, values, **names, term=term))
         notes += [flat[1]] if flat and term == "model" else []
     table = pd.concat(rows, ignore_index=True)
-    return OmnibusResult(test, role, "auprec", OMNIBUS_LABELS[test], emit(notes), table)
+    return OmnibusResult(test, role, "auprec", emit(notes), table)
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from skewanova.base import frames
 from skewanova.base.checks import InputError, InputTypeError, check_fraction
 from skewanova.base.text import format_number, format_p
-from skewanova.inference.catalogue import TEST_NAMES
+from skewanova.inference.catalogue import known, response_name
 from skewanova.inference.ranks import RankComparison, rank_comparison
 from skewanova.plotting import artists, looks
 from skewanova.plotting.looks import Entry, model_palette, or_own
@@ -63,10 +63,10 @@ def plot_posthoc(
     ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     entries = artists.forest(ax, rows)
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
-    what = looks.RESPONSES.get(response, response) + (f" at prior {looks.plain(at)}" if pd.notna(at) else "")
+    what = response_name(response) + (f" at prior {looks.plain(at)}" if pd.notna(at) else "")
     looks.style(
         ax,
-        title=f"Pairwise differences\n{TEST_NAMES.get(rows['test'].iloc[0], rows['test'].iloc[0])}",
+        title=f"Pairwise differences\n{_family(rows)}",
         xlabel=f"Difference in {what} (first minus second)",
         ylabel="",
     )
@@ -214,7 +214,7 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     _rank_names(ax, names, ranks, order=found.models, first=first)
     _bars(ax, levels, dict(zip(names, ranks, strict=True)))
     _ruler(ax, found, len(names))
-    family = TEST_NAMES.get(found.test, found.test)
+    family = known(found.test).name
     looks.set_title(
         ax, f"Mean ranks over {found.n_folds} folds, 1 = best\nBars: no difference found ({family})"
     )
@@ -454,10 +454,10 @@ def _cell_title(rows: pd.DataFrame) -> str:
 
 
 def _family(rows: pd.DataFrame) -> str:
-    return TEST_NAMES.get(rows["test"].iloc[0], str(rows["test"].iloc[0]))
+    return known(str(rows["test"].iloc[0])).name
 
 
 def _measure(rows: pd.DataFrame) -> str:
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
     where = f"\nat prior {looks.plain(at)}" if pd.notna(at) else ""
-    return f"{looks.RESPONSES.get(response, response)}{where}"
+    return f"{response_name(response)}{where}"

@@ -58,9 +58,6 @@ MARKER_STEP = 0.21
 NEUTRAL = "0.35"
 
 
-RESPONSES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
-
-
 PRIOR_LABEL = "Prior (probability of the positive class)"
 
 

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from skewanova.base.text import Table, format_number, shortened, visible, without, without_empty
-from skewanova.inference import catalogue
+from skewanova.inference.catalogue import known, response_name
 from skewanova.report import sentences, tables
 from skewanova.report.figures import (
     FIGURE_NUMBERS,
@@ -52,10 +52,6 @@ MOST_CONCLUSIONS = 8
 
 #: Stretches of priors beyond these are left to the file of difference curves.
 MOST_STRETCHES = 60
-
-
-#: The analysis of variance whose mean square a pairwise test uses: its label holds for the pairs too.
-BEHIND = {"tukey": "two_way", "tukey_three_way": "three_way"}
 
 
 #: What a family of pairwise tests is there for, where its label does not say so.
@@ -251,26 +247,25 @@ def _tests(source: ReportSource) -> dict[str, Any]:
         "test_roles": TEST_ROLES,
         "headline": _test(source, headline_rows(source.anova)),
         "pairs": _families(source),
-        "prior_label": source.labels.get("three_way", ""),
+        "prior_label": known("three_way").note,
     }
 
 
 def _test(source: ReportSource, rows: pd.DataFrame) -> dict[str, str]:
-    return {"line": sentences.anova_line(rows), "label": source.labels.get(rows["test"].iloc[0], "")}
+    return {"line": sentences.anova_line(rows), "label": known(rows["test"].iloc[0]).note}
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
-        label = source.labels.get(BEHIND.get(test, test), "")
-        shown = catalogue.TEST_NAMES.get(test, test)
+        shown = known(test).name
         table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
         table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
                 "name": shown,
-                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {label}".strip(),
+                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {known(test).note}".strip(),
                 "table": view(table, "posthoc.csv"),
             }
         )
@@ -283,8 +278,8 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
     test, response = pairs["test"].iloc[0], pairs["response"].iloc[0]
     filled = {
         "level": _level(source),
-        "test": catalogue.TEST_NAMES.get(test, test),
-        "measure": catalogue.RESPONSE_NAMES.get(response, response),
+        "test": known(test).name,
+        "measure": response_name(response),
         "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
         "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
     }

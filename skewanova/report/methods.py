@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skewanova.inference.catalogue import TEST_NAMES, TESTS
+from skewanova.inference.catalogue import known
 
 ESTIMATORS = {
     "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
@@ -167,7 +167,7 @@ def methods_text(
     *, area_estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
 ) -> list[str]:
     """Return the paragraphs of a section on methods."""
-    named = "; ".join(TESTS.get(test, TEST_NAMES.get(test, test)) for test in dict.fromkeys(tests))
+    named = "; ".join(known(test).methods for test in dict.fromkeys(tests))
     scored = _ONE_SET_SCORED if one_set else _FOLDS_SCORED
     ranked = "it" if one_set else "its mean over folds"
     return [

@@ -16,7 +16,7 @@ from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, format_p, short_names
 from skewanova.base.ties import TIE
 from skewanova.decision.bands import differing_priors
-from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
+from skewanova.inference.catalogue import known, named_test
 from skewanova.report.source import ReportSource
 
 #: Pairs not found to differ are listed one by one up to this many.
@@ -26,11 +26,11 @@ MOST_ALIKE = 3
 def anova_line(test: pd.DataFrame) -> str:
     """One test of all models on one line: F, degrees of freedom and p."""
     row = next(records(test[test["term"] == "model"]))
-    name = f"{TEST_NAMES.get(row.test, row.test)} of {RESPONSE_NAMES.get(row.response, row.response)}"
     p_value = format_p(row.p_value)
     equals = "= " if p_value[:1].isdigit() else ""
     df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
-    return f"{name}: F({df}, {df_error}) = {row.statistic:.2f}, p {equals}{p_value or 'undefined'}"
+    value = f"{known(row.test).statistic}({df}, {df_error}) = {row.statistic:.2f}"
+    return f"{named_test(row)}: {value}, p {equals}{p_value or 'undefined'}"
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
@@ -81,7 +81,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:
 
 def models_untested_because(row: Any) -> str:
     """Why the test of all models has no p-value."""
-    if row.test == "influence":
+    if known(row.test).over == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 
@@ -185,7 +185,7 @@ def tested_sentence(anova: pd.DataFrame, alpha: float) -> str:
     if rows.empty:
         return ""
     row = next(records(rows))
-    name = TEST_NAMES.get(row.test, row.test)
+    name = known(row.test).name
     if np.isnan(row.p_value):
         why = models_untested_because(row)
         return f"The calibrated test ({name}) could not be done, because {why}."

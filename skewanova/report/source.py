@@ -120,10 +120,6 @@ class ReportSource(Protocol):
         """What to keep in mind when reading the numbers."""
 
     @property
-    def labels(self) -> Mapping[str, str]:
-        """How each analysis of variance may be read."""
-
-    @property
     def advice(self) -> str:
         """What to do."""
 

@@ -23,7 +23,7 @@ from skewanova.base.text import (
 )
 from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
-from skewanova.inference.catalogue import RESPONSE_NAMES, TEST_NAMES
+from skewanova.inference.catalogue import known, named_test, response_name
 from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
 
 #: How the intervals of the ranking were found.
@@ -120,7 +120,7 @@ def anova_table(anova: pd.DataFrame) -> Table:
     """Every analysis of variance, a row a term."""
     rows = [
         (
-            f"{TEST_NAMES.get(row.test, row.test)}, {RESPONSE_NAMES.get(row.response, row.response)}",
+            f"{known(row.test).name}, {response_name(row.response)}",
             row.term,
             _df(row.df),
             _df(row.df_error),
@@ -152,9 +152,8 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     rows = [
         (
             f"{row.model_a} - {row.model_b}",
-            TEST_NAMES.get(row.test, row.test),
-            RESPONSE_NAMES.get(row.response, row.response)
-            + ("" if np.isnan(row.prior) else f"({row.prior:g})"),
+            known(row.test).name,
+            response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})"),
             format_number(row.estimate),
             interval(row.conf_low, row.conf_high),
             format_p(row.p_adjusted),
@@ -538,10 +537,8 @@ def _performance(source: ReportSource) -> Table:
 def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
     rows = headline_rows(source.posthoc)
-    test, response = rows["test"].iloc[0], rows["response"].iloc[0]
-    named = f"{TEST_NAMES.get(test, test)} of {RESPONSE_NAMES.get(response, response)}"
     table = without(without(posthoc_table(rows, alpha_of(source)), "Test"), "Measure")
-    return replace(table, name="pairwise", caption=f"Pairwise differences, {named}")
+    return replace(table, name="pairwise", caption=f"Pairwise differences, {named_test(next(records(rows)))}")
 
 
 @dataclass(frozen=True)

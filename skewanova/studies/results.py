@@ -12,7 +12,8 @@ import pandas as pd
 from skewanova.base.checks import check_choice
 from skewanova.base.frames import Framed
 from skewanova.base.text import Table, format_number
-from skewanova.studies.scenarios import BRODERSEN_CASES, LEVEL, LEVELS, PRIOR
+from skewanova.inference.catalogue import known
+from skewanova.studies.scenarios import BRODERSEN_CASES, LEVEL, LEVELS, PRIOR, SIXTEEN_PRIORS
 
 
 class _Layout(NamedTuple):
@@ -247,8 +248,7 @@ def role(test: str) -> str:
     """Whether a test is the headline, as published, or another."""
     if test in {OMNIBUS_DEFAULT, PAIRS_DEFAULT}:
         return "headline"
-    published = test in {"two_way", "tukey"} or test.startswith(("three_way", "tukey_three_way"))
-    return "as_published" if published else "check"
+    return "as_published" if known(test.removesuffix(SIXTEEN_PRIORS)).published else "check"
 
 
 def _rates_head(head: Sequence[object]) -> str:

@@ -147,9 +147,10 @@ LEARNER_MEANS = np.array([0.43534, 0.41516, 0.42820, 0.37320])
 
 
 #: Priors of the paper's three-way ANOVA: the three of its tables, and a grid of sixteen.
+SIXTEEN_PRIORS = "_16_priors"
 PRIOR_GRIDS = {
     "three_way": (0.5, 0.1, 0.01),
-    "three_way_16_priors": tuple(round(0.05 + 0.01 * i, 2) for i in range(16)),
+    f"three_way{SIXTEEN_PRIORS}": tuple(round(0.05 + 0.01 * i, 2) for i in range(16)),
 }
 
 

@@ -10,13 +10,13 @@ from statsmodels.stats.anova import AnovaRM
 from skewanova import SkewanovaWarning
 from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
-from skewanova.inference.catalogue import OMNIBUS_LABELS
+from skewanova.inference.catalogue import known
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
 from skewanova.inference.omnibus import OMNIBUS_TESTS, fold_table
 
 RATIO = 0.25
 TESTS = {
-    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if "corrected" in method else {}))
+    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if known(method).corrected else {}))
     for method in OMNIBUS_TESTS
 }
 VARIED = [name for name in TESTS if name != "friedman"]
@@ -71,7 +71,7 @@ def test_every_test_fills_the_same_columns(test):
     assert tuple(row.index) == ANOVA_COLUMNS
     assert (row["test"], row["role"], row["response"], row["term"]) == (test, "headline", "iauprec", "model")
     assert (result.test, result.role, result.response) == (test, "headline", "iauprec")
-    assert result.label == OMNIBUS_LABELS[test]
+    assert result.label == known(test).note
     assert result.warnings == ()
     assert np.isnan(row["breakdown_correlation"])
     frame = result.to_frame()

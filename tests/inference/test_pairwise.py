@@ -10,12 +10,12 @@ from statsmodels.stats.multitest import multipletests
 
 from skewanova import compare, evaluate, load_satellite_scores
 from skewanova.inference import equivalence, posthoc, tukey_hsd, two_way_anova
-from skewanova.inference.catalogue import PAIRWISE_TESTS
+from skewanova.inference.catalogue import known
 from skewanova.inference.fold_resampling import max_t_test
 from skewanova.inference.fold_statistics import pair_indices
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, dunnett_sf
+from skewanova.inference.pairwise import PAIRWISE_TESTS, POSTHOC_COLUMNS, dunnett_sf
 
-FAMILIES = [test for test in PAIRWISE_TESTS if test != "dunnett"]
+FAMILIES = [test for test in PAIRWISE_TESTS if not known(test).control]
 T_FAMILIES = ["paired_t_holm", "corrected_t_holm", "games_howell"]
 RATIO = 0.25
 

@@ -1,0 +1,58 @@
+"""The catalogue of tests: every function has a record, and records are what the comparison goes by."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fold_tables import evaluation_of, random_table
+
+from skewanova.comparison.folds import headline_test, omnibus_tests, pairs_method
+from skewanova.inference.catalogue import INDEPENDENT, ONE_SET, OVERLAPPING, TESTS, known, named_test
+from skewanova.inference.omnibus import OMNIBUS_TESTS
+from skewanova.inference.pairwise import PAIRWISE_TESTS
+from skewanova.scores.design import RESAMPLING
+
+
+def test_every_function_has_a_record_of_its_question():
+    assert {test: TESTS[test].question for test in OMNIBUS_TESTS} == dict.fromkeys(OMNIBUS_TESTS, "models")
+    assert {test: TESTS[test].question for test in PAIRWISE_TESTS} == dict.fromkeys(PAIRWISE_TESTS, "pairs")
+
+
+def test_every_record_says_what_a_reader_needs():
+    assert {each.question for each in TESTS.values()} == {"models", "pairs"}
+    assert len({each.name for each in TESTS.values()}) == len(TESTS)
+    assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
+    kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET}
+    assert {*RESAMPLING} - {"auto"} < kinds
+    assert all({*each.designs} <= kinds for each in TESTS.values())
+    assert {each.pairs for each in TESTS.values()} - {""} <= {*TESTS}
+
+
+@pytest.mark.parametrize("kind", [*INDEPENDENT, *OVERLAPPING])
+@pytest.mark.parametrize("n_folds", [4, 12])
+def test_the_headline_holds_for_the_design(kind, n_folds):
+    measures = evaluation_of(random_table(n_folds, 3), kind)
+    assert kind in TESTS[headline_test(measures)].designs
+    assert kind in TESTS[pairs_method(measures.design, 0.05)].designs
+
+
+def test_corrections_stand_beside_what_they_correct_only():
+    independent, overlapping = (
+        {result.test for result in omnibus_tests(evaluation_of(random_table(12, 3), kind), rng=0)}
+        for kind in ("independent", "repeated_holdout")
+    )
+    assert independent < overlapping == {*OMNIBUS_TESTS}
+    assert {test for test in overlapping if TESTS[test].corrected} == overlapping - independent
+
+
+def test_models_that_move_alike_leave_out_what_needs_full_rank():
+    table = random_table(12, 2)
+    alike = np.column_stack([table, table[:, 0] + 0.01])
+    found = {result.test for result in omnibus_tests(evaluation_of(alike, "repeated_holdout"), rng=0)}
+    assert {*OMNIBUS_TESTS} - found == {test for test in OMNIBUS_TESTS if TESTS[test].full_rank}
+
+
+def test_a_test_of_somebody_else_has_its_name():
+    assert (known("sauce").name, known("sauce").methods, known("sauce").note) == ("sauce", "sauce", "")
+    row = SimpleNamespace(test="two_way", response="iauprec")
+    assert named_test(row) == "2-way ANOVA of IAUPREC"
