@@ -16,6 +16,7 @@ from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve, auc
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.formats import wanted_columns
+from skewanova.scores.halvings import HALVINGS_IN_MEMORY
 from skewanova.scores.table import (
     DATASET_COLUMNS,
     Label,
@@ -115,6 +116,8 @@ def measure_distributed(source: Any, **options: Any) -> pd.DataFrame:
     """Measure all groups of a Dask data frame, each where its rows meet, and collect the numbers."""
     names = list(source.columns)
     kept = wanted_columns(names, [*KEYS, "y_true", "y_score"], ["case"], name="the Dask frame")
+    if "halving" in names:
+        raise InputError(HALVINGS_IN_MEMORY)
     for column in sorted(DATASET_COLUMNS.intersection(names)):
         refuse_several_datasets(column, int(source[column].nunique().compute()))
     together = source[kept].shuffle(on=list(KEYS))

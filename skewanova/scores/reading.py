@@ -16,18 +16,25 @@ from numpy.typing import NDArray
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.system import available_memory
 from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
+from skewanova.scores.halvings import HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
     DATASET_COLUMNS,
     Scores,
     ScoreTable,
     StreamedScores,
-    build_table,
     check_any_row,
     refuse_several_datasets,
     score_values,
 )
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
+
+
+#: Columns that a table may have beside them; these two go together.
+HALVING_COLUMNS = ("part", "halving")
+
+
+OPTIONAL = ("case", *HALVING_COLUMNS)
 
 
 #: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
@@ -47,9 +54,9 @@ def read_scores(
     source : path or frame
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
         files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold, y_true,
-        y_score and, optionally, case (which case of the data set a row is about). Of JSON lines that tell the
-        scores of both classes, as ``[p0, p1]`` or by name, the positive class's is read. A higher score
-        speaks for the positive class.
+        y_score and, optionally, case (which case of the data set a row is about), part and halving (see
+        Notes). Of JSON lines that tell the scores of both classes, as ``[p0, p1]`` or by name, the positive
+        class's is read. A higher score speaks for the positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
@@ -68,6 +75,13 @@ def read_scores(
     TypeError
         If scores are not real numbers, or `source` is neither a path nor a frame.
 
+    Notes
+    -----
+    Beside hold-outs (``part`` is holdout) a table may hold random halvings of the data set, numbered in
+    ``halving``, with every model cross-validated in both halves (half_a and half_b; ``fold`` is then the fold
+    there). Each case is tested once in a halving. :func:`~skewanova.compare` takes from them how much the
+    means over the hold-outs vary: see :func:`~skewanova.compare_estimators`, which makes such tables.
+
     Examples
     --------
     >>> import pandas as pd
@@ -78,14 +92,14 @@ def read_scores(
     (('A',), (1,), [[[1, 2]]])
     """
     names = column_names(columns)
-    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
     datasets = [*DATASET_COLUMNS.difference(names.values())]
     kept, text = [*labels, *datasets], [*labels, *DATASET_COLUMNS]
     raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
     _check_one_dataset(raw.frame, datasets)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
-    return build_table(renamed, raw.where, pos_label, raw.source)
+    return build_scores(renamed, raw.where, pos_label, raw.source)
 
 
 def stream_scores(
@@ -144,7 +158,10 @@ def stream_scores(
                 f"a table that is read in passes must hold one data set, but {column!r} tells of several: "
                 "write a file for each"
             )
-    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
+    if names.get("halving") in parquet.names:
+        raise InputError(HALVINGS_IN_MEMORY)
+    names = {column: name for column, name in names.items() if column not in HALVING_COLUMNS}
     found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
     known = {column: name for column, name in names.items() if name in found}
     return stream(parquet, known, pos_label=pos_label, progress=progress)
@@ -230,35 +247,49 @@ def scores_from_wide(
     """
     given = [name for name in (y_true, fold, case) if name is not None]
     usual = [name for name, role in (("fold", fold), ("case", case)) if role is None]
+    usual += HALVING_COLUMNS
     known = [*given, *(name for name in usual if name not in (models or ()))]
     rest = None if models is None else known
     raw = load_table(
         source, required=[*given, *(models or ())], optional=rest, text=known, pos_label=pos_label
     )
     wide = raw.frame
+    _check_both_there(wide, [column for column in HALVING_COLUMNS if column in known])
     chosen = [column for column in wide.columns.tolist() if column not in known]
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
     scores = [score_values(wide[column], str(column), raw.where) for column in chosen]
     roles = {"y_true": y_true, "fold": fold or "fold", "case": case or "case"}
+    roles |= {column: column for column in HALVING_COLUMNS}
     found = {role: wide[name] for role, name in roles.items() if name in known and name in wide}
     labels = pd.DataFrame({"fold": 1, **found})
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
-    build_table(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
+    build_scores(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
     long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores, chosen, raw.where))
-    return build_table(long, raw.where, pos_label, raw.source)
+    return build_scores(long, raw.where, pos_label, raw.source)
+
+
+def _check_both_there(wide: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Columns about halvings go together; one alone may be a model's."""
+    found = [column for column in columns if column in wide]
+    if len(found) == 1:
+        raise InputError(
+            f"the column {found[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
+            "holds scores of a model, name all such columns in `models`; else leave it out"
+        )
 
 
 def column_names(
-    columns: Mapping[str, str] | None, known: Sequence[str] = (*COLUMNS, "case")
+    columns: Mapping[str, str] | None, known: Sequence[str] = (*COLUMNS, *OPTIONAL)
 ) -> dict[str, str]:
-    """What every column is called in the source; a column `case` that serves as another is not the case."""
+    """What every column is called in the source; one that serves as another is no optional one."""
     names = {column: column for column in known}
     for column, name in (columns or {}).items():
         names[check_choice(column, tuple(known), "columns")] = name
-    if "case" not in (columns or {}) and [*names.values()].count(names["case"]) > 1:
-        del names["case"]
+    for column in OPTIONAL:
+        if column not in (columns or {}) and [*names.values()].count(names[column]) > 1:
+            del names[column]
     return names
 
 
@@ -323,8 +354,8 @@ def read_datasets(
             str(name): _read(str(name), table, columns=columns, pos_label=pos_label)
             for name, table in source.items()
         }
-    names = column_names(columns, (DATASET, *COLUMNS, "case"))
-    required = [name for column, name in names.items() if column != "case" or column in (columns or {})]
+    names = column_names(columns, (DATASET, *COLUMNS, *OPTIONAL))
+    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     labels = [name for column, name in names.items() if column != "y_score"]
     raw = load_table(source, required=required, optional=labels, text=labels)
     frame = raw.frame.rename(columns={name: column for column, name in names.items()})
@@ -332,7 +363,7 @@ def read_datasets(
     for name, rows in _rows_by_name(frame).items():
         part = frame.iloc[rows].drop(columns=DATASET).reset_index(drop=True)
         with naming(name):
-            tables[name] = build_table(part, _places(raw.where, rows), pos_label, raw.source)
+            tables[name] = build_scores(part, places(raw.where, rows), pos_label, raw.source)
     return tables
 
 
@@ -361,11 +392,6 @@ def _rows_by_name(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
         raise InputError("`dataset` must not be empty in any row")
     check_any_row(len(names))
     return {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
-
-
-def _places(where: Where, rows: NDArray[np.intp]) -> Where:
-    """Where a row of one data set stands in the whole table."""
-    return lambda row: where(int(rows[row]))
 
 
 def load_satellite_scores() -> ScoreTable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,9 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
 
+if TYPE_CHECKING:
+    from skewanova.scores.halvings import Halvings
+
 WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
 
@@ -36,6 +39,10 @@ SHOWN = 5
 
 #: A column of this name tells data sets apart, whose folds must not be mixed.
 DATASET_COLUMNS = frozenset({"dataset"})
+
+
+#: What the column part calls the rows of hold-outs, where a table holds halvings too.
+HOLDOUT = "holdout"
 
 
 Codes = NDArray[np.intp]
@@ -58,10 +65,13 @@ class ScoreTable:
         positive class), y_score (in its own dtype) and, where it was given, case.
     source : Path or None
         The file the table was read from.
+    halvings : Halvings or None
+        The same models cross-validated in halves of the data set, where the table tells of them.
     """
 
     frame: pd.DataFrame
     source: Path | None = None
+    halvings: Halvings | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -137,11 +147,21 @@ class ScoreTable:
         member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
         return (member @ member.T).toarray(), shape[1]
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return all rows as :func:`~skewanova.read_scores` takes them, those of halvings included."""
+        if self.halvings is None:
+            return self.frame.copy()
+        plain = {"model": object, "fold": object, "case": object}
+        held = self.frame.astype(plain).assign(part=HOLDOUT, halving=None)
+        frame = pd.concat([held, self.halvings.to_frame().astype(plain)], ignore_index=True)
+        keys = ["model", "part", "halving", "fold", "case"]
+        return frame[[*keys, *(column for column in frame if column not in keys)]]
+
     def sha256(self) -> str:
         """Fingerprint of the source, or of the table itself where there is none."""
         if self.source is not None and self.source.exists():
             return path_sha256(self.source)
-        text = self.frame.astype({"model": str, "fold": str}).to_csv(index=False)
+        text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
