@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,5 +48,6 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from skewanova.report import figures
 
-    monkeypatch.setattr(figures, "_DRAW", dict.fromkeys(figures._DRAW, lambda source: Figure()))
+    blank = {kind: replace(each, draw=lambda _: Figure()) for kind, each in figures.FIGURES.items()}
+    monkeypatch.setattr(figures, "FIGURES", blank)
     monkeypatch.setattr(figures, "_picture", lambda figure, name: b"<svg></svg>")

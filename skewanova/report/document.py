@@ -15,18 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from skewanova.base.text import Table, format_number, shortened, visible, without, without_empty
-from skewanova.inference.catalogue import known, response_name
+from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
-from skewanova.report.figures import (
-    FIGURE_NUMBERS,
-    MOST_PAIRS,
-    MOST_PANELS,
-    caption,
-    cut_sentences,
-    inline_svg,
-)
+from skewanova.report.figures import FIGURES, caption, description, inline_svg
 from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
+from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set, level_of
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -161,15 +154,11 @@ def script() -> dict[str, str]:
     return {"script": Markup(_SCRIPT), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
-def _level(source: ReportSource) -> str:
-    return f"{100 * (1 - alpha_of(source)):g} %"
-
-
 def _findings(source: ReportSource) -> dict[str, Any]:
     """Who ranks first, and what the tests found."""
     best = source.ranking.iloc[0]
     low, high = format_number(best["conf_low"]), format_number(best["conf_high"])
-    interval = f" ({_level(source)} interval {low} to {high})" if low else ""
+    interval = f" ({level_of(source)} interval {low} to {high})" if low else ""
     conclusions = source.conclusions
     shown = conclusions[:MOST_CONCLUSIONS]
     what = "IAUPREC" if is_one_set(source) else "mean IAUPREC"
@@ -274,42 +263,12 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
     """Figures with a caption, and with a description for whoever cannot see them."""
-    pairs = headline_rows(source.posthoc)
-    test, response = pairs["test"].iloc[0], pairs["response"].iloc[0]
-    filled = {
-        "level": _level(source),
-        "test": known(test).name,
-        "measure": response_name(response),
-        "cut_pairs": f" The first {MOST_PAIRS} pairs." if len(pairs) > MOST_PAIRS else "",
-        "cut_panels": f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
-    }
-    one_set, cut = is_one_set(source), cut_sentences(source)
-    captions = {kind: caption(kind, filled, one_set=one_set) + cut[kind] for kind in drawn}
-    told = {
-        "iauprec": f" {'IAUPREC' if one_set else 'Means'}: {_list_of(source.ranking, 'iauprec')}.",
-        "auprec": f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}.",
-        "regions": f" {_leads(source.regions)}",
-        "regret": f" Largest over the deployment prior: {_list_of(source.ranking, 'max_regret')}.",
-        "roc": f" {'AUC' if one_set else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}.",
-    }
     return {
         kind: _Picture(
-            inline_svg(svg, kind), captions[kind] + told.get(kind, ""), captions[kind], FIGURE_NUMBERS[kind]
+            inline_svg(svg, kind), description(kind, source), caption(kind, source), FIGURES[kind].files
         )
         for kind, svg in drawn.items()
     }
-
-
-def _leads(regions: pd.DataFrame) -> str:
-    """Who has the highest mean where, for whoever cannot see the strip."""
-    rows = regions[["model", "prior_low", "prior_high"]].itertuples(index=False)
-    told = [f"{shortened(model)} from {low:.3g} to {high:.3g}" for model, low, high in rows]
-    return f"Highest by prior: {', '.join(told)}."
-
-
-def _list_of(ranking: pd.DataFrame, column: str) -> str:
-    values = zip(ranking["model"], ranking[column], strict=True)
-    return ", ".join(f"{shortened(model)} {format_number(value)}" for model, value in values)
 
 
 def methods_of(source: ReportSource) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, cast
 
@@ -17,118 +18,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skewanova.base.checks import emit
+from skewanova.base.frames import records
 from skewanova.base.progress import stage
+from skewanova.base.text import format_number, shortened
 from skewanova.inference.anova import variation_limit
+from skewanova.inference.catalogue import known, response_name
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import Entry, legend, model_labels
-from skewanova.report.source import ReportSource, headline_rows
+from skewanova.report.source import ReportSource, headline_rows, is_one_set, level_of
 from skewanova.report.tables import evenly
-
-CAPTIONS = {
-    "iauprec": "IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
-    "marker is the mean over folds with its {level} interval (how it was made stands under the ranking). "
-    "Models that share a letter were not found to differ.",
-    "auprec": "AUPREC by prior, mean over folds with one standard deviation either way; the range of the "
-    "deployment prior is shaded.",
-    "interaction": "Mean AUPREC over folds of each model at each prior tabulated, with its {level} t "
-    "interval (widened where folds share training data; each interval by itself). Lines that cross: which "
-    "model is better depends on the prior.",
-    "regions": "Mean AUPREC over folds by prior, with {level} bands that hold for all models and priors at "
-    "once (left out where there are many models); the strip along the bottom has the colour of the model "
-    "with the highest mean there, and a ring with a bar is the prior at which the lead changes, with its "
-    "{level} interval. The lead itself is not tested here: the tables say which models may be the best.",
-    "regret": "Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
-    "model at the same prior. The range of the deployment prior is shaded.",
-    "posthoc": "Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
-    "{level} intervals; filled where the test finds a difference.{cut_pairs}",
-    "p_values": "Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
-    "{measure}, column minus row; the darker a cell, the smaller p.",
-    "critical_difference": "Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models "
-    "that Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
-    "headline test.",
-    "difference_curves": "Difference in AUPREC of each pair along the prior; the {level} bands hold at all "
-    "priors and for all pairs at once; a dark strip marks priors at which a band leaves out 0.{cut_panels}",
-    "roc": "ROC curves, mean over folds at each false positive rate.",
-    "precision_recall": "Precision-recall curves, mean over folds at each recall: each prior has its own.",
-    "surface": "P-ROC surface of each model: mean precision over folds by recall and prior.{cut_panels}",
-    "skew": "Accuracy and precision of one threshold (that of each fold with the largest true minus false "
-    "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
-    "residuals": "Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
-    "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
-    "(dark: each point by itself; light: all points at once).",
-}
-
-
-#: Instead of those above where there is one test set: no folds to average over.
-ONE_SET_CAPTIONS = {
-    "iauprec": "IAUPREC by model on the test set, with its {level} interval over cases (how it was made "
-    "stands under the ranking). Models that share a letter were not found to differ.",
-    "auprec": "AUPREC on the test set by prior; the range of the deployment prior is shaded.",
-    "regions": "AUPREC on the test set by prior, with {level} bands over cases that hold for all models and "
-    "priors at once (left out where there are many models); the strip along the bottom has the colour of "
-    "the model with the highest AUPREC there, and a ring with a bar is the prior at which the lead "
-    "changes, with its {level} interval. The lead itself is not tested here: the tables say which models "
-    "may be the best.",
-    "regret": "Regret by prior: by how much the AUPREC of each model falls short of that of the best model "
-    "at the same prior. The range of the deployment prior is shaded.",
-    "roc": "ROC curves on the test set.",
-    "precision_recall": "Precision-recall curves on the test set: each prior has its own.",
-    "surface": "P-ROC surface of each model: precision by recall and prior.{cut_panels}",
-    "skew": "Accuracy and precision of one threshold (that with the largest true minus false positive rate) "
-    "as negatives become more frequent: accuracy hides what precision shows.",
-}
-
-
-#: Where the numbers of a figure are: files of the output folder.
-FIGURE_NUMBERS = {
-    "iauprec": ("iauprec.csv", "ranking.csv"),
-    "auprec": ("auprec_by_prior.csv",),
-    "interaction": ("auprec_intervals.csv",),
-    "regions": ("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
-    "regret": ("regret.csv",),
-    "posthoc": ("posthoc.csv",),
-    "p_values": ("posthoc.csv",),
-    "critical_difference": ("iauprec.csv", "posthoc.csv"),
-    "difference_curves": ("difference_curves.csv",),
-    "roc": ("roc.csv",),
-    "precision_recall": ("precision_recall.csv",),
-    "surface": ("surface.csv",),
-    "skew": ("skew.csv",),
-    "residuals": ("residuals.csv",),
-}
-
-
-def caption(kind: str, values: Mapping[str, str], *, one_set: bool) -> str:
-    """Caption of a figure, filled in."""
-    texts = CAPTIONS | ONE_SET_CAPTIONS if one_set else CAPTIONS
-    return texts[kind].format(**values)
-
-
-#: In the order of the report; also the names of the files.
-KINDS = (
-    "regions",
-    "iauprec",
-    "auprec",
-    "interaction",
-    "regret",
-    "posthoc",
-    "p_values",
-    "critical_difference",
-    "difference_curves",
-    "roc",
-    "precision_recall",
-    "surface",
-    "skew",
-    "residuals",
-)
-
 
 #: SVG first: each drawing starts from the layout of the one before it.
 FORMATS = ("svg", "png")
-
-
-#: Figures that need more than one prior on the axis.
-ALONG_PRIORS = frozenset({"auprec", "interaction", "regions", "regret", "difference_curves", "surface"})
 
 
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
@@ -148,20 +49,6 @@ MOST_INTERACTING = 41
 
 #: Points of a curve, below which it is said how many there are.
 FULL_CURVE = 200
-
-
-#: Figures with a line, a row or a column a model.
-_BY_MODEL = (
-    "regions",
-    "iauprec",
-    "auprec",
-    "interaction",
-    "regret",
-    "p_values",
-    "roc",
-    "precision_recall",
-    "skew",
-)
 
 
 #: Inches; narrow enough to be read on a phone without scrolling.
@@ -190,16 +77,69 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class FigureOf:
+    """One figure of a comparison.
+
+    Attributes
+    ----------
+    draw : callable
+        Draws it.
+    files : tuple of str
+        Files of the output folder that have its numbers.
+    caption, one_set_caption : str
+        What it shows, over folds and (where that differs) on one test set; `{level}`, `{test}` and
+        `{measure}` are filled in.
+    values : callable
+        Its numbers in a sentence, for whoever cannot see it.
+    left_out : callable
+        What it leaves out of a large comparison, in a sentence.
+    is_there : callable
+        Whether there is something to draw.
+    along_priors, by_model : bool
+        Whether it needs more than one prior; whether it has a line, a row or a column a model.
+    """
+
+    draw: Callable[[ReportSource], Figure]
+    files: tuple[str, ...]
+    caption: str
+    one_set_caption: str = ""
+    values: Callable[[ReportSource], str] = lambda _: ""
+    left_out: Callable[[ReportSource], str] = lambda _: ""
+    is_there: Callable[[ReportSource], bool] = lambda _: True
+    along_priors: bool = False
+    by_model: bool = False
+
+
 def kinds_of(source: ReportSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
-    missing = set(ALONG_PRIORS) if source.auprec_by_prior["prior"].nunique() < 2 else set()
-    if source.iauprec["fold"].nunique() < 2:  # nothing to make its intervals from
-        missing.add("interaction")
-    if "nemenyi" not in set(source.posthoc["test"]) or len(source.ranking) > MOST_MODELS:
-        missing.add("critical_difference")
-    if not _varies(source.residuals):
-        missing.add("residuals")
-    return tuple(kind for kind in KINDS if kind not in missing)
+    several = source.auprec_by_prior["prior"].nunique() > 1
+    return tuple(
+        kind
+        for kind, figure in FIGURES.items()
+        if (several or not figure.along_priors) and figure.is_there(source)
+    )
+
+
+def caption(kind: str, source: ReportSource) -> str:
+    """What a figure shows, and what it leaves out."""
+    figure, tested = FIGURES[kind], next(records(headline_rows(source.posthoc)))
+    text = figure.one_set_caption if is_one_set(source) else ""
+    filled = (text or figure.caption).format(
+        level=level_of(source), test=known(tested.test).name, measure=response_name(tested.response)
+    )
+    n_models, n_shown = len(source.ranking), len(shown_models(source))
+    if figure.by_model and n_models > n_shown:
+        filled += (
+            f" Drawn are {n_shown} of {n_models:,} models: the first of the ranking, and whoever leads at "
+            "some prior."
+        )
+    return filled + figure.left_out(source)
+
+
+def description(kind: str, source: ReportSource) -> str:
+    """A figure for whoever cannot see it."""
+    return caption(kind, source) + FIGURES[kind].values(source)
 
 
 def shown_models(source: ReportSource) -> list[str]:
@@ -229,42 +169,15 @@ def _of_shown_models(source: ReportSource) -> ReportSource:
     return cast("ReportSource", _ShownModels(source))
 
 
-def cut_sentences(source: ReportSource) -> dict[str, str]:
-    """What each figure leaves out of a large comparison, in words."""
-    told = dict.fromkeys(KINDS, "")
-    n_models, n_shown = len(source.ranking), len(shown_models(source))
-    if n_models > n_shown:
-        for kind in _BY_MODEL:
-            told[kind] += (
-                f" Drawn are {n_shown} of {n_models:,} models: the first of the ranking, and whoever leads "
-                "at some prior."
-            )
-        told["p_values"] += f" There is no critical-difference diagram of more than {MOST_MODELS} models."
-        told["residuals"] += " The file names the models."
-    drawn = {
-        "interaction": (source.auprec_intervals["prior"].nunique(), MOST_INTERACTING),
-        "precision_recall": (source.precision_recall["prior"].nunique(), _priors_drawn(source)),
-    }
-    for kind, (n_priors, most) in drawn.items():
-        if n_priors > most:
-            told[kind] += f" Drawn are {most} of {n_priors:,} priors, evenly chosen."
-    for kind, points in (
-        ("roc", source.roc["fpr"].nunique()),
-        ("precision_recall", source.precision_recall["recall"].nunique()),
-    ):
-        if points < FULL_CURVE:
-            told[kind] += f" {points} points a curve, here and in the file."
-    return told
-
-
 def _priors_drawn(source: ReportSource) -> int:
     """Priors of the precision-recall curves, in one panel or in one each."""
     n_priors = source.precision_recall["prior"].nunique()
     return n_priors if len(source.ranking) * n_priors <= MOST_LINES else min(n_priors, MOST_PANELS)
 
 
-def _varies(residuals: pd.DataFrame) -> bool:
+def _varies(source: ReportSource) -> bool:
     """Whether there are residuals, and these are more than rounding."""
+    residuals = source.residuals
     if residuals.empty:
         return False
     values = (residuals["fitted"] + residuals["residual"]).to_numpy(dtype=np.float64)
@@ -278,7 +191,7 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
     for kind in kinds_of(source):
         stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE), _collected(missing):
-            figure = _DRAW[kind](source if kind == "residuals" else shown)
+            figure = FIGURES[kind].draw(source if kind == "residuals" else shown)
             pictures = {}
             for name in formats:
                 pictures[name] = _picture(figure, name)
@@ -464,19 +377,211 @@ def _draw_skew(source: ReportSource) -> Figure:
     return _one(curves.plot_skew, source, _size(source, 4.2))
 
 
-_DRAW: Mapping[str, Callable[[ReportSource], Figure]] = {
-    "iauprec": _draw_iauprec,
-    "auprec": _draw_auprec,
-    "interaction": _draw_interaction,
-    "regions": _draw_regions,
-    "regret": _draw_regret,
-    "posthoc": _draw_posthoc,
-    "p_values": _draw_p_values,
-    "critical_difference": _draw_critical_difference,
-    "difference_curves": _draw_difference_curves,
-    "roc": _draw_roc,
-    "precision_recall": _draw_precision_recall,
-    "surface": _draw_surface,
-    "skew": _draw_skew,
-    "residuals": _draw_residuals,
+def _has_ranks(source: ReportSource) -> bool:
+    return "nemenyi" in set(source.posthoc["test"]) and len(source.ranking) <= MOST_MODELS
+
+
+def _means(source: ReportSource) -> str:
+    return f" {'IAUPREC' if is_one_set(source) else 'Means'}: {_list_of(source.ranking, 'iauprec')}."
+
+
+def _at_the_rarest(source: ReportSource) -> str:
+    return f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}."
+
+
+def _leads(source: ReportSource) -> str:
+    rows = source.regions[["model", "prior_low", "prior_high"]].itertuples(index=False)
+    told = [f"{shortened(model)} from {low:.3g} to {high:.3g}" for model, low, high in rows]
+    return f" Highest by prior: {', '.join(told)}."
+
+
+def _largest_regrets(source: ReportSource) -> str:
+    return f" Largest over the deployment prior: {_list_of(source.ranking, 'max_regret')}."
+
+
+def _aucs(source: ReportSource) -> str:
+    return f" {'AUC' if is_one_set(source) else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}."
+
+
+def _list_of(ranking: pd.DataFrame, column: str) -> str:
+    values = zip(ranking["model"], ranking[column], strict=True)
+    return ", ".join(f"{shortened(model)} {format_number(value)}" for model, value in values)
+
+
+def _pairs_left_out(source: ReportSource) -> str:
+    return f" The first {MOST_PAIRS} pairs." if len(headline_rows(source.posthoc)) > MOST_PAIRS else ""
+
+
+def _panels_of_pairs_left_out(source: ReportSource) -> str:
+    n_models = len(source.ranking)
+    return f" The first {MOST_PANELS}." if n_models * (n_models - 1) // 2 > MOST_PANELS else ""
+
+
+def _panels_of_models_left_out(source: ReportSource) -> str:
+    return f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else ""
+
+
+def _no_diagram(source: ReportSource) -> str:
+    many = len(source.ranking) > len(shown_models(source))
+    return f" There is no critical-difference diagram of more than {MOST_MODELS} models." if many else ""
+
+
+def _names_in_the_file(source: ReportSource) -> str:
+    return " The file names the models." if len(source.ranking) > len(shown_models(source)) else ""
+
+
+def _priors_and_points(source: ReportSource) -> str:
+    frame = source.precision_recall
+    return _of_priors(frame, _priors_drawn(source)) + _of_points(frame["recall"])
+
+
+def _of_priors(frame: pd.DataFrame, most: int) -> str:
+    n_priors = frame["prior"].nunique()
+    return f" Drawn are {most} of {n_priors:,} priors, evenly chosen." if n_priors > most else ""
+
+
+def _of_points(values: pd.Series[float]) -> str:
+    n_points = values.nunique()
+    return f" {n_points} points a curve, here and in the file." if n_points < FULL_CURVE else ""
+
+
+#: Every figure by the name of its files, in the order of the report.
+FIGURES: Mapping[str, FigureOf] = {
+    "regions": FigureOf(
+        draw=_draw_regions,
+        files=("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
+        caption="Mean AUPREC over folds by prior, with {level} bands that hold for all models and priors at "
+        "once (left out where there are many models); the strip along the bottom has the colour of the "
+        "model with the highest mean there, and a ring with a bar is the prior at which the lead changes, "
+        "with its {level} interval. The lead itself is not tested here: the tables say which models may be "
+        "the best.",
+        one_set_caption="AUPREC on the test set by prior, with {level} bands over cases that hold for all "
+        "models and priors at once (left out where there are many models); the strip along the bottom has "
+        "the colour of the model with the highest AUPREC there, and a ring with a bar is the prior at which "
+        "the lead changes, with its {level} interval. The lead itself is not tested here: the tables say "
+        "which models may be the best.",
+        values=_leads,
+        along_priors=True,
+        by_model=True,
+    ),
+    "iauprec": FigureOf(
+        draw=_draw_iauprec,
+        files=("iauprec.csv", "ranking.csv"),
+        caption="IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
+        "marker is the mean over folds with its {level} interval (how it was made stands under the "
+        "ranking). Models that share a letter were not found to differ.",
+        one_set_caption="IAUPREC by model on the test set, with its {level} interval over cases (how it was "
+        "made stands under the ranking). Models that share a letter were not found to differ.",
+        values=_means,
+        by_model=True,
+    ),
+    "auprec": FigureOf(
+        draw=_draw_auprec,
+        files=("auprec_by_prior.csv",),
+        caption="AUPREC by prior, mean over folds with one standard deviation either way; the range of the "
+        "deployment prior is shaded.",
+        one_set_caption="AUPREC on the test set by prior; the range of the deployment prior is shaded.",
+        values=_at_the_rarest,
+        along_priors=True,
+        by_model=True,
+    ),
+    "interaction": FigureOf(
+        draw=_draw_interaction,
+        files=("auprec_intervals.csv",),
+        caption="Mean AUPREC over folds of each model at each prior tabulated, with its {level} t interval "
+        "(widened where folds share training data; each interval by itself). Lines that cross: which model "
+        "is better depends on the prior.",
+        left_out=lambda source: _of_priors(source.auprec_intervals, MOST_INTERACTING),
+        is_there=lambda source: not is_one_set(source),
+        along_priors=True,
+        by_model=True,
+    ),
+    "regret": FigureOf(
+        draw=_draw_regret,
+        files=("regret.csv",),
+        caption="Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
+        "model at the same prior. The range of the deployment prior is shaded.",
+        one_set_caption="Regret by prior: by how much the AUPREC of each model falls short of that of the "
+        "best model at the same prior. The range of the deployment prior is shaded.",
+        values=_largest_regrets,
+        along_priors=True,
+        by_model=True,
+    ),
+    "posthoc": FigureOf(
+        draw=_draw_posthoc,
+        files=("posthoc.csv",),
+        caption="Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
+        "{level} intervals; filled where the test finds a difference.",
+        left_out=_pairs_left_out,
+    ),
+    "p_values": FigureOf(
+        draw=_draw_p_values,
+        files=("posthoc.csv",),
+        caption="Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
+        "{measure}, column minus row; the darker a cell, the smaller p.",
+        left_out=_no_diagram,
+        by_model=True,
+    ),
+    "critical_difference": FigureOf(
+        draw=_draw_critical_difference,
+        files=("iauprec.csv", "posthoc.csv"),
+        caption="Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models that "
+        "Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
+        "headline test.",
+        is_there=_has_ranks,
+    ),
+    "difference_curves": FigureOf(
+        draw=_draw_difference_curves,
+        files=("difference_curves.csv",),
+        caption="Difference in AUPREC of each pair along the prior; the {level} bands hold at all priors "
+        "and for all pairs at once; a dark strip marks priors at which a band leaves out 0.",
+        left_out=_panels_of_pairs_left_out,
+        along_priors=True,
+    ),
+    "roc": FigureOf(
+        draw=_draw_roc,
+        files=("roc.csv",),
+        caption="ROC curves, mean over folds at each false positive rate.",
+        one_set_caption="ROC curves on the test set.",
+        values=_aucs,
+        left_out=lambda source: _of_points(source.roc["fpr"]),
+        by_model=True,
+    ),
+    "precision_recall": FigureOf(
+        draw=_draw_precision_recall,
+        files=("precision_recall.csv",),
+        caption="Precision-recall curves, mean over folds at each recall: each prior has its own.",
+        one_set_caption="Precision-recall curves on the test set: each prior has its own.",
+        left_out=_priors_and_points,
+        by_model=True,
+    ),
+    "surface": FigureOf(
+        draw=_draw_surface,
+        files=("surface.csv",),
+        caption="P-ROC surface of each model: mean precision over folds by recall and prior.",
+        one_set_caption="P-ROC surface of each model: precision by recall and prior.",
+        left_out=_panels_of_models_left_out,
+        along_priors=True,
+    ),
+    "skew": FigureOf(
+        draw=_draw_skew,
+        files=("skew.csv",),
+        caption="Accuracy and precision of one threshold (that of each fold with the largest true minus "
+        "false positive rate) as negatives become more frequent: accuracy hides what precision shows.",
+        one_set_caption="Accuracy and precision of one threshold (that with the largest true minus false "
+        "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
+        by_model=True,
+    ),
+    "residuals": FigureOf(
+        draw=_draw_residuals,
+        files=("residuals.csv",),
+        caption="Residuals of the 2-way analysis of variance of IAUPREC: against fitted values, by fold, "
+        "and ordered against normal quantiles with the 95 % envelopes of normal samples of the same layout "
+        "(dark: each point by itself; light: all points at once).",
+        left_out=_names_in_the_file,
+        is_there=_varies,
+    ),
 }
+
+
+KINDS = tuple(FIGURES)

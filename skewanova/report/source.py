@@ -141,6 +141,11 @@ def alpha_of(source: ReportSource) -> float:
     return float(str(source.settings["alpha"]))
 
 
+def level_of(source: ReportSource) -> str:
+    """Level of the intervals in words."""
+    return f"{100 * (1 - alpha_of(source)):g} %"
+
+
 def is_one_set(source: ReportSource) -> bool:
     """Whether there is one test set, so that nothing is averaged over folds."""
     return source.iauprec["fold"].nunique() == 1

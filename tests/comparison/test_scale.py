@@ -276,7 +276,7 @@ def test_surface_is_the_mean_of_the_curves(satellite):
 
 def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
     complete = {name: getattr(satellite, name) for name in ("roc", "precision_recall")}
-    assert not any(report_figures.cut_sentences(satellite).values())
+    assert not any(figure.left_out(satellite) for figure in report_figures.FIGURES.values())
     monkeypatch.setattr(comparison_result, "MOST_POINTS", 0)
     thinned = replace(satellite)
     for name, keys, size in (
@@ -288,9 +288,9 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
         assert found[keys[0]].max() == 1.0
         kept = whole.merge(found[["model", "fold", *keys]])
         pd.testing.assert_frame_equal(found, kept)
-    cut = report_figures.cut_sentences(thinned)
-    assert cut["roc"] == " 51 points a curve, here and in the file."
-    assert cut["precision_recall"].endswith(" 50 points a curve, here and in the file.")
+    for kind, n_points in (("roc", 51), ("precision_recall", 50)):
+        told = report_figures.caption(kind, thinned)
+        assert told.endswith(f". {n_points} points a curve, here and in the file.")
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
@@ -331,7 +331,7 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     told = "Drawn are 3 of 5 models: the first of the ranking, and whoever leads at some prior."
     assert page.count(told) >= 9
     assert "There is no critical-difference diagram of more than 2 models." in page
-    axes = {kind: report_figures._DRAW[kind](source).axes[0] for kind in ("iauprec", "p_values")}
+    axes = {kind: report_figures.FIGURES[kind].draw(source).axes[0] for kind in ("iauprec", "p_values")}
     assert [label.get_text() for label in axes["iauprec"].get_yticklabels()] == shown
     assert len(axes["p_values"].patches) == 3
 
@@ -339,11 +339,11 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
 def test_interaction_plot_has_a_few_of_many_priors(monkeypatch):
     result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
     monkeypatch.setattr(report_figures, "MOST_INTERACTING", 5)
-    axes = report_figures._DRAW["interaction"](result).axes[0]
+    axes = report_figures.FIGURES["interaction"].draw(result).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.2", "0.3", "0.4", "0.5"]
-    cut = report_figures.cut_sentences(result)
-    assert cut["interaction"] == " Drawn are 5 of 9 priors, evenly chosen."
-    assert cut["precision_recall"] == " Drawn are 6 of 9 priors, evenly chosen."
-    figure = report_figures._DRAW["precision_recall"](result)
+    for kind, n_drawn in (("interaction", 5), ("precision_recall", 6)):
+        told = report_figures.caption(kind, result)
+        assert told.endswith(f". Drawn are {n_drawn} of 9 priors, evenly chosen.")
+    figure = report_figures.FIGURES["precision_recall"].draw(result)
     titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]
     assert titles == ["0.1", "0.2", "0.25", "0.35", "0.4", "0.5"]

@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -505,7 +506,7 @@ def test_numbers_are_those_of_the_tables(plain, plain_document):
 def test_one_prior_goes_without_the_figures_along_priors(plain, undrawn):
     document = render_html(at_one_prior(plain))
     drawn = [attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")]
-    assert set(drawn) == set(KINDS) - report_figures.ALONG_PRIORS
+    assert set(drawn) == {kind for kind in KINDS if not report_figures.FIGURES[kind].along_priors}
     assert drawn[0] == "iauprec"  # carries the advice where there is nothing along the prior
     sections = [attrs["id"] for attrs in Outline(document).named("section")]
     assert not {"surface", "differences", "prior-pairs"} & set(sections)
@@ -550,22 +551,30 @@ def test_no_warnings_are_said_to_be_none(plain, undrawn):
 
 def test_deployment_limits_shade_the_range(plain):
     limits = {**plain.settings, "deployment_limits": (0.2, 0.3)}
-    shaded = report_figures._DRAW["auprec"](Like(plain, settings=limits))
-    bare = report_figures._DRAW["auprec"](Like(plain, settings={"alpha": 0.05}))
+    shaded = report_figures.FIGURES["auprec"].draw(Like(plain, settings=limits))
+    bare = report_figures.FIGURES["auprec"].draw(Like(plain, settings={"alpha": 0.05}))
     assert len(shaded.axes[0].patches) == len(bare.axes[0].patches) + 1
 
 
 def test_many_models_stay_readable():
     result = simulated([f"model {k}" for k in range(12)], n_folds=2)
-    pairs = report_figures._DRAW["posthoc"](result)
+    pairs = report_figures.FIGURES["posthoc"].draw(result)
     assert len(pairs.axes[0].get_yticks()) == report_figures.MOST_PAIRS
-    surfaces = report_figures._DRAW["surface"](result)
+    surfaces = report_figures.FIGURES["surface"].draw(result)
     assert sum("model" in ax.get_title(loc="left") for ax in surfaces.axes) == report_figures.MOST_PANELS
-    curves = report_figures._DRAW["precision_recall"](result)
+    curves = report_figures.FIGURES["precision_recall"].draw(result)
     assert len(curves.axes) == 2  # one a prior
     captions = report_document._pictures(result, {"posthoc": b"<svg/>", "surface": b"<svg/>"})
     assert captions["posthoc"].caption.endswith("The first 60 pairs.")
     assert captions["surface"].caption.endswith("The first 6.")
+
+
+def test_pairs_left_out_of_the_panels_are_told():
+    told = {
+        n: report_figures.caption("difference_curves", simulated([f"model {k}" for k in range(n)], n_folds=2))
+        for n in (4, 5)
+    }
+    assert [told[n].endswith("The first 6.") for n in (4, 5)] == [False, True]  # 6 pairs, 10 pairs
 
 
 @pytest.mark.parametrize(
@@ -671,9 +680,9 @@ def drawn_with_titles(source, titles, monkeypatch):
 
     kinds = dict(zip(["auprec", "regret"], titles, strict=True))
     monkeypatch.setattr(report_figures, "kinds_of", lambda source: list(kinds))
-    monkeypatch.setattr(
-        report_figures, "_DRAW", {k: lambda _, text=text: titled(text) for k, text in kinds.items()}
-    )
+    for kind, text in kinds.items():
+        figure = replace(report_figures.FIGURES[kind], draw=lambda _, text=text: titled(text))
+        monkeypatch.setitem(report_figures.FIGURES, kind, figure)
     return dict(report_figures.draw_figures(source, ("png", "svg")))
 
 
