@@ -29,6 +29,9 @@ MOST_ROWS = 1000
 class Table(Framed):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
+    LaTeX is set by pandas' Styler. The other forms are a loop over cells each, no longer than what it takes to
+    give tabulate or Styler escaped cells, bold ones, a caption and heads with a scope.
+
     Attributes
     ----------
     name : str

@@ -81,7 +81,10 @@ class Refusal(Failure):
 
 
 class Group(click.Group):
-    """Commands that tell in one line what the system refuses, wherever it happens, also in printing."""
+    """Commands that tell in one line what the system refuses, wherever it happens, also in printing.
+
+    rich-click would bring three packages more for headings among the options of one command.
+    """
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command; a reader who left early (`| head`) is no news."""

@@ -119,7 +119,8 @@ def best_power(positive: Floats, negative: Floats) -> float:
 def normality_p(values: Floats) -> float:
     """p-value of the Anderson-Darling test of normality, mean and variance estimated.
 
-    D'Agostino and Stephens (1986), table 4.9; nan for fewer than 8 values.
+    D'Agostino and Stephens (1986), table 4.9; nan for fewer than 8 values. statsmodels' normal_ad agrees to
+    5e-14, but would bring pandas under the curves, which load without it.
     """
     n = len(values)
     if n < 8:

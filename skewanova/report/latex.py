@@ -59,7 +59,8 @@ def siunitx_latex(table: Table) -> str:
     r"""Return a LaTeX table with numbers aligned at the decimal point, for booktabs and siunitx (version 3).
 
     A column of numbers is of type S; "mean (sd)" becomes two, the second in brackets; any other text is a
-    column as in the plain table. Cells that are no numbers are set in braces.
+    column as in the plain table. Cells that are no numbers are set in braces. pandas' Styler sets a head over
+    two columns only by a second row of heads, so the rows are put together here.
     """
     columns = [_Column(head, cells) for head, cells in _columns(table)]
     body = [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
 
 from skewanova.inference.catalogue import known
 
@@ -21,146 +24,51 @@ ESTIMATORS = {
 
 @dataclass(frozen=True)
 class Reference:
-    """One work; it is cited where the surname of its first author stands in the text."""
+    """One work, by its entry for BibTeX; it is cited where the surname of its first author is in the text."""
 
     key: str
-    kind: str
-    author: str
-    title: str
-    year: int
-    where: tuple[tuple[str, str], ...]
+    entry: str
+
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """Fields of the entry by name, as a page shows them."""
+        found = re.findall(r"^  (\w+) = \{+(.*?)\}+,$", self.entry, flags=re.MULTILINE)
+        return {name: _shown(value) for name, value in found}
 
     @property
     def surname(self) -> str:
         """Of the first author, as the text has it."""
-        return self.author.split(",")[0]
+        return self.fields["author"].split(",")[0]
+
+    @property
+    def year(self) -> int:
+        """When it came out."""
+        return int(self.fields["year"])
 
     def to_text(self) -> str:
         """Return the reference as a line."""
-        fields = dict(self.where)
+        fields = self.fields
         place = fields.get("journal") or fields.get("booktitle") or fields["publisher"]
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", {fields['pages'].replace('--', chr(0x2013))}" if "pages" in fields else ""
-        return f"{self.author.replace(' and ', '; ')} ({self.year}). {self.title}. {place}{volume}{pages}."
-
-    def to_bibtex(self) -> str:
-        """Return the entry for BibTeX."""
-        head = [("author", self.author), ("title", f"{{{self.title}}}"), ("year", str(self.year))]
-        lines = [f"  {name} = {{{_ascii(value)}}}," for name, value in [*head, *self.where]]
-        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+        authors = fields["author"].replace(" and ", "; ")
+        return f"{authors} ({self.year}). {fields['title']}. {place}{volume}{pages}."
 
 
-def _article(key: str, author: str, title: str, where: str) -> Reference:
-    year, journal, volume, number, pages = where.split("; ")
-    fields = (("journal", journal), ("volume", volume), ("number", number), ("pages", pages))
-    given = tuple((name, value) for name, value in fields if value)
-    return Reference(key, "article", author, title, int(year), given)
+def _shown(value: str) -> str:
+    """A value of BibTeX without its commands."""
+    for written, sign in {"{\\'\\i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
+        value = value.replace(written, sign)
+    return value
 
 
-def _ascii(text: str) -> str:
-    """Accents as TeX writes them, for BibTeX knows no other."""
-    for sign, written in {"\u00ed": "{\\'\\i}", "\u0161": "{\\v s}", "&": "\\&"}.items():
-        text = text.replace(sign, written)
-    return text
+def _read_references() -> tuple[Reference, ...]:
+    """The works in ``references.bib``, which are in the order of their keys."""
+    text = (resources.files("skewanova.report") / "references.bib").read_text(encoding="ascii")
+    return tuple(Reference(re.split("[{,]", each)[1], each) for each in text.strip().split("\n\n"))
 
 
-REFERENCES = (
-    Reference(
-        "boyd2013", "inproceedings", "Boyd, Kendrick and Eng, Kevin H. and Page, C. David",
-        "Area under the precision-recall curve: point estimates and confidence intervals", 2013,
-        (("booktitle", "Machine Learning and Knowledge Discovery in Databases (ECML PKDD 2013)"),
-         ("series", "Lecture Notes in Computer Science"), ("volume", "8190"), ("pages", "451--466")),
-    ),
-    _article(
-        "corani2015", "Corani, Giorgio and Benavoli, Alessio",
-        "A Bayesian approach for comparing cross-validated algorithms on multiple data sets",
-        "2015; Machine Learning; 100; 2--3; 285--304",
-    ),
-    Reference(
-        "davis2006", "inproceedings", "Davis, Jesse and Goadrich, Mark",
-        "The relationship between precision-recall and ROC curves", 2006,
-        (("booktitle", "Proceedings of the 23rd International Conference on Machine Learning"),
-         ("pages", "233--240")),
-    ),
-    _article(
-        "delong1988", "DeLong, Elizabeth R. and DeLong, David M. and Clarke-Pearson, Daniel L.",
-        "Comparing the areas under two or more correlated receiver operating characteristic curves: a "
-        "nonparametric approach",
-        "1988; Biometrics; 44; 3; 837--845",
-    ),
-    _article(
-        "demsar2006", "Dem\u0161ar, Janez", "Statistical comparisons of classifiers over multiple data sets",
-        "2006; Journal of Machine Learning Research; 7; ; 1--30",
-    ),
-    _article(
-        "dunnett1955", "Dunnett, Charles W.",
-        "A multiple comparison procedure for comparing several treatments with a control",
-        "1955; Journal of the American Statistical Association; 50; 272; 1096--1121",
-    ),
-    _article(
-        "friedman1937", "Friedman, Milton",
-        "The use of ranks to avoid the assumption of normality implicit in the analysis of variance",
-        "1937; Journal of the American Statistical Association; 32; 200; 675--701",
-    ),
-    _article(
-        "games1976", "Games, Paul A. and Howell, John F.",
-        "Pairwise multiple comparison procedures with unequal N's and/or variances: a Monte Carlo study",
-        "1976; Journal of Educational Statistics; 1; 2; 113--125",
-    ),
-    _article(
-        "greenhouse1959", "Greenhouse, Samuel W. and Geisser, Seymour",
-        "On methods in the analysis of profile data",
-        "1959; Psychometrika; 24; 2; 95--112",
-    ),
-    _article(
-        "holm1979", "Holm, Sture", "A simple sequentially rejective multiple test procedure",
-        "1979; Scandinavian Journal of Statistics; 6; 2; 65--70",
-    ),
-    _article(
-        "hotelling1931", "Hotelling, Harold", "The generalization of Student's ratio",
-        "1931; The Annals of Mathematical Statistics; 2; 3; 360--378",
-    ),
-    _article(
-        "iman1980", "Iman, Ronald L. and Davenport, James M.",
-        "Approximations of the critical region of the Friedman statistic",
-        "1980; Communications in Statistics - Theory and Methods; 9; 6; 571--595",
-    ),
-    _article(
-        "kramer1956", "Kramer, Clyde Young",
-        "Extension of multiple range tests to group means with unequal numbers of replications",
-        "1956; Biometrics; 12; 3; 307--310",
-    ),
-    Reference(
-        "landgrebe2006", "inproceedings",
-        "Landgrebe, Thomas C. W. and Pacl\u00edk, Pavel and Duin, Robert P. W. and Bradley, Andrew P.",
-        "Precision-recall operating characteristic (P-ROC) curves in imprecise environments", 2006,
-        (("booktitle", "18th International Conference on Pattern Recognition (ICPR 2006)"), ("volume", "4"),
-         ("pages", "123--127"), ("doi", "10.1109/ICPR.2006.941")),
-    ),
-    _article(
-        "nadeau2003", "Nadeau, Claude and Bengio, Yoshua", "Inference for the generalization error",
-        "2003; Machine Learning; 52; 3; 239--281",
-    ),
-    _article(
-        "piepho2004", "Piepho, Hans-Peter",
-        "An algorithm for a letter-based representation of all-pairwise comparisons",
-        "2004; Journal of Computational and Graphical Statistics; 13; 2; 456--466",
-    ),
-    _article(
-        "satterthwaite1946", "Satterthwaite, Franklin E.",
-        "An approximate distribution of estimates of variance components",
-        "1946; Biometrics Bulletin; 2; 6; 110--114",
-    ),
-    _article(
-        "tukey1949", "Tukey, John W.", "Comparing individual means in the analysis of variance",
-        "1949; Biometrics; 5; 2; 99--114",
-    ),
-    Reference(
-        "westfall1993", "book", "Westfall, Peter H. and Young, S. Stanley",
-        "Resampling-based multiple testing: examples and methods for p-value adjustment", 1993,
-        (("publisher", "Wiley"), ("address", "New York")),
-    ),
-)  # fmt: skip
+REFERENCES = _read_references()
 
 
 def methods_text(
@@ -223,4 +131,4 @@ def cited(paragraphs: Iterable[str]) -> list[Reference]:
 
 def bibtex(references: Iterable[Reference]) -> str:
     """Return the file for BibTeX."""
-    return "\n\n".join(reference.to_bibtex() for reference in references) + "\n"
+    return "\n\n".join(reference.entry for reference in references) + "\n"

@@ -25,6 +25,7 @@ NEEDED_FILES = (
     "scores/data/satellite_scores.csv.gz",
     "report/templates/report.html.j2",
     "report/templates/report.css",
+    "report/references.bib",
 )
 
 
