@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.frames import Framed
+from skewanova.base.frames import Framed, records
 
 #: Names in a text table are cut to this length; files keep them whole.
 NAME_WIDTH = 24
@@ -29,8 +30,8 @@ MOST_ROWS = 1000
 class Table(Framed):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
-    LaTeX is set by pandas' Styler. The other forms are a loop over cells each, no longer than what it takes to
-    give tabulate or Styler escaped cells, bold ones, a caption and heads with a scope.
+    LaTeX is set by pandas' Styler. The other forms are a loop over cells each, no longer than what it takes
+    to give tabulate or Styler escaped cells, bold ones, a caption and heads with a scope.
 
     Attributes
     ----------
@@ -128,6 +129,34 @@ class Table(Framed):
         )
 
 
+def table_of(
+    name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
+) -> Table:
+    """A table with a row for each of a frame: every head, and what its cell says of the row."""
+    rows = tuple(tuple(cell(row) for cell in cells.values()) for row in records(frame))
+    return Table(name, caption, tuple(cells), rows, note=note)
+
+
+def number(column: str, digits: int = 3) -> Callable[[Any], str]:
+    """A cell: the number in a column."""
+    return lambda row: format_number(getattr(row, column), digits)
+
+
+def limits(row: Any) -> str:
+    """A cell: the interval."""
+    return interval(row.conf_low, row.conf_high)
+
+
+def interval(low: float, high: float) -> str:
+    """Limits in words; nothing where there are none."""
+    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A number, and in brackets its error if it has one."""
+    return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
+
+
 def first_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
     """Rows that a table shows, of each test its first, and a sentence on those left out, if any."""
     if len(frame) <= MOST_ROWS:
@@ -174,6 +203,12 @@ def format_p(value: float) -> str:
     if value < 1e-4:
         return "<0.0001"
     return f"{value:.4f}" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def p_words(value: float) -> str:
+    """A p-value in a sentence: p = 0.05, p <0.0001."""
+    shown = format_p(value)
+    return "p undefined" if not shown else f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def latex_escape(text: str) -> str:

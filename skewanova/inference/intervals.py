@@ -81,7 +81,7 @@ def delta_logit_limits(theta: float, std_error: float, level: float, *, df: floa
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
     """Wilson (1927): the proportions that a score test of `size` trials does not reject.
 
-    statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds instead of 7, and 0.3 s to load.
+    statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7, and 0.3 s to load.
     """
     z2 = two_sided(level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)

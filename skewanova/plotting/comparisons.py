@@ -179,8 +179,8 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     -------
     Axes
         The axes drawn on, rank 1 (best) on the left. A bar has a dot at each model of its group; a model
-        without a dot does not belong to it (the diagram of scikit-posthocs has none, and a tick for every rank
-        however many models there are). The critical difference is shown for Nemenyi's test.
+        without a dot does not belong to it (the diagram of scikit-posthocs has none, and a tick for every
+        rank however many models there are). The critical difference is shown for Nemenyi's test.
 
     Raises
     ------

@@ -7,16 +7,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pandas as pd
 
 from skewanova.base.folders import PROVENANCE, provenance_of, whole_folder
 from skewanova.base.frames import records
-from skewanova.base.text import Table, format_number, format_p
+from skewanova.base.text import (
+    Table,
+    format_p,
+    interval,
+    limits,
+    number,
+    p_words,
+    table_of,
+    with_error,
+)
 from skewanova.report.document import environment, script, view
 from skewanova.report.folder import write_part
 from skewanova.report.source import ReportSource
-from skewanova.report.tables import interval
 
 #: More pairs than these are counted.
 MOST_LISTED = 3
@@ -70,7 +77,7 @@ def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapp
         ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
         found.append(
             f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
-            f"average over data sets (adjusted p {_equals(row.p_adjusted)})."
+            f"average over data sets (adjusted {p_words(row.p_adjusted)})."
         )
     untested = list(records(hierarchical[hierarchical["p_adjusted"].isna()]))
     if not found and len(untested) < len(hierarchical):
@@ -91,21 +98,21 @@ def _listed(rows: Sequence[Any], names: Mapping[str, str]) -> str:
     return "; ".join(shown) + (f"; {len(rows) - MOST_LISTED} more" if len(rows) > MOST_LISTED else "")
 
 
-def _equals(p_value: float) -> str:
-    shown = format_p(p_value)
-    return shown if shown.startswith("<") else f"= {shown}"
-
-
 def _ranking(ranking: pd.DataFrame) -> Table:
-    rows = [
-        (row.model, format_number(row.mean_rank, 2), format_number(row.iauprec), f"{row.n_best}", row.group)
-        for row in records(ranking)
-    ]
-    note = (
-        "Best on: number of data sets. Models that share a letter were not found to differ by signed ranks."
+    return table_of(
+        "across",
+        "Ranking across data sets",
+        ranking,
+        {
+            "Model": lambda row: row.model,
+            "Mean rank": number("mean_rank", 2),
+            "Mean IAUPREC": number("iauprec"),
+            "Best on": lambda row: f"{row.n_best}",
+            "Group": lambda row: row.group,
+        },
+        note="Best on: number of data sets. Models that share a letter were not found to differ by signed "
+        "ranks.",
     )
-    header = ("Model", "Mean rank", "Mean IAUPREC", "Best on", "Group")
-    return Table("across", "Ranking across data sets", header, tuple(rows), note=note)
 
 
 def _means(source: DatasetsSource) -> Table:
@@ -113,35 +120,26 @@ def _means(source: DatasetsSource) -> Table:
     rows = []
     for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
         found = {row.model: row for row in records(group)}
-        cells = [_with_error(found[m].iauprec, found[m].std_error) for m in models]
+        cells = [with_error(found[m].iauprec, found[m].std_error) for m in models]
         rows.append((str(name), *cells))
     return Table(
         "datasets", "Mean IAUPREC (corrected standard error) by data set", ("Data set", *models), tuple(rows)
     )
 
 
-def _with_error(value: float, error: float) -> str:
-    return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
-
-
 def _hierarchical(hierarchical: pd.DataFrame, alpha: float) -> Table:
-    rows = [
-        (
-            f"{row.model_a} - {row.model_b}",
-            format_number(row.estimate),
-            interval(row.conf_low, row.conf_high),
-            format_p(row.p_adjusted),
-            format_number(row.tau),
-            interval(row.prediction_low, row.prediction_high),
-        )
-        for row in records(hierarchical)
-    ]
-    level = f"{100 * (1 - alpha):g} % interval"
-    return Table(
+    return table_of(
         "hierarchical",
         "Random-effects meta-analysis of differences across data sets",
-        ("Pair", "Difference", level, "Adjusted p", "Between (SD)", "A new data set"),
-        tuple(rows),
+        hierarchical,
+        {
+            "Pair": lambda row: f"{row.model_a} - {row.model_b}",
+            "Difference": number("estimate"),
+            f"{100 * (1 - alpha):g} % interval": limits,
+            "Adjusted p": lambda row: format_p(row.p_adjusted),
+            "Between (SD)": number("tau"),
+            "A new data set": lambda row: interval(row.prediction_low, row.prediction_high),
+        },
         note="Intervals are each pair's own; p is adjusted by Holm. A new data set: where its true "
         "difference is expected, at the same level.",
     )

@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import records
-from skewanova.base.text import format_factor, format_number, format_p, short_names
+from skewanova.base.text import format_factor, format_number, p_words, short_names
 from skewanova.base.ties import TIE
 from skewanova.decision.bands import differing_priors
 from skewanova.inference.catalogue import known, named_test
 from skewanova.report.source import ReportSource
+from skewanova.report.tables import crossing_interval
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
@@ -26,11 +27,9 @@ MOST_ALIKE = 3
 def anova_line(test: pd.DataFrame) -> str:
     """One test of all models on one line: F, degrees of freedom and p."""
     row = next(records(test[test["term"] == "model"]))
-    p_value = format_p(row.p_value)
-    equals = "= " if p_value[:1].isdigit() else ""
     df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
     value = f"{known(row.test).statistic}({df}, {df_error}) = {row.statistic:.2f}"
-    return f"{named_test(row)}: {value}, p {equals}{p_value or 'undefined'}"
+    return f"{named_test(row)}: {value}, {p_words(row.p_value)}"
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
@@ -38,7 +37,7 @@ def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]
     short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
     sentences = []
     for row in records(posthoc):
-        a, b, p = short[row.model_a], short[row.model_b], _p_words(row.p_adjusted)
+        a, b, p = short[row.model_a], short[row.model_b], f"adjusted {p_words(row.p_adjusted)}"
         if np.isnan(row.p_adjusted):
             sentences.append(f"{a} and {b} could not be tested, because {untested_because([row])}.")
         elif row.reject:
@@ -60,7 +59,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
     if len(alike):
         first = not found and untested.empty
         told = "No two models were found" if first else f"{_pairs(len(alike), 'other')} not found"
-        smallest = _p_words(float(alike["p_adjusted"].min()))
+        smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
         found.append(f"{told} to differ at {alpha:g} (smallest {smallest}).")
     if len(untested):
         told = f"{len(untested)} of the {len(posthoc)} pairs could not" if found else "No pair could"
@@ -120,13 +119,6 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
 
 def _pairs(number: int, word: str) -> str:
     return f"The {word} pair was" if number == 1 else f"The {word} {number} pairs were"
-
-
-def _p_words(p_adjusted: float) -> str:
-    if np.isnan(p_adjusted):
-        return "p undefined"
-    shown = format_p(p_adjusted)
-    return f"adjusted p {shown}" if shown.startswith("<") else f"adjusted p = {shown}"
 
 
 #: Longer lists of models are counted instead.
@@ -190,7 +182,7 @@ def tested_sentence(anova: pd.DataFrame, alpha: float) -> str:
         why = models_untested_because(row)
         return f"The calibrated test ({name}) could not be done, because {why}."
     told = "did not find them" if not row.p_value < alpha else "found them"
-    return f"The calibrated test ({name}) {told} to differ at {alpha:g} ({_short_p(row.p_value)})."
+    return f"The calibrated test ({name}) {told} to differ at {alpha:g} ({p_words(row.p_value)})."
 
 
 def choice_sentence(
@@ -362,14 +354,7 @@ def _interval_words(row: Any, level: float) -> str:
         return ""
     if row.open_low and row.open_high:
         return f" ({100 * level:g} % interval: all priors looked at, so the data do not tell where)"
-    low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
-    high = f"{row.conf_high:.3g}" + (" or above" if row.open_high else "")
-    return f" ({100 * level:g} % interval {low} to {high})"
-
-
-def _short_p(p_value: float) -> str:
-    shown = format_p(p_value)
-    return "p undefined" if not shown else f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    return f" ({100 * level:g} % interval {crossing_interval(row)})"
 
 
 def _range(values: pd.Series) -> str:

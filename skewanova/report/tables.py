@@ -18,6 +18,10 @@ from skewanova.base.text import (
     format_factor,
     format_number,
     format_p,
+    limits,
+    number,
+    table_of,
+    with_error,
     without,
     without_empty,
 )
@@ -60,7 +64,7 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
     means = {head: by_model.mean().loc[models] for head, by_model in columns.items()}
     spreads = {head: by_model.std().loc[models] for head, by_model in columns.items()}
-    rows = [(m, *(_mean_sd(means[head][m], spreads[head][m]) for head in columns)) for m in models]
+    rows = [(m, *(with_error(means[head][m], spreads[head][m]) for head in columns)) for m in models]
     best = frozenset(
         (i, j)
         for j, head in enumerate(columns, start=1)
@@ -82,33 +86,24 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
 
 def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
     """Ranking with intervals, regret and the probability of being best."""
-    rows = [
-        (
-            row.model,
-            format_number(row.iauprec),
-            interval(row.conf_low, row.conf_high),
-            row.group,
-            format_number(row.worst_auprec),
-            format_number(row.expected_regret),
-            format_number(row.max_regret),
-            format_number(row.p_best, 2),
-        )
-        for row in records(ranking)
-    ]
-    worst = ranking["worst_prior"].iloc[0]
-    header = (
-        "Model", "IAUPREC", f"{100 * level:g} % interval", "Group", "Worst",
-        "Mean regret", "Max regret", "P(best)",
-    )  # fmt: skip
     over_folds = ranking["std"].notna().any()
-    how = _OVER_FOLDS if over_folds else _OVER_CASES
-    return Table(
+    return table_of(
         "ranking",
         "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
-        header,
-        tuple(rows),
+        ranking,
+        {
+            "Model": lambda row: row.model,
+            "IAUPREC": number("iauprec"),
+            f"{100 * level:g} % interval": limits,
+            "Group": lambda row: row.group,
+            "Worst": number("worst_auprec"),
+            "Mean regret": number("expected_regret"),
+            "Max regret": number("max_regret"),
+            "P(best)": number("p_best", 2),
+        },
         note=(
-            f"Interval: {how}. Worst: {'mean ' if over_folds else ''}AUPREC at prior {worst:g}, the "
+            f"Interval: {_OVER_FOLDS if over_folds else _OVER_CASES}. Worst: "
+            f"{'mean ' if over_folds else ''}AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
             "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
             "differ."
@@ -118,89 +113,78 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
 
 def anova_table(anova: pd.DataFrame) -> Table:
     """Every analysis of variance, a row a term."""
-    rows = [
-        (
-            f"{known(row.test).name}, {response_name(row.response)}",
-            row.term,
-            _df(row.df),
-            _df(row.df_error),
-            format_number(row.sum_sq, 4),
-            format_number(row.statistic, 2),
-            format_p(row.p_value),
-            format_number(row.partial_eta_sq),
-            format_number(row.breakdown_correlation, 2),
-        )
-        for row in records(anova)
-    ]
-    header = (
-        "Test",
-        "Term",
-        "df",
-        "Error df",
-        "Sum of squares",
-        "F",
-        "p",
-        "Partial eta sq.",
-        "Breakdown corr.",
+    return table_of(
+        "anova",
+        "Analysis of variance",
+        anova,
+        {
+            "Test": lambda row: f"{known(row.test).name}, {response_name(row.response)}",
+            "Term": lambda row: row.term,
+            "df": lambda row: _df(row.df),
+            "Error df": lambda row: _df(row.df_error),
+            "Sum of squares": number("sum_sq", 4),
+            "F": number("statistic", 2),
+            "p": lambda row: format_p(row.p_value),
+            "Partial eta sq.": number("partial_eta_sq"),
+            "Breakdown corr.": number("breakdown_correlation", 2),
+        },
     )
-    return Table("anova", "Analysis of variance", header, tuple(rows))
 
 
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences with simultaneous intervals."""
     shown, cut = first_rows(posthoc, "posthoc.csv")
-    rows = [
-        (
-            f"{row.model_a} - {row.model_b}",
-            known(row.test).name,
-            response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})"),
-            format_number(row.estimate),
-            interval(row.conf_low, row.conf_high),
-            format_p(row.p_adjusted),
-            "yes" if row.reject else "no",
-        )
-        for row in records(shown)
-    ]
-    header = ("Pair", "Test", "Measure", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
-    return Table(
-        "posthoc", "Pairwise differences with simultaneous intervals", header, tuple(rows),
-        note=" ".join([_TOGETHER.format(alpha), cut]).strip(),
-    )  # fmt: skip
+    return table_of(
+        "posthoc",
+        "Pairwise differences with simultaneous intervals",
+        shown,
+        {
+            "Pair": _pair,
+            "Test": lambda row: known(row.test).name,
+            "Measure": lambda row: (
+                response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
+            ),
+            **_difference(alpha),
+        },
+        note=f"{_TOGETHER.format(alpha)} {cut}".strip(),
+    )
+
+
+def _pair(row: Any) -> str:
+    return f"{row.model_a} - {row.model_b}"
+
+
+def _difference(alpha: float) -> dict[str, Callable[[Any], str]]:
+    """Cells of a tested difference."""
+    return {
+        "Difference": number("estimate"),
+        "Interval": limits,
+        "Adjusted p": lambda row: format_p(row.p_adjusted),
+        f"Differ at {alpha:g}": lambda row: "yes" if row.reject else "no",
+    }
 
 
 def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences between priors, all models together."""
     shown, cut = first_rows(prior_pairs, "prior_pairs.csv")
-    rows = [
-        (
-            f"{row.prior_a:g} - {row.prior_b:g}",
-            format_number(row.estimate),
-            interval(row.conf_low, row.conf_high),
-            format_p(row.p_adjusted),
-            "yes" if row.reject else "no",
-        )
-        for row in records(shown)
-    ]
-    header = ("Priors", "Difference", "Interval", "Adjusted p", f"Differ at {alpha:g}")
-    return Table(
-        "priors", "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)", header, tuple(rows),
-        note=cut,
-    )  # fmt: skip
+    caption = "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)"
+    cells = {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_difference(alpha)}
+    return table_of("priors", caption, shown, cells, note=cut)
 
 
 def regions_table(regions: pd.DataFrame) -> Table:
     """Which model leads at which prior."""
-    rows = [
-        (
-            row.model,
-            f"{row.prior_low:.4g} to {row.prior_high:.4g}",
-            format_number(row.margin, 4),
-            row.runner_up,
-        )
-        for row in records(regions)
-    ]
-    header = ("Model", "Priors", "Mean lead", "Runner-up")
-    return Table("regions", "Largest mean AUPREC by prior (the lead is not tested)", header, tuple(rows))
+    return table_of(
+        "regions",
+        "Largest mean AUPREC by prior (the lead is not tested)",
+        regions,
+        {
+            "Model": lambda row: row.model,
+            "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
+            "Mean lead": number("margin", 4),
+            "Runner-up": lambda row: row.runner_up,
+        },
+    )
 
 
 def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
@@ -223,20 +207,20 @@ def _prior_heads(priors: Iterable[float]) -> list[str]:
 
 def intervals_table(intervals: pd.DataFrame) -> Table:
     """Confidence intervals of every model and fold."""
-    rows = [
-        (
-            row.model,
-            _fold_or(row),
-            format_number(row.estimate),
-            interval(row.conf_low, row.conf_high),
-            row.method,
-        )
-        for row in records(intervals)
-    ]
-    level = f"{100 * intervals['confidence_level'].iloc[0]:g} % interval"
     notes = dict.fromkeys(text for text in intervals["warning"] if text)
-    header = ("Model", "Fold", "AUPREC", level, "Method")
-    return Table("intervals", "Confidence intervals", header, tuple(rows), note=" ".join(notes))
+    return table_of(
+        "intervals",
+        "Confidence intervals",
+        intervals,
+        {
+            "Model": lambda row: row.model,
+            "Fold": _fold_or,
+            "AUPREC": number("estimate"),
+            f"{100 * intervals['confidence_level'].iloc[0]:g} % interval": limits,
+            "Method": lambda row: row.method,
+        },
+        note=" ".join(notes),
+    )
 
 
 def _fold_or(row: Any) -> str:
@@ -247,38 +231,33 @@ def _fold_or(row: Any) -> str:
 def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Table:
     """Probability that two models are practically equal."""
     shown, cut = first_rows(equivalence, "equivalence.csv")
-    rows = [
-        (
-            f"{row.model_a} - {row.model_b}",
-            format_number(row.p_a_ahead, 2),
-            format_number(row.p_equal, 2),
-            format_number(row.p_b_ahead, 2),
-        )
-        for row in records(shown)
-    ]
     width = equivalence["rope"].iloc[0]
-    return Table(
+    return table_of(
         "equivalence",
         f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
-        ("Pair", "First ahead", "Practically equal", "Second ahead"),
-        tuple(rows),
+        shown,
+        {
+            "Pair": _pair,
+            "First ahead": number("p_a_ahead", 2),
+            "Practically equal": number("p_equal", 2),
+            "Second ahead": number("p_b_ahead", 2),
+        },
         note=f"{_OVER_CASES_POSTERIOR if one_set else _OVER_FOLDS_POSTERIOR} {cut}".strip(),
     )
 
 
 def assumptions_table(assumptions: pd.DataFrame) -> Table:
     """Return what the tests assume, and what follows."""
-    rows = [
-        (
-            row.check.replace("_", " "),
-            format_number(row.statistic),
-            format_p(row.p_value),
-            row.advice or "nothing to add",
-        )
-        for row in records(assumptions)
-    ]
-    return Table(
-        "assumptions", "Assumptions of the tests", ("Check", "Statistic", "p", "Advice"), tuple(rows)
+    return table_of(
+        "assumptions",
+        "Assumptions of the tests",
+        assumptions,
+        {
+            "Check": lambda row: row.check.replace("_", " "),
+            "Statistic": number("statistic"),
+            "p": lambda row: format_p(row.p_value),
+            "Advice": lambda row: row.advice or "nothing to add",
+        },
     )
 
 
@@ -286,15 +265,6 @@ def _df(value: float) -> str:
     """Degrees of freedom, which need not be whole; without decimals where they are, but for rounding."""
     whole = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
     return f"{value:.0f}" if whole else format_number(value, 2)
-
-
-def _mean_sd(mean: float, std: float) -> str:
-    return format_number(mean) if np.isnan(std) else f"{format_number(mean)} ({format_number(std)})"
-
-
-def interval(low: float, high: float) -> str:
-    """Limits in words; nothing where there are none."""
-    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
 HEADS = {
@@ -367,7 +337,7 @@ def _label(row: Any) -> str:
 def _cell(row: Any) -> str:
     if np.isnan(row.estimate):
         return "-"
-    return f"{format_number(row.estimate)} ({format_number(row.conf_low)} to {format_number(row.conf_high)})"
+    return f"{format_number(row.estimate)} ({limits(row)})"
 
 
 def _note(shown: pd.DataFrame, averaged: bool) -> str:
@@ -401,21 +371,17 @@ MOST_NAMES = 12
 
 def choices_table(choices: pd.DataFrame) -> Table:
     """Which model each criterion picks, and how clearly."""
-    rows = [
-        (
-            CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
-            row.model,
-            format_number(row.value),
-            "" if pd.isna(row.runner_up) else row.runner_up,
-            format_number(row.margin),
-        )
-        for row in records(choices)
-    ]
-    return Table(
+    return table_of(
         "choices",
         "Which model each criterion picks over the deployment prior",
-        ("Criterion", "Model", "Value", "Runner-up", "Margin"),
-        tuple(rows),
+        choices,
+        {
+            "Criterion": lambda row: CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
+            "Model": lambda row: row.model,
+            "Value": number("value"),
+            "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,
+            "Margin": number("margin"),
+        },
         note="Margin: by how much the runner-up is worse by the same criterion. None of them is a test.",
     )
 
@@ -445,21 +411,17 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
     """Where the curves of two models cross; first where the lead changes."""
     ordered = crossings.sort_values("lead", ascending=False, kind="stable")
     shown, cut = first_rows(ordered, "crossings.csv")
-    rows = [
-        (
-            f"{row.prior:.3g}",
-            _crossing_interval(row),
-            row.model_below,
-            row.model_above,
-            "yes" if row.lead else "no",
-        )
-        for row in records(shown)
-    ]
-    return Table(
+    return table_of(
         "crossings",
         "Priors at which the AUPREC of two models crosses",
-        ("Prior", f"{100 * level:g} % interval", "Higher below it", "Higher above it", "Changes the lead"),
-        tuple(rows),
+        shown,
+        {
+            "Prior": lambda row: f"{row.prior:.3g}",
+            f"{100 * level:g} % interval": crossing_interval,
+            "Higher below it": lambda row: row.model_below,
+            "Higher above it": lambda row: row.model_above,
+            "Changes the lead": lambda row: "yes" if row.lead else "no",
+        },
         note="Intervals are each crossing's own. Or below, or above: the data set no limit within the priors "
         f"looked at. {cut}".strip(),
     )
@@ -468,22 +430,20 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
 def plans_table(plans: pd.DataFrame) -> Table:
     """How much more data would tell each pair of models apart: one row a pair."""
     shown, cut = first_rows(plans, "plans.csv")
-    rows = [
-        (
-            f"{row.model_a} - {row.model_b}",
-            format_number(row.difference),
-            format_number(row.power_now, 2),
-            "" if np.isnan(row.case_factor) else _times(row.case_factor),
-            f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else "",
-        )
-        for row in records(shown)
-    ]
     power, alpha = plans["power"].iloc[0], plans["alpha"].iloc[0]
-    return Table(
+    return table_of(
         "plans",
         f"How much more data would tell a pair apart at {alpha:.3g} with power {power:g}",
-        ("Pair", "Observed difference", "Power now", "Times the cases", "Folds"),
-        tuple(rows),
+        shown,
+        {
+            "Pair": _pair,
+            "Observed difference": number("difference"),
+            "Power now": number("power_now", 2),
+            "Times the cases": lambda row: "" if np.isnan(row.case_factor) else _times(row.case_factor),
+            "Folds": lambda row: (
+                f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else ""
+            ),
+        },
         note=(
             "As if the true difference were the one observed, which is optimistic where a pair was picked "
             "for its difference: `skewanova plan --difference` takes the smallest that would matter. No "
@@ -498,26 +458,23 @@ def _times(factor: float) -> str:
 
 def sensitivity_table(decisions: pd.DataFrame) -> Table:
     """How much AUPREC depends on the prior."""
-    rows = [
-        (
-            row.model,
-            format_number(row.auprec_rarest),
-            format_number(row.auprec_commonest),
-            format_number(row.sensitivity),
-            format_number(row.loss_per_tenfold),
-        )
-        for row in records(decisions)
-    ]
-    return Table(
+    return table_of(
         "sensitivity",
         "How AUPREC changes between the rarest and the commonest deployment prior",
-        ("Model", "At the rarest", "At the commonest", "Change", "Loss per tenfold"),
-        tuple(rows),
+        decisions,
+        {
+            "Model": lambda row: row.model,
+            "At the rarest": number("auprec_rarest"),
+            "At the commonest": number("auprec_commonest"),
+            "Change": number("sensitivity"),
+            "Loss per tenfold": number("loss_per_tenfold"),
+        },
         note="Loss per tenfold: of AUPREC, where positives become ten times as rare.",
     )
 
 
-def _crossing_interval(row: Any) -> str:
+def crossing_interval(row: Any) -> str:
+    """The interval of a crossing, and whether it may go on beyond what was looked at."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
