@@ -17,12 +17,12 @@ from pathlib import Path
 
 from skewanova.studies.areas import INTERVAL_SIZES, SIZES, estimators_study, intervals_study
 from skewanova.studies.output import study_figures
-from skewanova.studies.results import CurveStudy
+from skewanova.studies.results import Study
 
 SMALL = 2000  # cases in the largest sample of a reduced run
 
 
-def run(options: argparse.Namespace) -> tuple[CurveStudy, CurveStudy]:
+def run(options: argparse.Namespace) -> tuple[Study, Study]:
     """Both studies; without ``--full``, of samples of no more than 2,000 cases."""
     given = {"replicates": options.replicates, "full": options.full, "rng": options.seed}
     largest = max(SIZES) if options.full else SMALL
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> tuple[CurveStudy, CurveStudy]:
     return estimators, intervals
 
 
-def save(estimators: CurveStudy, intervals: CurveStudy, out: Path) -> None:
+def save(estimators: Study, intervals: Study, out: Path) -> None:
     """Write the figures and the numbers behind them."""
     out.mkdir(parents=True, exist_ok=True)
     for study in (estimators, intervals):

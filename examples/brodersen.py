@@ -17,10 +17,10 @@ from pathlib import Path
 
 from skewanova.studies.areas import binormal_study
 from skewanova.studies.output import study_figures
-from skewanova.studies.results import CurveStudy
+from skewanova.studies.results import Study
 
 
-def save(study: CurveStudy, seed: int, out: Path) -> None:
+def save(study: Study, seed: int, out: Path) -> None:
     """Write the figures and the numbers behind them."""
     out.mkdir(parents=True, exist_ok=True)
     frame = study.to_frame()

@@ -3,17 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import click
 
 from skewanova.cli.options import out_option, told, with_options
 from skewanova.cli.output import say
 
-if TYPE_CHECKING:
-    from skewanova.studies.output import Study
+
+class _Simulation(NamedTuple):
+    """One study: its function, and what the command says it tells."""
+
+    file: str
+    function: str
+    told: str
+    replicates: int = 200
+    unit: str = "Samples of each setting and size."
+
+
+def _of_tests(function: str, text: str) -> _Simulation:
+    return _Simulation("calibration", function, text, 400, "Replicates of each scenario.")
+
+
+#: Every study by the name of its command.
+STUDIES = {
+    "type-one-error": _of_tests(
+        "type_one_error_study", "How often each test finds a difference between models that are equal."
+    ),
+    "power": _of_tests("power_study", "How often each test finds a difference that is there."),
+    "estimators": _Simulation(
+        "areas", "estimators_study", "How far each estimator of AUPREC is off (Boyd et al. 2013)."
+    ),
+    "intervals": _Simulation(
+        "areas", "intervals_at_all_priors", "How often intervals of AUPREC hold the truth (Boyd et al. 2013)."
+    ),
+    "binormal": _Simulation(
+        "areas", "binormal_study", "How far smooth and empirical areas are off (Brodersen et al. 2010)."
+    ),
+    "paired": _Simulation(
+        "one_set",
+        "paired_study",
+        "How often two models of equal AUPREC on one test set are found to differ.",
+    ),
+    "crossings": _Simulation(
+        "decisions",
+        "crossings_study",
+        "How often intervals of crossings hold the prior at which true curves cross.",
+    ),
+    "leaders": _Simulation(
+        "decisions",
+        "leaders_study",
+        "What the sets of leaders say of models that are equal, or swap the lead.",
+    ),
+    "p-best": _Simulation(
+        "decisions", "p_best_study", "How often a model is the best, against its probability of being best."
+    ),
+}
 
 
 @click.group()
@@ -21,132 +68,39 @@ def study() -> None:
     """Run the simulations behind the claims, reduced or in full."""
 
 
-def _study_options(replicates: int, unit: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The options of a study, and how many replicates it has unless told."""
-    options = [
+def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
+    chosen = click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default.")
+    count, seed = click.IntRange(min=1), click.IntRange(min=0)
+    return [
+        *([chosen] if simulation.file == "calibration" else []),
         click.option(
-            "--replicates", type=click.IntRange(min=1), default=replicates, show_default=True, help=unit
+            "--replicates", type=count, default=simulation.replicates, show_default=True, help=simulation.unit
         ),
         click.option("--full", is_flag=True, help="As many as in the recorded study: hours."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
-        click.option(
-            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use."
-        ),
+        click.option("--seed", type=seed, default=0, show_default=True, help="Seed."),
+        click.option("--jobs", type=count, default=1, show_default=True, help="Processes to use."),
         out_option("numbers, tables and figures"),
     ]
-    return partial(with_options, options)
 
 
-_scenarios = click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default.")
+def _command(name: str, simulation: _Simulation) -> click.Command:
+    @told
+    def run(*, seed: int, jobs: int, out: Path | None, **options: Any) -> None:
+        """Run a study, write it if a folder is named, print its tables."""
+        if options.get("scenarios") is not None:
+            options["scenarios"] = [each.strip() for each in options["scenarios"].split(",")]
+        simulate = getattr(import_module(f"skewanova.studies.{simulation.file}"), simulation.function)
+        result = simulate(rng=seed, n_jobs=jobs, **options)
+        if out is not None:
+            from skewanova.studies.output import write_study
+
+            write_study(result, out, options)
+        say("\n\n".join(table.to_text() for table in result.to_tables()))
+
+    short = f"{simulation.told.split(' (')[0].removesuffix('.')}."  # the first full stop would end it
+    command = click.command(name, help=simulation.told, short_help=short)
+    return command(with_options(_options(simulation), run))
 
 
-_of_tests = _study_options(400, "Replicates of each scenario.")
-
-
-_of_samples = _study_options(200, "Samples of each setting and size.")
-
-
-@study.command("type-one-error")
-@_scenarios
-@_of_tests
-@told
-def type_one_error(scenarios: str | None, **options: Any) -> None:
-    """How often each test finds a difference between models that are equal."""
-    from skewanova.studies.calibration import type_one_error_study
-
-    _run(type_one_error_study, scenarios=_named(scenarios), **options)
-
-
-@study.command()
-@_scenarios
-@_of_tests
-@told
-def power(scenarios: str | None, **options: Any) -> None:
-    """How often each test finds a difference that is there."""
-    from skewanova.studies.calibration import power_study
-
-    _run(power_study, scenarios=_named(scenarios), **options)
-
-
-@study.command(short_help="How far each estimator of AUPREC is off.")
-@_of_samples
-@told
-def estimators(**options: Any) -> None:
-    """How far each estimator of AUPREC is off (Boyd et al. 2013)."""
-    from skewanova.studies.areas import estimators_study
-
-    _run(estimators_study, **options)
-
-
-@study.command("intervals", short_help="How often intervals of AUPREC hold the truth.")
-@_of_samples
-@told
-def interval_coverage(**options: Any) -> None:
-    """How often intervals of AUPREC hold the truth (Boyd et al. 2013)."""
-    from skewanova.studies.areas import INTERVAL_PRIORS, intervals_study
-
-    _run(intervals_study, priors=INTERVAL_PRIORS, **options)
-
-
-@study.command("binormal", short_help="How far smooth and empirical areas are off.")
-@_of_samples
-@told
-def binormal_bias(**options: Any) -> None:
-    """How far smooth and empirical areas are off (Brodersen et al. 2010)."""
-    from skewanova.studies.areas import binormal_study
-
-    _run(binormal_study, **options)
-
-
-@study.command("paired")
-@_of_samples
-@told
-def paired_size(**options: Any) -> None:
-    """How often two models of equal AUPREC on one test set are found to differ."""
-    from skewanova.studies.one_set import paired_study
-
-    _run(paired_study, **options)
-
-
-@study.command("crossings")
-@_of_samples
-@told
-def crossing_coverage(**options: Any) -> None:
-    """How often intervals of crossings hold the prior at which true curves cross."""
-    from skewanova.studies.decisions import crossings_study
-
-    _run(crossings_study, **options)
-
-
-@study.command("leaders")
-@_of_samples
-@told
-def leader_sets(**options: Any) -> None:
-    """What the sets of leaders say of models that are equal, or swap the lead."""
-    from skewanova.studies.decisions import leaders_study
-
-    _run(leaders_study, **options)
-
-
-@study.command("p-best")
-@_of_samples
-@told
-def p_best_reliability(**options: Any) -> None:
-    """How often a model is the best, against its probability of being best."""
-    from skewanova.studies.decisions import p_best_study
-
-    _run(p_best_study, **options)
-
-
-def _run(study: Callable[..., Study], *, seed: int, jobs: int, out: Path | None, **options: Any) -> None:
-    """Run a study, write it if a folder is named, print its tables."""
-    result = study(rng=seed, n_jobs=jobs, **options)
-    if out is not None:
-        from skewanova.studies.output import write_study
-
-        write_study(result, out, options)
-    say("\n\n".join(table.to_text() for table in result.to_tables()))
-
-
-def _named(scenarios: str | None) -> list[str] | None:
-    return None if scenarios is None else [name.strip() for name in scenarios.split(",")]
+for _name, _simulation in STUDIES.items():
+    study.add_command(_command(_name, _simulation))

@@ -6,12 +6,14 @@ Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_count, check_prior
+from skewanova.base.checks import Bools, Floats, InputError, check_count, check_prior
 from skewanova.curves.binormal import BinormalFit
 from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
@@ -35,8 +37,8 @@ from skewanova.inference.intervals import (
 )
 from skewanova.priors.evidence import effective_negatives
 from skewanova.priors.weightings import UniformPrior
-from skewanova.studies.results import CurveStudy
-from skewanova.studies.runner import Cell, means, one_by_one, simulated
+from skewanova.studies.results import Study, study_of
+from skewanova.studies.runner import Cell, Run, chosen, means, one_by_one
 from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, LEVEL, N_FOLDS, PRIOR, SETTINGS
 
 #: Bootstrap samples behind an interval.
@@ -215,12 +217,8 @@ def estimators_study(
     *,
     settings: Sequence[str] | None = None,
     sizes: Sequence[int] = SIZES,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> CurveStudy:
+    **run: Any,
+) -> Study:
     """Simulate samples from known distributions, and compare every estimator's mean with the true area.
 
     Parameters
@@ -229,20 +227,13 @@ def estimators_study(
         Distributions of the scores: ``binormal``, ``bibeta``, ``offset_uniform``; by default all.
     sizes : sequence of int
         Numbers of cases, a tenth of them positive; at least 20.
-    replicates : int, default 200
-        Samples of each size.
-    full : bool, default False
-        Simulate as many as in the recorded study instead: 10,000; 4,000 at 10,000 cases.
-    rng : int, default 0
-        Seed.
-    n_jobs : int, default 1
-        Processes; the result is the same for any number.
-    progress : bool, default True
-        Show a progress bar, if the output is a terminal.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (10,000 samples; 4,000 at 10,000
+        cases), rng, n_jobs, progress.
 
     Returns
     -------
-    CurveStudy
+    Study
         Frame with the columns of `ESTIMATORS_COLUMNS`. ``ratio`` is the mean estimate over the truth.
 
     Raises
@@ -268,21 +259,16 @@ def estimators_study(
     >>> bool(ratio["average_precision"] > ratio["trapezoid"] > 1)
     True
     """
+    how = Run(**run)
     cells = [
         Cell(
             (setting, n_total),
-            _samples(n_total, replicates, full),
+            how.number(FULL_LARGE if n_total > LARGE else FULL),
             partial(one_by_one, partial(estimated_areas, setting, n_total)),
         )
         for setting, n_total in _grid(settings, sizes, 20)
     ]
-    rows = []
-    for cell, areas in simulated("estimators", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        truth = true_auprec(*SETTINGS[str(cell.key[0])], PRIOR)
-        for area_estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
-            told = (area_estimator, truth, mean, mean / truth, error / truth, len(areas))
-            rows.append((cell.key[0], PRIOR, cell.key[1], *told))
-    return CurveStudy("estimators", rng, pd.DataFrame(rows, columns=list(ESTIMATORS_COLUMNS)))
+    return study_of("estimators", cells, _estimator_rows, columns=ESTIMATORS_COLUMNS, run=how)
 
 
 def intervals_study(
@@ -290,31 +276,27 @@ def intervals_study(
     settings: Sequence[str] | None = None,
     sizes: Sequence[int] = INTERVAL_SIZES,
     priors: Sequence[float] = (PRIOR,),
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> CurveStudy:
+    **run: Any,
+) -> Study:
     """Simulate samples from known distributions, and count how often intervals hold the true area.
 
     Parameters
     ----------
-    settings, replicates, rng, n_jobs, progress
+    settings
         As for :func:`estimators_study`.
     sizes : sequence of int
         Numbers of cases.
     priors : sequence of float, default (0.1,)
         Shares of positives, which are also the priors of the deployment; sizes that do not hold 10 positives,
         one for each of the folds of cross-validation, are left out.
-    full : bool, default False
-        Simulate as many as in the recorded study instead: 2,000 at prior 0.1 and 1,000 at others; 400 at
-        10,000 cases. Bootstraps have 400 samples of up to 1,000 cases, below 1,000 at prior 0.1 only;
+    **run
+        As for :func:`estimators_study`. A full study has 2,000 samples at prior 0.1 and 1,000 at others; 400
+        at 10,000 cases. Bootstraps have 400 samples of up to 1,000 cases, below 1,000 at prior 0.1 only;
         without `full`, `replicates` of up to 100 cases.
 
     Returns
     -------
-    CurveStudy
+    Study
         Frame with the columns of `INTERVALS_COLUMNS`. ``width`` is a mean, ``location`` the mean middle of
         the interval over the truth, ``too_high`` and ``too_low`` the shares whose interval is above or
         below the truth, ``at_limit`` the share with an estimate of 0 or 1, where
@@ -334,6 +316,7 @@ def intervals_study(
     >>> bool(coverage["cross_validation"] < coverage["influence"])
     True
     """
+    how = Run(**run)
     designs = [
         (setting, check_prior(prior, "priors"), n_total)
         for setting, n_total in _grid(settings, sizes, 2 * N_FOLDS)
@@ -342,38 +325,31 @@ def intervals_study(
     ]
     if not designs:
         raise InputError("`sizes` must hold 10 cases of either class at some of `priors`, but none does")
-    cells = [cell for design in designs for cell in _interval_cells(design, replicates, full)]
-    rows = [
-        row
-        for cell, limits in simulated("intervals", cells, rng=rng, n_jobs=n_jobs, progress=progress)
-        for row in _interval_rows(cell, limits)
-    ]
-    return CurveStudy("intervals", rng, pd.DataFrame(rows, columns=list(INTERVALS_COLUMNS)))
+    cells = [cell for design in designs for cell in _interval_cells(design, how)]
+    return study_of("intervals", cells, _interval_rows, columns=INTERVALS_COLUMNS, run=how)
+
+
+#: As the recorded study: at every share of positives.
+intervals_at_all_priors = partial(intervals_study, priors=INTERVAL_PRIORS)
 
 
 def binormal_study(
     *,
     alphas: Sequence[float] = ALPHAS,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> CurveStudy:
+    **run: Any,
+) -> Study:
     """Simulate 100 binormal cases, and compare empirical and fitted areas with the truth.
 
     Parameters
     ----------
     alphas : sequence of float
         Shares of positives, each with at least two cases of either class among the hundred.
-    replicates, rng, n_jobs, progress
+    **run
         As for :func:`estimators_study`.
-    full : bool, default False
-        Simulate 10,000 samples instead, as in the recorded study.
 
     Returns
     -------
-    CurveStudy
+    Study
         Frame with the columns of `BINORMAL_COLUMNS`. ``measure`` is auprec (Brodersen et al., figure 2) or
         auc (figure 1). The model ``binormal`` of auprec has its alpha fixed at 0.5, with ddof 1.
 
@@ -394,35 +370,20 @@ def binormal_study(
     >>> bool(abs(bias["alpha_binormal_ddof0"]) < bias["average_precision"] < bias["binormal"])
     True
     """
-    check_count(replicates, "replicates", minimum=1)
+    how = Run(**run)
     cells = [
-        Cell((alpha,), FULL if full else replicates, partial(one_by_one, partial(binormal_areas, alpha)))
+        Cell((alpha,), how.number(FULL), partial(one_by_one, partial(binormal_areas, alpha)))
         for alpha in dict.fromkeys(map(_check_alpha, alphas))
     ]
-    rows = [
-        row
-        for cell, areas in simulated("binormal", cells, rng=rng, n_jobs=n_jobs, progress=progress)
-        for row in _binormal_rows(cell, areas)
-    ]
-    frame = pd.DataFrame(rows, columns=list(BINORMAL_COLUMNS))
-    parts = [frame[frame["measure"] == measure] for measure in BINORMAL_MODELS]
-    return CurveStudy("binormal", rng, pd.concat(parts, ignore_index=True))
+    found = study_of("binormal", cells, _binormal_rows, columns=BINORMAL_COLUMNS, run=how)
+    ordered = found.to_frame().sort_values("measure", ascending=False, kind="stable", ignore_index=True)
+    return replace(found, _table=ordered)
 
 
 def _grid(settings: Sequence[str] | None, sizes: Sequence[int], fewest: int) -> Iterator[tuple[str, int]]:
-    names = list(SETTINGS) if settings is None else list(dict.fromkeys(settings))
-    for name in names:
-        check_choice(name, list(SETTINGS), "settings")
     for n_total in sizes:
         check_count(n_total, "sizes", minimum=fewest)
-    return ((name, n_total) for name in names for n_total in dict.fromkeys(sizes))
-
-
-def _samples(n_total: int, replicates: int, full: bool) -> int:
-    check_count(replicates, "replicates", minimum=1)
-    if not full:
-        return replicates
-    return FULL_LARGE if n_total > LARGE else FULL
+    return product(chosen(settings, SETTINGS), dict.fromkeys(sizes))
 
 
 def _check_alpha(alpha: float) -> float:
@@ -432,16 +393,22 @@ def _check_alpha(alpha: float) -> float:
     return value
 
 
-def _interval_cells(design: tuple[str, float, int], replicates: int, full: bool) -> Iterator[Cell]:
+def _interval_cells(design: tuple[str, float, int], how: Run) -> Iterator[Cell]:
     _, prior, n_total = design
     usual = prior == PRIOR
     many = FULL_LARGE_INTERVALS if n_total > LARGE else FULL_INTERVALS if usual else FULL_OTHER_PRIOR
-    samples = many if full else check_count(replicates, "replicates", minimum=1)
-    yield Cell(design, samples, partial(one_by_one, partial(quick_limits, *design)))
-    if n_total <= BOOTSTRAP_UP_TO[full] and (usual or n_total >= 1000 or not full):
-        samples = FULL_BOOTSTRAP if full else replicates
+    yield Cell(design, how.number(many), partial(one_by_one, partial(quick_limits, *design)))
+    if n_total <= BOOTSTRAP_UP_TO[how.full] and (usual or n_total >= 1000 or not how.full):
         measure = partial(one_by_one, partial(bootstrap_limits, *design))
-        yield Cell((*design, "bootstrap"), samples, measure)
+        yield Cell((*design, "bootstrap"), how.number(FULL_BOOTSTRAP), measure)
+
+
+def _estimator_rows(cell: Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
+    setting, n_total = cell.key
+    truth = true_auprec(*SETTINGS[setting], PRIOR)
+    for area_estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
+        told = (area_estimator, truth, mean, mean / truth, error / truth, len(areas))
+        yield (setting, PRIOR, n_total, *told)
 
 
 def _interval_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:

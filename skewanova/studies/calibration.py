@@ -9,22 +9,21 @@ and the number of replicates, and never on how many processes shared the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 from scipy.interpolate import CubicSpline
 
-from skewanova.base.checks import Floats, check_choice, check_count
+from skewanova.base.checks import Floats
 from skewanova.base.ties import TIE_SLACK
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
 from skewanova.inference.fold_statistics import pair_indices
-from skewanova.studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, StudyResult, role
-from skewanova.studies.runner import Cell, simulated
+from skewanova.studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
+from skewanova.studies.runner import Cell, Run, chosen, means
 from skewanova.studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables
 
 #: Random arrangements of the resampling tests.
@@ -228,6 +227,10 @@ EFFECTS = (0.1, 0.2, 0.4, 0.8)
 POWER_SCENARIOS = ("S1", "S2a")
 
 
+#: Replicates of each scenario in a reduced study.
+REPLICATES = 400
+
+
 #: Resampled p-values are fractions that may fall on a level, but for rounding.
 ROUNDING = 1e-9
 
@@ -246,32 +249,21 @@ POWER_COLUMNS = (
 def type_one_error_study(
     *,
     scenarios: Sequence[str] | None = None,
-    replicates: int = 400,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> StudyResult:
+    **run: Any,
+) -> Study:
     """Simulate models that are equal in truth, and count how often each test says otherwise.
 
     Parameters
     ----------
     scenarios : sequence of str, optional
         Names from `SCENARIOS`; by default all.
-    replicates : int, default 400
-        Replicates of each scenario.
-    full : bool, default False
-        Use each scenario's own number for a recorded study instead: 1,000 to 10,000.
-    rng : int, default 0
-        Seed.
-    n_jobs : int, default 1
-        Processes; the result is the same for any number.
-    progress : bool, default True
-        Show a progress bar, if the output is a terminal.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates (400 unless said otherwise), full (each
+        scenario's own number, 1,000 to 10,000), rng, n_jobs, progress.
 
     Returns
     -------
-    StudyResult
+    Study
         Frame with the columns of `TYPE_ONE_ERROR_COLUMNS`. For tests of pairs the rate is that of families
         with at least one rejection among the models equal in truth; where one model is better, these rows
         are all there is. ``default`` and ``default_omnibus`` (role headline) are what `compare` would use.
@@ -288,28 +280,18 @@ def type_one_error_study(
     >>> bool(frame.set_index(["test", "level"])["rate"].loc["two_way", 0.05] > 0.4)
     True
     """
-    names = list(SCENARIOS) if scenarios is None else _check_names(scenarios)
-    check_count(replicates, "replicates", minimum=1)
-    runs = [_Run(name, None) for name in names]
-    number = None if full else replicates
-    rows = [
-        row
-        for run, p_values in _simulated(runs, replicates=number, rng=rng, n_jobs=n_jobs, progress=progress)
-        for row in _null_rows(run, p_values)
-    ]
-    return StudyResult("type_one_error", rng, pd.DataFrame(rows, columns=list(TYPE_ONE_ERROR_COLUMNS)))
+    how = Run(**{"replicates": REPLICATES, **run})
+    cells = [_cell(name, None, how) for name in chosen(scenarios, SCENARIOS, argument="scenarios")]
+    columns = TYPE_ONE_ERROR_COLUMNS
+    return study_of("type_one_error", cells, _null_rows, columns=columns, run=how, seeded_by="")
 
 
 def power_study(
     *,
     scenarios: Sequence[str] | None = None,
     effects: Sequence[float] = EFFECTS,
-    replicates: int = 400,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> StudyResult:
+    **run: Any,
+) -> Study:
     """Simulate one model that is better than its equal rivals, and count how often each test finds it.
 
     Parameters
@@ -318,12 +300,12 @@ def power_study(
         Names from `SCENARIOS`; by default one with independent folds and one with hold-outs of one data set.
     effects : sequence of float, default (0.1, 0.2, 0.4, 0.8)
         By how much further apart the first model's classes lie.
-    replicates, full, rng, n_jobs, progress
+    **run
         As for :func:`type_one_error_study`.
 
     Returns
     -------
-    StudyResult
+    Study
         Frame with the columns of `POWER_COLUMNS`. ``rate`` is the power; for tests of pairs, the share of the
         pairs with the better model that were found. ``adjusted_rate`` is the rate at the level at which the
         test rejects true equality as often as it should in the same scenario: what a test is worth once its
@@ -342,71 +324,53 @@ def power_study(
     >>> bool(frame["rate"].loc["default_omnibus", 0.05] > 0.9)
     True
     """
-    names = list(POWER_SCENARIOS) if scenarios is None else _check_names(scenarios)
-    check_count(replicates, "replicates", minimum=1)
-    runs = [_Run(name, effect) for name in names for effect in (0.0, *effects)]
-    number = None if full else replicates
-    rows: list[tuple[object, ...]] = []
+    how = Run(**{"replicates": REPLICATES, **run})
+    names = chosen(POWER_SCENARIOS if scenarios is None else scenarios, SCENARIOS, argument="scenarios")
+    cells = [_cell(name, effect, how) for name in names for effect in (0.0, *effects)]
     null: PValues = {}
-    for run, p_values in _simulated(runs, replicates=number, rng=rng, n_jobs=n_jobs, progress=progress):
-        if run.effect == 0:
-            null = {test: _family(p) for test, p in p_values.items()}
+
+    def rows(cell: Cell, p_values: PValues) -> Iterator[tuple[object, ...]]:
+        if cell.key[1] == "0":
+            null.update({test: _family(p) for test, p in p_values.items()})
         else:
-            rows += _power_rows(run, p_values, null)
-    return StudyResult("power", rng, pd.DataFrame(rows, columns=list(POWER_COLUMNS)))
+            yield from _power_rows(cell, p_values, null)
+
+    return study_of("power", cells, rows, columns=POWER_COLUMNS, run=how, seeded_by="")
 
 
-class _Run(NamedTuple):
-    """One scenario with one effect (None: the scenario's own)."""
-
-    name: str
-    effect: float | None
-
-    @property
-    def scenario(self) -> Scenario:
-        return SCENARIOS[self.name]
-
-    def p_values(self, seed: np.random.SeedSequence, size: int) -> PValues:
-        """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
-        draws, flips = map(np.random.default_rng, seed.spawn(2))
-        options = {} if self.effect is None else {"effect": self.effect}
-        tables = self.scenario.draw(size, draws, **options)
-        return {**omnibus_tests(tables, self.scenario, flips), **pair_tests(tables, self.scenario, flips)}
+def _cell(name: str, effect: float | None, how: Run) -> Cell:
+    """A scenario with one effect (None: the scenario's own)."""
+    number = how.number(SCENARIOS[name].full)
+    return Cell((name, f"{effect or 0.0:g}"), number, partial(_p_values, SCENARIOS[name], effect))
 
 
-def _simulated(
-    runs: Sequence[_Run], *, replicates: int | None, rng: int, n_jobs: int, progress: bool
-) -> Iterator[tuple[_Run, PValues]]:
-    """p-values of all replicates, run by run; without a number, as many as were recorded."""
-    cells = [
-        Cell((run.name, f"{run.effect or 0.0:g}"), replicates or run.scenario.full, run.p_values)
-        for run in runs
-    ]
-    found = simulated("", cells, rng=rng, n_jobs=n_jobs, progress=progress)
-    for run, (_, p_values) in zip(runs, found, strict=True):
-        yield run, p_values
+def _p_values(scenario: Scenario, effect: float | None, seed: np.random.SeedSequence, size: int) -> PValues:
+    """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
+    draws, flips = map(np.random.default_rng, seed.spawn(2))
+    tables = scenario.draw(size, draws, **({} if effect is None else {"effect": effect}))
+    return {**omnibus_tests(tables, scenario, flips), **pair_tests(tables, scenario, flips)}
 
 
-def _null_rows(run: _Run, p_values: PValues) -> Iterator[tuple[object, ...]]:
-    scenario = run.scenario
+def _null_rows(cell: Cell, p_values: PValues) -> Iterator[tuple[object, ...]]:
+    scenario = SCENARIOS[cell.key[0]]
     equal = pair_indices(scenario.n_models)[0] >= scenario.n_better
     for test, p in p_values.items():
         if p.ndim == 1 and scenario.n_better:
             continue
         smallest = p if p.ndim == 1 else _family(p[:, equal])
         for level in LEVELS:
-            rejected = smallest <= level + ROUNDING
-            yield (*_labels(run), test, role(test), level, *_rate(rejected), len(p))
+            rejected = (smallest <= level + ROUNDING).astype(np.float64)
+            yield (*_labels(cell), test, role(test), level, *_rate(rejected), len(p))
 
 
-def _power_rows(run: _Run, p_values: PValues, null: PValues) -> Iterator[tuple[object, ...]]:
-    better = pair_indices(run.scenario.n_models)[0] == 0
+def _power_rows(cell: Cell, p_values: PValues, null: PValues) -> Iterator[tuple[object, ...]]:
+    better = pair_indices(SCENARIOS[cell.key[0]].n_models)[0] == 0
     for test, p in p_values.items():
         about = p[:, None] if p.ndim == 1 else p[:, better]
         for level in LEVELS:
             rate = _rate((about <= level + ROUNDING).mean(axis=1))
             adjusted = adjusted_rate(null[test], about, level)
-            yield (*_labels(run), run.effect, test, role(test), level, *rate, adjusted, len(p))
+            yield (*_labels(cell), float(cell.key[1]), test, role(test), level, *rate, adjusted, len(p))
 
 
 def adjusted_rate(null: Floats, p: Floats, level: float) -> float:
@@ -423,8 +387,9 @@ def adjusted_rate(null: Floats, p: Floats, level: float) -> float:
     return float((p < critical * (1 - ROUNDING)).mean() + share * found.mean())
 
 
-def _labels(run: _Run) -> tuple[object, ...]:
-    return run.name, run.scenario.design, run.scenario.n_models, run.scenario.n_folds
+def _labels(cell: Cell) -> tuple[object, ...]:
+    scenario = SCENARIOS[cell.key[0]]
+    return cell.key[0], scenario.design, scenario.n_models, scenario.n_folds
 
 
 def _family(p: Floats) -> Floats:
@@ -432,11 +397,6 @@ def _family(p: Floats) -> Floats:
     return p if p.ndim == 1 else p.min(axis=1)
 
 
-def _rate(rejected: Iterable[float]) -> tuple[float, float]:
+def _rate(rejected: Floats) -> tuple[float, float]:
     """Mean and its Monte Carlo standard error."""
-    values = np.asarray(rejected, dtype=np.float64)
-    return float(values.mean()), float(values.std() / np.sqrt(len(values)))
-
-
-def _check_names(scenarios: Sequence[str]) -> list[str]:
-    return [check_choice(name, list(SCENARIOS), "scenarios") for name in dict.fromkeys(scenarios)]
+    return means(rejected[:, None])[0]

@@ -8,18 +8,18 @@ ones: so curves cross.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import optimize, stats
 from scipy.special import logit
 
-from skewanova.base.checks import Bools, Floats, check_count
+from skewanova.base.checks import Bools, Floats
 from skewanova.curves.areas import auprec
 from skewanova.curves.distributions import true_auprec
 from skewanova.curves.roc import curve_from_scores
@@ -29,8 +29,8 @@ from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curve
 from skewanova.decision.leads import find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
-from skewanova.studies.results import DecisionStudy
-from skewanova.studies.runner import Cell, chosen, one_by_one, simulated
+from skewanova.studies.results import Study, study_of
+from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_error
 from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures
 
 #: Share of the variance of a case's score that all models have in common.
@@ -187,35 +187,20 @@ CROSSING_COLUMNS = (
 CROSSING_METHODS = ("fieller", "delta", "set")
 
 
-def crossings_study(
-    *,
-    settings: Sequence[str] | None = None,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> DecisionStudy:
+def crossings_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study:
     """Simulate two models whose true curves cross, and count how often intervals hold the crossing.
 
     Parameters
     ----------
     settings : sequence of str, optional
         Names from `CROSSING_DESIGNS`; by default all.
-    replicates : int, default 200
-        Replicates of each setting.
-    full : bool, default False
-        Simulate 2,000 instead (1,000 in the other studies), as in the recorded study.
-    rng : int, default 0
-        Seed.
-    n_jobs : int, default 1
-        Processes; the result is the same for any number.
-    progress : bool, default True
-        Show a progress bar, if the output is a terminal.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (2,000; 1,000 in the other
+        studies), rng, n_jobs, progress.
 
     Returns
     -------
-    DecisionStudy
+    Study
         Frame with the columns of `CROSSING_COLUMNS`. ``fieller`` and ``delta`` count the intervals of
         crossings that were found, ``set`` all priors not decided between the models, whether a crossing was
         found or not.
@@ -232,33 +217,34 @@ def crossings_study(
     >>> study.to_frame()["method"].tolist()
     ['fieller', 'delta', 'set']
     """
-    check_count(replicates, "replicates", minimum=1)
-    cells = [
-        Cell(
-            (name,),
-            FULL_CROSSINGS if full else replicates,
-            partial(one_by_one, partial(_crossing_measures, CROSSING_DESIGNS[name])),
-        )
-        for name in chosen(settings, CROSSING_DESIGNS)
+    how = Run(**run)
+    cells = _cells(settings, CROSSING_DESIGNS, _crossing_measures, how.number(FULL_CROSSINGS))
+    return study_of("crossings", cells, _crossing_rows, columns=CROSSING_COLUMNS, run=how)
+
+
+def _cells(
+    settings: Sequence[str] | None,
+    known: Mapping[str, Any],
+    measure: Callable[[Any, np.random.Generator], Floats],
+    replicates: int,
+) -> list[Cell]:
+    """A cell for each setting asked for."""
+    return [
+        Cell((name,), replicates, partial(one_by_one, partial(measure, known[name])))
+        for name in chosen(settings, known)
     ]
-    rows = []
-    for cell, found in simulated("crossings", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        design = CROSSING_DESIGNS[str(cell.key[0])].describe()
-        seen = found[:, 0] == 1
-        for j, method in enumerate(CROSSING_METHODS):
-            kept = found if method == "set" else found[seen]
-            if not len(kept):  # no crossing was found, so there is nothing to tell of them
-                kept = np.full((1, found.shape[1]), np.nan)
-            share = float(kept[:, 1 + j].mean())
-            error = float(np.sqrt(share * (1 - share) / len(kept)))
-            told = (
-                float(seen.mean()),
-                float(kept[:, 4].mean()),
-                float(np.median(kept[:, 5 + j])),
-                len(found),
-            )
-            rows.append((str(cell.key[0]), design, TRUE_CROSSING, method, LEVEL, share, error, *told))
-    return DecisionStudy("crossings", rng, pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)))
+
+
+def _crossing_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
+    name, seen = str(cell.key[0]), found[:, 0] == 1
+    head = (name, CROSSING_DESIGNS[name].describe(), TRUE_CROSSING)
+    for j, method in enumerate(CROSSING_METHODS):
+        kept = found if method == "set" else found[seen]
+        if not len(kept):  # no crossing was found, so there is nothing to tell of them
+            kept = np.full((1, found.shape[1]), np.nan)
+        share = share_and_error(kept[:, 1 + j])
+        told = (float(seen.mean()), float(kept[:, 4].mean()), float(np.median(kept[:, 5 + j])), len(found))
+        yield (*head, method, LEVEL, *share, *told)
 
 
 def _crossing_measures(design: FoldDesign, rng: np.random.Generator) -> Floats:
@@ -326,27 +312,19 @@ LEADER_SETTINGS: Mapping[str, LeaderSetting] = MappingProxyType(
 )
 
 
-def leaders_study(
-    *,
-    settings: Sequence[str] | None = None,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> DecisionStudy:
+def leaders_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study:
     """Simulate models that are equal, or swap the lead, and count what the sets of leaders say.
 
     Parameters
     ----------
     settings : sequence of str, optional
         Names from `LEADER_SETTINGS`; by default all.
-    replicates, full, rng, n_jobs, progress
+    **run
         As for :func:`crossings_study`.
 
     Returns
     -------
-    DecisionStudy
+    Study
         Frame with the columns of `LEADER_COLUMNS`: how often a best model was a contender at every prior; all
         models were contenders at every prior; each of two was the only contender on its side of the true
         crossing; one and the same model was the only contender at every prior.
@@ -363,22 +341,16 @@ def leaders_study(
     >>> frame["models"].tolist()
     ['2 equal']
     """
-    check_count(replicates, "replicates", minimum=1)
-    cells = [
-        Cell(
-            (name,),
-            FULL if full else replicates,
-            partial(one_by_one, partial(_leader_measures, LEADER_SETTINGS[name])),
-        )
-        for name in chosen(settings, LEADER_SETTINGS)
-    ]
-    rows = []
-    for cell, found in simulated("leaders", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        setting, share = LEADER_SETTINGS[str(cell.key[0])], found.mean(axis=0)
-        error = float(np.sqrt(share[0] * (1 - share[0]) / len(found)))
-        told = (setting.design.describe(), setting.describe(), LEVEL, share[0], error, *share[1:], len(found))
-        rows.append((str(cell.key[0]), *told))
-    return DecisionStudy("leaders", rng, pd.DataFrame(rows, columns=list(LEADER_COLUMNS)))
+    how = Run(**run)
+    cells = _cells(settings, LEADER_SETTINGS, _leader_measures, how.number(FULL))
+    return study_of("leaders", cells, _leader_rows, columns=LEADER_COLUMNS, run=how)
+
+
+def _leader_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
+    name, share = str(cell.key[0]), found.mean(axis=0)
+    setting = LEADER_SETTINGS[name]
+    told = (setting.design.describe(), setting.describe(), LEVEL, *share_and_error(found[:, 0]))
+    yield (name, *told, *share[1:], len(found))
 
 
 def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats:
@@ -411,10 +383,6 @@ def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
     return JointCurves(
         joint.priors[nearest], joint.estimate[:, nearest], joint.deviations[..., nearest], joint.df
     )
-
-
-#: Replicates in a full study.
-FULL_BEST = 1000
 
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -459,27 +427,19 @@ BEST_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
 )
 
 
-def p_best_study(
-    *,
-    settings: Sequence[str] | None = None,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> DecisionStudy:
+def p_best_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study:
     """Simulate models that differ at random, and hold P(best) against how often a model is the best.
 
     Parameters
     ----------
     settings : sequence of str, optional
         Names from `BEST_SETTINGS`; by default all.
-    replicates, full, rng, n_jobs, progress
-        As for :func:`~skewanova.studies.decisions.crossings_study`, 1,000 replicates in full.
+    **run
+        As for :func:`crossings_study`.
 
     Returns
     -------
-    DecisionStudy
+    Study
         Frame with the columns of `P_BEST_COLUMNS`: for each range of P(best), its mean and the share of
         models that were the best in truth. ``bootstrap`` resamples folds (with one test set: draws from a
         flat prior), its deviations widened as the posterior's are.
@@ -496,23 +456,17 @@ def p_best_study(
     >>> int(frame["n_models"].sum())
     32
     """
-    check_count(replicates, "replicates", minimum=1)
-    cells = [
-        Cell(
-            (name,),
-            FULL_BEST if full else replicates,
-            partial(one_by_one, partial(_best_measures, BEST_SETTINGS[name])),
-        )
-        for name in chosen(settings, BEST_SETTINGS)
-    ]
-    rows = []
-    for cell, found in simulated("p_best", cells, rng=rng, n_jobs=n_jobs, progress=progress):
-        setting = BEST_SETTINGS[str(cell.key[0])]
-        for j, method in enumerate(P_BEST_METHODS):
-            head = (str(cell.key[0]), setting.describe(), setting.spread, method)
-            told = _reliability(found[:, 1 + j].ravel(), found[:, 0].ravel())
-            rows += [(*head, *values, len(found)) for values in told]
-    return DecisionStudy("p_best", rng, pd.DataFrame(rows, columns=list(P_BEST_COLUMNS)))
+    how = Run(**run)
+    cells = _cells(settings, BEST_SETTINGS, _best_measures, how.number(FULL))
+    return study_of("p_best", cells, _best_rows, columns=P_BEST_COLUMNS, run=how)
+
+
+def _best_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
+    name = str(cell.key[0])
+    setting = BEST_SETTINGS[name]
+    for j, method in enumerate(P_BEST_METHODS):
+        for values in _reliability(found[:, 1 + j].ravel(), found[:, 0].ravel()):
+            yield (name, setting.describe(), setting.spread, method, *values, len(found))
 
 
 def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
@@ -563,12 +517,4 @@ def _reliability(p_best: Floats, is_best: Floats) -> Iterator[tuple[float, ...]]
     for k, (low, high) in enumerate(pairwise(BINS)):
         rows = place == k
         if rows.any():
-            share, count = float(is_best[rows].mean()), int(rows.sum())
-            yield (
-                low,
-                high,
-                float(p_best[rows].mean()),
-                share,
-                float(np.sqrt(share * (1 - share) / count)),
-                count,
-            )
+            yield (low, high, float(p_best[rows].mean()), *share_and_error(is_best[rows]), int(rows.sum()))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from skewanova.base.checks import Bools, Floats, check_choice, check_count
+from skewanova.base.checks import Bools, Floats, check_count
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference.influence import FEWEST_DF, mean_precision, precision_slopes
 from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, DiscretePrior, as_deployment_prior
-from skewanova.studies.results import CurveStudy
-from skewanova.studies.runner import Cell, means, one_by_one, simulated, together
+from skewanova.studies.results import Study, study_of
+from skewanova.studies.runner import Cell, Run, chosen, means, one_by_one, together
 
 #: Correlation of the two models' scores within either class.
 CORRELATION = 0.5
@@ -104,12 +104,8 @@ def paired_study(
     settings: Sequence[str] | None = None,
     weightings: Sequence[float | tuple[float, float]] = WEIGHTINGS,
     sizes: Sequence[int] = SIZES,
-    replicates: int = 200,
-    full: bool = False,
-    rng: int = 0,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> CurveStudy:
+    **run: Any,
+) -> Study:
     """Simulate two models with the same true area on the same cases, and count rejections of that.
 
     Parameters
@@ -122,17 +118,13 @@ def paired_study(
     sizes : sequence of int
         Numbers of positives, at least 10. The negatives make m/lam 25, 100, and the number of positives if
         that is larger, as far as they are no more than 10,000.
-    replicates : int, default 200
-        Samples of each design.
-    full : bool, default False
-        Simulate as many as in the recorded study instead: 10,000; 2,000 where m/lam is below 100; 500 for
-        ``bootstrap_z``, which is not simulated otherwise.
-    rng, n_jobs, progress
-        As for :func:`~skewanova.studies.areas.estimators_study`.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (10,000; 2,000 where m/lam is below
+        100; 500 for ``bootstrap_z``, which is not simulated otherwise), rng, n_jobs, progress.
 
     Returns
     -------
-    CurveStudy
+    Study
         Frame with the columns of `PAIRED_COLUMNS`. ``rate`` is the share of samples with p < .05,
         ``spread_ratio`` the standard error (root mean square) over the standard deviation of the difference.
         ``influence_z`` has the influence covariance and a normal deviate, ``bootstrap_z`` the standard error
@@ -151,15 +143,9 @@ def paired_study(
     >>> frame["n_negative"].unique().tolist(), bool((frame["rate"] < 0.2).all())
     ([25, 100], True)
     """
-    check_count(replicates, "replicates", minimum=1)
-    cells = [
-        cell
-        for design in _designs(settings, weightings, sizes)
-        for cell in _cells(design, replicates=replicates, full=full)
-    ]
-    found = simulated("paired", cells, rng=rng, n_jobs=n_jobs, progress=progress)
-    rows = [row for cell, values in found for row in _rows(cell, values)]
-    return CurveStudy("paired", rng, pd.DataFrame(rows, columns=list(PAIRED_COLUMNS)))
+    how = Run(**run)
+    cells = [cell for design in _designs(settings, weightings, sizes) for cell in _cells(design, how)]
+    return study_of("paired", cells, _rows, columns=PAIRED_COLUMNS, run=how)
 
 
 @cache
@@ -318,26 +304,22 @@ def weighted_areas(positive: Bools, score: Floats, weight: Floats, weighting: De
 def _designs(
     settings: Sequence[str] | None, weightings: Sequence[float | tuple[float, float]], sizes: Sequence[int]
 ) -> Iterator[Design]:
-    names = list(SETTINGS) if settings is None else list(dict.fromkeys(settings))
-    for name in names:
-        check_choice(name, list(SETTINGS), "settings")
     for n_positive in sizes:
         check_count(n_positive, "sizes", minimum=10)
-    for name in names:
-        for weighting in dict.fromkeys(weightings):
-            for n_positive in dict.fromkeys(sizes):
-                for support in dict.fromkeys((THIN, ENOUGH, max(ENOUGH, n_positive))):
-                    design = Design(name, weighting, n_positive, support)
-                    if design.n_negative <= MOST_NEGATIVES:
-                        yield design
+    grid = product(chosen(settings, SETTINGS), dict.fromkeys(weightings), dict.fromkeys(sizes))
+    for name, weighting, n_positive in grid:
+        for support in dict.fromkeys((THIN, ENOUGH, max(ENOUGH, n_positive))):
+            design = Design(name, weighting, n_positive, support)
+            if design.n_negative <= MOST_NEGATIVES:
+                yield design
 
 
-def _cells(design: Design, *, replicates: int, full: bool) -> Iterator[Cell]:
+def _cells(design: Design, how: Run) -> Iterator[Cell]:
     small = design.n_positive <= BOOTSTRAP_UP_TO[0] and design.n_negative <= BOOTSTRAP_UP_TO[1]
     claimed = design.support >= ENOUGH
-    number = (FULL if claimed else FULL_THIN) if full else replicates
+    number = how.number(FULL if claimed else FULL_THIN)
     yield Cell((*design, "influence"), number, partial(together, partial(by_influence, design)))
-    if full and small and claimed:
+    if how.full and small and claimed:
         yield Cell((*design, "bootstrap"), FULL_BOOTSTRAP, partial(one_by_one, partial(by_bootstrap, design)))
 
 

@@ -19,7 +19,7 @@ from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.curves.binormal import fit_binormal
 from skewanova.curves.distributions import sample_scores, true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
-from skewanova.studies.results import CurveStudy, DecisionStudy, StudyResult
+from skewanova.studies.results import Study
 from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, PRIOR
 
 MARKERS = "osD^v<>PXh"
@@ -254,15 +254,12 @@ def _precision_recall(roc: RocCurve, prior: float) -> tuple[Floats, Floats]:
     return roc.tpr[kept], true / (true + false)
 
 
-Study = CurveStudy | DecisionStudy | StudyResult
-
-
 def write_study(result: Study, directory: Path, settings: Mapping[str, Any] | None = None) -> None:
     """Write a study: the frame as ``<study>.csv``, the tables as ``<study>.md``, each figure as PNG and SVG.
 
     Parameters
     ----------
-    result : CurveStudy, DecisionStudy or StudyResult
+    result : Study
         A finished study.
     directory : Path
         The folder, written whole or not at all; an earlier output there is replaced.

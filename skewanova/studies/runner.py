@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,40 @@ class Cell(NamedTuple):
         return list(zip(sizes, seeds, strict=True))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How a study is run.
+
+    Attributes
+    ----------
+    replicates : int, default 200
+        Replicates of each setting.
+    full : bool, default False
+        As many as in the recorded study instead.
+    rng : int, default 0
+        Seed.
+    n_jobs : int, default 1
+        Processes; the result is the same for any number.
+    progress : bool, default True
+        Show a progress bar, if the output is a terminal.
+    """
+
+    replicates: int = 200
+    full: bool = False
+    rng: int = 0
+    n_jobs: int = 1
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_count(self.replicates, "replicates", minimum=1)
+        check_count(self.rng, "rng", minimum=0)
+        check_count(self.n_jobs, "n_jobs", minimum=1)
+
+    def number(self, recorded: int) -> int:
+        """Replicates of a setting of which so many were recorded."""
+        return recorded if self.full else self.replicates
+
+
 def one_by_one(
     measure: Callable[[np.random.Generator], Any], seed: np.random.SeedSequence, size: int
 ) -> Floats:
@@ -58,20 +93,16 @@ def together(
     return measure(np.random.default_rng(seed), size)
 
 
-def simulated(
-    study: str, cells: Sequence[Cell], *, rng: int, n_jobs: int, progress: bool
-) -> Iterator[tuple[Cell, Any]]:
+def simulated(study: str, cells: Sequence[Cell], run: Run) -> Iterator[tuple[Cell, Any]]:
     """Measures of all replicates, cell by cell: what the blocks hold, joined along the first axis."""
-    check_count(rng, "rng", minimum=0)
-    check_count(n_jobs, "n_jobs", minimum=1)
-    blocks = [(cell.measure, seed, size) for cell in cells for size, seed in cell.blocks(study, rng)]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+    blocks = [(cell.measure, seed, size) for cell in cells for size, seed in cell.blocks(study, run.rng)]
+    results = Parallel(n_jobs=run.n_jobs, return_as="generator")(
         delayed(tied(measure))(seed, size) for measure, seed, size in blocks
     )
-    bar = tqdm(results, total=len(blocks), unit="block", disable=None if progress else True)
+    bar = tqdm(results, total=len(blocks), unit="block", disable=None if run.progress else True)
     found: Iterator[Any] = iter(bar)
     for cell in cells:
-        yield cell, _joined([next(found) for _ in cell.blocks(study, rng)])
+        yield cell, _joined([next(found) for _ in cell.blocks(study, run.rng)])
     bar.close()
 
 
@@ -87,6 +118,15 @@ def means(values: Floats) -> list[tuple[float, float]]:
     return [(float(mean), float(error)) for mean, error in zip(values.mean(axis=0), errors, strict=True)]
 
 
-def chosen(settings: Sequence[str] | None, known: Mapping[str, object]) -> list[str]:
-    """Names asked for, all by default."""
-    return [check_choice(name, list(known), "settings") for name in (known if settings is None else settings)]
+def share_and_error(hits: Floats) -> tuple[float, float]:
+    """Share of ones, and its Monte Carlo standard error."""
+    share = float(hits.mean())
+    return share, float(np.sqrt(share * (1 - share) / len(hits)))
+
+
+def chosen(
+    names: Sequence[str] | None, known: Mapping[str, object], *, argument: str = "settings"
+) -> list[str]:
+    """Names asked for, each once, all by default."""
+    asked = dict.fromkeys(known if names is None else names)
+    return [check_choice(name, list(known), argument) for name in asked]

@@ -51,7 +51,7 @@ def test_results_are_the_same_in_polars(results):
 def test_every_class_with_a_frame_has_it():
 
     kinds = {sa.inference.AnovaResult, sa.Evaluation, sa.inference.OmnibusResult, sa.inference.PosthocResult}
-    kinds |= {studies_results.CurveStudy, text.Table, studies_results.StudyResult}
+    kinds |= {text.Table, studies_results.Study}
     assert kinds <= set(Framed.__subclasses__())
 
 

@@ -17,13 +17,13 @@ from skewanova.studies.calibration import (
     power_study,
     type_one_error_study,
 )
-from skewanova.studies.results import StudyResult
+from skewanova.studies.results import Study
 from skewanova.studies.scenarios import SCENARIOS
 
 RESAMPLED_DEFAULTS = ("default_omnibus", "default", "corrected_f", "corrected_gg", "corrected_hotelling")
 
 
-def rates(study: StudyResult, scenario: str, level: float = 0.05) -> pd.Series:
+def rates(study: Study, scenario: str, level: float = 0.05) -> pd.Series:
     frame = study.to_frame()
     return frame[(frame["scenario"] == scenario) & (frame["level"] == level)].set_index("test")["rate"]
 
@@ -208,8 +208,8 @@ def test_frame_of_the_type_one_error_study(study):
 
 
 def test_table_shows_both_levels(study):
-    table = study.to_table(["S1", "S1-partial"])
-    assert table.header == ("Test", "S1", "S1-partial")
+    table = study.to_table()
+    assert table.header == ("Test", "S1", "S1-partial", "S3-M5", "S2a")
     cells = {row[0]: row[1:] for row in table.rows}
     assert cells["two_way"][1] == ""
     assert cells["default"][0].count(" / ") == 1
@@ -226,7 +226,7 @@ def test_power_grows_and_size_adjustment_takes_excess_away():
     naive = power.loc[("two_way", 0.2)]
     assert naive["rate"] > 2 * naive["adjusted_rate"]
     assert study.to_table().header == ("Test", "S2a, +0.2", "S2a, +1.2")
-    cells = {row[0]: row[1] for row in study.to_table(column="adjusted_rate").rows}
+    cells = {row[0]: row[1] for row in study.to_table("adjusted_rate").rows}
     assert cells["permutation"] == "- / -"  # nearly all its p-values are the smallest there is
 
 
@@ -243,7 +243,8 @@ def test_bad_arguments_are_refused():
         type_one_error_study(scenarios=["S9"])
     with pytest.raises(InputError, match="replicates"):
         power_study(replicates=0)
-    with pytest.raises(InputError, match="column"):
-        StudyResult("type_one_error", 0, pd.DataFrame({"rate": []})).to_table(column="adjusted_rate")
+    frame = pd.DataFrame({"scenario": ["S1"], "test": ["two_way"], "rate": [0.1]})
+    with pytest.raises(InputError, match="`rate of` must be one of rate; but got 'adjusted_rate'"):
+        Study("type_one_error", 0, frame).to_table("adjusted_rate")
     with pytest.raises(InputError, match="n_jobs"):
         type_one_error_study(scenarios=["G-0"], replicates=1, n_jobs=0)

@@ -10,7 +10,7 @@ from skewanova import auprec, roc_curve
 from skewanova.base.checks import InputError
 from skewanova.cli.commands import main
 from skewanova.curves import true_auprec
-from skewanova.studies import decisions
+from skewanova.studies import results
 from skewanova.studies.decisions import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
@@ -135,14 +135,14 @@ def test_commands_print_and_write_the_study(tmp_path):
 
 
 def test_crossings_that_are_never_found_have_no_coverage(monkeypatch):
-    blind = decisions.simulated
+    blind = results.simulated
 
     def unseen(*arguments, **options):
         for cell, found in blind(*arguments, **options):
             found[:, 0] = 0
             yield cell, found
 
-    monkeypatch.setattr(decisions, "simulated", unseen)
+    monkeypatch.setattr(results, "simulated", unseen)
     frame = crossings_study(settings=["folds-5"], replicates=2, progress=False).to_frame()
     assert frame.set_index("method")["coverage"].isna().to_dict() == {
         "fieller": True,
