@@ -155,6 +155,8 @@ PLACES = (
 )
 #: Options that begin work of hours, or start another program, are never set.
 NEVER = {"full", "in_browser", "help", "version", "jobs", "open"}
+#: Options that count the work: a million of them is what was asked for, and takes a day.
+COUNTS = {"replicates"}
 TABLES = (
     "folds.csv",
     "one.csv",
@@ -205,6 +207,8 @@ def _values(option: click.Option) -> st.SearchStrategy[list[str]]:
         texts = st.sampled_from(PLACES)
     elif isinstance(option.type, click.Choice):
         texts = st.one_of(st.sampled_from([str(choice) for choice in option.type.choices]), texts)
+    elif option.name in COUNTS:
+        texts = texts.filter(lambda text: not text.isdigit() or int(text) <= 3)
     return texts.map(lambda text: [word, text])
 
 
