@@ -55,6 +55,10 @@ def emit(notes: Iterable[str]) -> tuple[str, ...]:
     return unique
 
 
+#: The smallest prior with a skew that can be multiplied by numbers of cases.
+SMALLEST_PRIOR = 1e-300
+
+
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     """Priors strictly between 0 and 1, as a float array of the same shape."""
     prior = check_float_array(value, name)
@@ -66,6 +70,11 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
         skewed = 1 < worst < np.inf
         hint = f"; did you mean skew={worst:g}, that is prior={1 / (1 + worst):g}?" if skewed else ""
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {worst:g}{hint}")
+    if prior.min() < SMALLEST_PRIOR:
+        raise InputError(
+            f"`{name}` must be {SMALLEST_PRIOR:g} or more, as the skew of less cannot be computed with, "
+            f"but got {prior.min():g}"
+        )
     return prior
 
 

@@ -86,7 +86,8 @@ def shift_needed(df: float, power: float, alpha: float) -> float:
 
 def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
     """Power of the two-sided normal test."""
-    limit, shift = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
+    with np.errstate(over="ignore", invalid="ignore"):  # certain; unknown where no difference meets no error
+        limit, shift = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
     return np.asarray(special.ndtr(shift - limit) + special.ndtr(-shift - limit))[()]
 
 
@@ -135,16 +136,23 @@ def case_factor_over_folds(
 
 def factor_needed(power_of: Callable[[float], float], power: float) -> float:
     """How many times as many cases have that power; infinite where no number has it, nan where unknown."""
+    power = check_fraction(power, "power")
+    low, high = SMALLEST_FACTOR, LARGEST_FACTOR
+    at_ends = power_of(low), power_of(high)
     if np.isnan(power_of(1.0)):
         return np.nan
-    if power_of(LARGEST_FACTOR) < power:
-        return np.inf
-    low = SMALLEST_FACTOR
-    if power_of(low) >= power:
+    if at_ends[0] >= power:
         return low
-    return float(
-        np.exp(brentq(lambda f: power_of(np.exp(f)) - power, np.log(low), np.log(LARGEST_FACTOR), xtol=1e-10))
-    )
+    if np.isnan(at_ends).any():
+        return np.nan
+    if at_ends[1] < power:
+        return np.inf
+    known = dict(zip(np.log([low, high]).tolist(), at_ends, strict=True))  # exp(log(high)) is a little less
+
+    def excess(log_factor: float) -> float:
+        return (known[log_factor] if log_factor in known else power_of(np.exp(log_factor))) - power
+
+    return float(min(np.exp(brentq(excess, *known, xtol=1e-10)), high))
 
 
 PLAN_COLUMNS = (

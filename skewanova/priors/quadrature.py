@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import betaln, expit, logit, polygamma
 
-from skewanova.base.checks import Floats
+from skewanova.base.checks import SMALLEST_PRIOR, Floats
 
 #: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
 QUADRATURE_TOLERANCE = 1e-18
@@ -19,10 +19,7 @@ QUADRATURE_TOLERANCE = 1e-18
 PANEL_WIDTH = 4.0
 
 
-#: Priors nearest to 0 and 1 that a node may have.
-SMALLEST_PRIOR = float(np.finfo(np.float64).tiny)
-
-
+#: The prior nearest to 1 that a node may have.
 LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
 
 

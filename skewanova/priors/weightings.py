@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skewanova.base.checks import (
+    SMALLEST_PRIOR,
     Floats,
     InputError,
     InputTypeError,
@@ -34,7 +35,6 @@ from skewanova.base.checks import (
 from skewanova.priors.elicitation import beta_quantile, elicited_shapes
 from skewanova.priors.quadrature import (
     LARGEST_PRIOR,
-    SMALLEST_PRIOR,
     beta_nodes,
     log_skew,
     log_skew_nodes,

@@ -61,6 +61,15 @@ def test_prior_out_of_range(value, shown):
         base_checks.check_priors(value)
 
 
+@pytest.mark.parametrize("prior", [5e-324, 1e-320, [0.5, 9e-301]])
+def test_priors_whose_skew_cannot_be_computed_with_are_refused(prior):
+    shown = f"{np.min(prior):g}"
+    message = f"`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got {shown}"
+    with pytest.raises(InputError, match=exact(message)):
+        base_checks.check_priors(prior)
+    assert base_checks.check_prior(1e-300) == 1e-300
+
+
 def test_prior_empty():
     with pytest.raises(InputError, match=exact("`p` must hold at least one prior, but is empty")):
         base_checks.check_priors([], "p")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skewanova.base.checks import InputError
 from skewanova.decision import planning
 
 
@@ -116,6 +117,33 @@ def test_factors_beyond_the_limits():
     assert np.isfinite(
         planning.factor_needed(lambda factor: np.nan if factor == 2 else power_of(factor), 0.8)
     )
+
+
+@pytest.mark.parametrize("power", [np.nan, 0.0, 1.0, 2.0])
+def test_a_factor_for_what_is_no_power_is_refused(power):
+    with pytest.raises(InputError, match=r"^`power` must lie strictly between 0 and 1, but got "):
+        planning.factor_needed(power_of, power)
+
+
+def test_a_power_reached_at_the_last_factor_alone_has_that_factor():
+    found = planning.factor_needed(lambda factor: float(factor >= planning.LARGEST_FACTOR), 0.5)
+    assert found == pytest.approx(planning.LARGEST_FACTOR, rel=1e-9)
+
+
+@pytest.mark.parametrize("unknown", [planning.SMALLEST_FACTOR, planning.LARGEST_FACTOR])
+def test_a_power_unknown_at_a_limit_gives_no_factor(unknown):
+    found = planning.factor_needed(lambda factor: np.nan if factor == unknown else power_of(factor), 0.8)
+    assert np.isnan(found)
+
+
+@pytest.mark.parametrize(
+    ("difference", "now", "factors"),
+    [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [planning.SMALLEST_FACTOR] * 3)],
+)
+def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
+    pair = planning._Pair(difference, positive=1e-320, negative=0.0)
+    found = planning._cases(pair, difference, power=0.8, alpha=0.05)
+    assert found == pytest.approx((now, np.nan, 1.0, np.nan, *factors), nan_ok=True)
 
 
 @pytest.mark.parametrize(("step", "finite"), [(1e9, True), (1e9 + 0.5, False)])

@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from strategies import ranges, tie_groups
 
-from skewanova import DiscretePrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova import DiscretePrior, InputError, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.influence import (
     auprec_covariance,
@@ -495,3 +495,12 @@ def test_labels_by_name():
     words = np.where(labels == 1, "fraud", "fine")
     found = auprec_influence(words, scores, prior=0.1, pos_label="fraud")
     assert (found == auprec_influence(labels, scores, prior=0.1)).all()
+
+
+@pytest.mark.parametrize("target", [{"prior": 1e-320}, {"deployment_prior": (1e-320, 0.1)}])
+def test_a_prior_too_small_to_compute_with_is_refused(target):
+    scores = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(InputError, match=r"must be 1e-300 or more, .* but got 9\.99989e-321$"):
+        compare_on_one_set(np.arange(60) % 3 == 0, scores, **target)
+    found = compare_on_one_set(np.arange(60) % 3 == 0, scores, prior=1e-300)
+    assert np.isfinite(found.std_error).all()
