@@ -1,10 +1,13 @@
-.PHONY: check test demo docs gallery package lowest fuzz mutants
+.PHONY: check test coverage demo docs gallery package lowest fuzz mutants
 # What CI runs, all of it.
 check:
 	bash .ci/run
 # The tests alone, in the environment at hand.
 test:
 	python -m pytest
+# The same, and which lines none of them runs; the floor is in pyproject.toml.
+coverage:
+	python -m pytest -n auto --dist worksteal --cov=skewanova --cov-report=term:skip-covered
 demo:
 	skewanova demo --alpha 0.005 --out demo-report
 # The site, to docs/_build/html.

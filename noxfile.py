@@ -74,6 +74,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """All tests, and which lines none of them runs."""
+    session.install("-e", ".[all]", "--group", "test")
+    pytest(session, "-n", "auto", "--dist", "worksteal", "--cov=skewanova", "--cov-report=term:skip-covered")
+
+
+@nox.session(default=False)
 def upcoming(session: nox.Session) -> None:
     """All tests with the pre-releases of everything."""
     session.install("--prerelease", "allow", "-e", ".[all]", "--group", "test")

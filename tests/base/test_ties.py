@@ -88,6 +88,7 @@ def haswell(tmp_path_factory):
     return written(tmp_path_factory.mktemp("haswell"), OPENBLAS_CORETYPE="Haswell")
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_results_are_the_same_under_other_kernels(haswell, kernel, tmp_path):
     if not __cpu_features__.get(KERNELS[kernel]):
