@@ -147,12 +147,13 @@ def factor_needed(power_of: Callable[[float], float], power: float) -> float:
         return np.nan
     if at_ends[1] < power:
         return np.inf
-    known = dict(zip(np.log([low, high]).tolist(), at_ends, strict=True))  # exp(log(high)) is a little less
+    first, last = float(np.log(low)), float(np.log(high))
+    known = dict(zip((first, last), at_ends, strict=True))  # exp(log(high)) is a little less
 
     def excess(log_factor: float) -> float:
         return (known[log_factor] if log_factor in known else power_of(np.exp(log_factor))) - power
 
-    return float(min(np.exp(brentq(excess, *known, xtol=1e-10)), high))
+    return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), high))
 
 
 PLAN_COLUMNS = (
