@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -14,26 +14,16 @@ from typing import Any
 import pandas as pd
 
 from skewanova.base.checks import nearest
-from skewanova.base.frames import Framed
 from skewanova.base.text import short_names, shortened, visible
-from skewanova.decision.bands import auprec_bands
-from skewanova.evaluation import along_prior, points
-from skewanova.evaluation.along_prior import auprec_intervals, regret
-from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
 from skewanova.report.sentences import advice
+from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_table
-from skewanova.scores.design import Resampling
-from skewanova.scores.table import Scores
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
 MOST_CONCLUSIONS = 20
-
-
-#: Rows of a frame of points beyond which every fourth point of a curve is enough.
-MOST_POINTS = 500_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class Plots:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Framed):
+class Comparison(ReportSource):
     """All that a comparison found; models stand in ranking order everywhere.
 
     Attributes
@@ -104,29 +94,6 @@ class Comparison(Framed):
         What was asked for.
     """
 
-    auprec: pd.DataFrame = field(repr=False)
-    iauprec: pd.DataFrame = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
-    prior_pairs: pd.DataFrame = field(repr=False)
-    ranking: pd.DataFrame
-    regions: pd.DataFrame = field(repr=False)
-    crossings: pd.DataFrame = field(repr=False)
-    leaders: pd.DataFrame = field(repr=False)
-    decisions: pd.DataFrame = field(repr=False)
-    choices: pd.DataFrame = field(repr=False)
-    support: pd.DataFrame = field(repr=False)
-    plans: pd.DataFrame = field(repr=False)
-    difference_curves: pd.DataFrame = field(repr=False)
-    equivalence: pd.DataFrame = field(repr=False)
-    assumptions: pd.DataFrame = field(repr=False)
-    residuals: pd.DataFrame = field(repr=False)
-    design: Resampling
-    warnings: tuple[str, ...]
-    settings: dict[str, object]
-    evaluation: Evaluation = field(repr=False)
-    scores: Scores = field(repr=False)
-
     def __str__(self) -> str:
         """Return the summary."""
         return self.summary()
@@ -152,77 +119,9 @@ class Comparison(Framed):
         return Plots(self)
 
     @property
-    def alpha(self) -> float:
-        """Level of the tests and the intervals."""
-        return float(str(self.settings["alpha"]))
-
-    @property
     def labels(self) -> dict[str, str]:
         """How each test may be read."""
         return {test: known(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
-
-    @property
-    def source(self) -> Path | None:
-        """File the scores were read from."""
-        return self.scores.source
-
-    @cached_property
-    def sha256(self) -> str:
-        """Fingerprint of the input."""
-        return self.scores.sha256()
-
-    @cached_property
-    def roc(self) -> pd.DataFrame:
-        """Columns model, fold, fpr, tpr (see :func:`~skewanova.evaluation.roc`).
-
-        At 51 rates instead of 201 where that would be more than half a million rows.
-        """
-        step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
-        return points.roc(self.evaluation, fpr=points.RATE_GRID[::step])
-
-    @cached_property
-    def precision_recall(self) -> pd.DataFrame:
-        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.evaluation.precision_recall`).
-
-        At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
-        than half a million rows.
-        """
-        priors = tables.evenly(self.evaluation.priors, tables.MOST_PRIORS)
-        step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
-        recall = points.RECALL_GRID[step - 1 :: step]
-        return points.precision_recall(self.evaluation, priors, recall=recall)
-
-    @cached_property
-    def auprec_by_prior(self) -> pd.DataFrame:
-        """Columns model, fold, prior, auprec (see :func:`~skewanova.evaluation.auprec_by_prior`)."""
-        return along_prior.auprec_by_prior(self.evaluation)
-
-    @cached_property
-    def auprec_intervals(self) -> pd.DataFrame:
-        """Mean AUPREC by model and prior (see :func:`~skewanova.evaluation.auprec_intervals`)."""
-        return auprec_intervals(self.evaluation, alpha=self.alpha)
-
-    @cached_property
-    def regret(self) -> pd.DataFrame:
-        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.evaluation.regret`)."""
-        return regret(self.evaluation)
-
-    @cached_property
-    def auprec_bands(self) -> pd.DataFrame:
-        """Mean AUPREC along the prior, with bands (see :func:`~skewanova.decision.auprec_bands`)."""
-        seed = self.settings["seed"]
-        rng = seed if isinstance(seed, int) else 0
-        return auprec_bands(self.evaluation, alpha=self.alpha, rng=rng)
-
-    @cached_property
-    def surface(self) -> pd.DataFrame:
-        """Columns model, prior, recall, precision (see :func:`~skewanova.evaluation.surface`)."""
-        return points.surface(self.evaluation)
-
-    @cached_property
-    def skew(self) -> pd.DataFrame:
-        """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
-        return points.skew(self.evaluation)
 
     @cached_property
     def advice(self) -> str:
@@ -360,11 +259,6 @@ def _first(items: Sequence[str], most: int) -> list[str]:
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
-
-
-def _step(n_rows: int) -> int:
-    """Every how many-th point of curves to keep."""
-    return 1 if n_rows <= MOST_POINTS else 4
 
 
 def _counted(number: int, word: str) -> str:

@@ -19,7 +19,7 @@ from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, description, inline_svg
 from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set, level_of
+from skewanova.report.source import ReportSource, headline_rows, is_one_set, level_of
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -190,7 +190,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
         ("Estimator", str(settings.get("area_estimator", ""))),
-        ("Level of the tests", f"{alpha_of(source):g}"),
+        ("Level of the tests", f"{source.alpha:g}"),
     ]
 
 
@@ -249,7 +249,7 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
         shown = known(test).name
-        table = without(tables.posthoc_table(rows, alpha_of(source)), "Test")
+        table = without(tables.posthoc_table(rows, source.alpha), "Test")
         table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
@@ -276,7 +276,7 @@ def methods_of(source: ReportSource) -> list[str]:
     return methods_text(
         area_estimator=str(source.settings.get("area_estimator", "")),
         deployment_prior=str(source.settings.get("deployment_prior", "")),
-        alpha=alpha_of(source),
+        alpha=source.alpha,
         tests=[*source.anova["test"], *source.posthoc["test"]],
         one_set=is_one_set(source),
     )

@@ -25,8 +25,7 @@ from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import known, response_name
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import Entry, legend, model_labels
-from skewanova.report.source import ReportSource, headline_rows, is_one_set, level_of
-from skewanova.report.tables import evenly
+from skewanova.report.source import ReportSource, evenly, headline_rows, is_one_set, level_of
 
 #: SVG first: each drawing starts from the layout of the one before it.
 FORMATS = ("svg", "png")

@@ -136,7 +136,7 @@ NO_REGRET = 1e-9
 def advice(source: ReportSource) -> str:
     """Advise on the choice, in one paragraph."""
     names = short_names(str(model) for model in source.decisions["model"])
-    alpha = float(str(source.settings["alpha"]))
+    alpha = source.alpha
     headline = source.posthoc[source.posthoc["role"] == "headline"]
     compared = compared_sentence(source.iauprec, str(source.settings["deployment_prior"]), names)
     what = "AUPREC" if source.iauprec["fold"].nunique() == 1 else "mean AUPREC"

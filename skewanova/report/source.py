@@ -2,148 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
+from skewanova.base.checks import Floats
+from skewanova.base.frames import Framed
+from skewanova.decision.bands import auprec_bands
+from skewanova.evaluation import along_prior, points
+from skewanova.evaluation.along_prior import auprec_intervals, regret
+from skewanova.evaluation.measures import Evaluation
+from skewanova.scores.design import Resampling
+from skewanova.scores.table import Scores
 
-class ReportSource(Protocol):
-    """What sentences, tables, figures and the report are made of: a comparison, or what looks like one.
+#: Priors beyond these are left to the files: a table is no wider than a page.
+MOST_PRIORS = 16
 
-    Columns of the frames are those of the files in the output folder.
+
+#: Rows of a frame of points beyond which every fourth point of a curve is enough.
+MOST_POINTS = 500_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportSource(Framed):
+    """What sentences, tables, figures and the report are made of: the frames of a comparison.
+
+    Their columns are those of the files in the output folder; see :class:`~skewanova.Comparison`.
     """
 
-    @property
-    def auprec(self) -> pd.DataFrame:
-        """AUPREC of every model, fold and prior."""
+    auprec: pd.DataFrame = field(repr=False)
+    iauprec: pd.DataFrame = field(repr=False)
+    anova: pd.DataFrame = field(repr=False)
+    posthoc: pd.DataFrame = field(repr=False)
+    prior_pairs: pd.DataFrame = field(repr=False)
+    ranking: pd.DataFrame
+    regions: pd.DataFrame = field(repr=False)
+    crossings: pd.DataFrame = field(repr=False)
+    leaders: pd.DataFrame = field(repr=False)
+    decisions: pd.DataFrame = field(repr=False)
+    choices: pd.DataFrame = field(repr=False)
+    support: pd.DataFrame = field(repr=False)
+    plans: pd.DataFrame = field(repr=False)
+    difference_curves: pd.DataFrame = field(repr=False)
+    equivalence: pd.DataFrame = field(repr=False)
+    assumptions: pd.DataFrame = field(repr=False)
+    residuals: pd.DataFrame = field(repr=False)
+    design: Resampling
+    warnings: tuple[str, ...]
+    settings: dict[str, object]
+    evaluation: Evaluation = field(repr=False)
+    scores: Scores = field(repr=False)
 
     @property
-    def iauprec(self) -> pd.DataFrame:
-        """IAUPREC of every model and fold."""
-
-    @property
-    def anova(self) -> pd.DataFrame:
-        """Tests of all models."""
-
-    @property
-    def posthoc(self) -> pd.DataFrame:
-        """Tests of pairs of models."""
-
-    @property
-    def prior_pairs(self) -> pd.DataFrame:
-        """One row a pair of priors; may be empty."""
-
-    @property
-    def ranking(self) -> pd.DataFrame:
-        """One row a model, best first."""
-
-    @property
-    def regions(self) -> pd.DataFrame:
-        """Which model leads at which prior."""
-
-    @property
-    def crossings(self) -> pd.DataFrame:
-        """Where mean curves cross."""
-
-    @property
-    def leaders(self) -> pd.DataFrame:
-        """Which models may be the best at which prior."""
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """What every model promises and risks."""
-
-    @property
-    def choices(self) -> pd.DataFrame:
-        """Which model each criterion picks."""
-
-    @property
-    def support(self) -> pd.DataFrame:
-        """At which priors the test set can speak."""
-
-    @property
-    def plans(self) -> pd.DataFrame:
-        """How much more data would tell each pair apart."""
-
-    @property
-    def difference_curves(self) -> pd.DataFrame:
-        """Difference curves of the pairs with simultaneous bands."""
-
-    @property
-    def equivalence(self) -> pd.DataFrame:
-        """One row a pair of models: probability of practical equivalence."""
-
-    @property
-    def assumptions(self) -> pd.DataFrame:
-        """What the tests assume, with advice."""
-
-    @property
-    def residuals(self) -> pd.DataFrame:
-        """Residuals of the 2-way analysis of variance."""
-
-    @property
-    def roc(self) -> pd.DataFrame:
-        """Points of the ROC curves."""
-
-    @property
-    def precision_recall(self) -> pd.DataFrame:
-        """Points of the precision-recall curves."""
-
-    @property
-    def auprec_by_prior(self) -> pd.DataFrame:
-        """AUPREC along a fine grid of priors."""
-
-    @property
-    def auprec_intervals(self) -> pd.DataFrame:
-        """Mean AUPREC by model and prior, with intervals."""
-
-    @property
-    def regret(self) -> pd.DataFrame:
-        """Shortfall of each model from the best along the prior."""
-
-    @property
-    def surface(self) -> pd.DataFrame:
-        """Precision by prior and recall."""
-
-    @property
-    def skew(self) -> pd.DataFrame:
-        """Accuracy and precision of one threshold by skew."""
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """What was asked for: `alpha`, `deployment_prior` in words, and its limits."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What to keep in mind when reading the numbers."""
-
-    @property
+    @abstractmethod
     def advice(self) -> str:
         """What to do."""
 
     @property
+    @abstractmethod
     def conclusions(self) -> tuple[str, ...]:
         """What the tests found, in sentences."""
 
     @property
-    def source(self) -> Path | None:
-        """File the scores were read from."""
+    def alpha(self) -> float:
+        """Level of the tests and the intervals."""
+        return float(str(self.settings["alpha"]))
 
     @property
+    def source(self) -> Path | None:
+        """File the scores were read from."""
+        return self.scores.source
+
+    @cached_property
     def sha256(self) -> str:
         """Fingerprint of the input."""
+        return self.scores.sha256()
+
+    @cached_property
+    def roc(self) -> pd.DataFrame:
+        """Columns model, fold, fpr, tpr (see :func:`~skewanova.evaluation.roc`).
+
+        At 51 rates instead of 201 where that would be more than half a million rows.
+        """
+        step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
+        return points.roc(self.evaluation, fpr=points.RATE_GRID[::step])
+
+    @cached_property
+    def precision_recall(self) -> pd.DataFrame:
+        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.evaluation.precision_recall`).
+
+        At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
+        than half a million rows.
+        """
+        priors = evenly(self.evaluation.priors, MOST_PRIORS)
+        step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
+        recall = points.RECALL_GRID[step - 1 :: step]
+        return points.precision_recall(self.evaluation, priors, recall=recall)
+
+    @cached_property
+    def auprec_by_prior(self) -> pd.DataFrame:
+        """Columns model, fold, prior, auprec (see :func:`~skewanova.evaluation.auprec_by_prior`)."""
+        return along_prior.auprec_by_prior(self.evaluation)
+
+    @cached_property
+    def auprec_intervals(self) -> pd.DataFrame:
+        """Mean AUPREC by model and prior (see :func:`~skewanova.evaluation.auprec_intervals`)."""
+        return auprec_intervals(self.evaluation, alpha=self.alpha)
+
+    @cached_property
+    def regret(self) -> pd.DataFrame:
+        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.evaluation.regret`)."""
+        return regret(self.evaluation)
+
+    @cached_property
+    def auprec_bands(self) -> pd.DataFrame:
+        """Mean AUPREC along the prior, with bands (see :func:`~skewanova.decision.auprec_bands`)."""
+        seed = self.settings["seed"]
+        rng = seed if isinstance(seed, int) else 0
+        return auprec_bands(self.evaluation, alpha=self.alpha, rng=rng)
+
+    @cached_property
+    def surface(self) -> pd.DataFrame:
+        """Columns model, prior, recall, precision (see :func:`~skewanova.evaluation.surface`)."""
+        return points.surface(self.evaluation)
+
+    @cached_property
+    def skew(self) -> pd.DataFrame:
+        """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
+        return points.skew(self.evaluation)
 
 
-def alpha_of(source: ReportSource) -> float:
-    """Level of the tests."""
-    return float(str(source.settings["alpha"]))
+def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
+    """At most so many of the values, evenly chosen in their order, the first and the last among them."""
+    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+    chosen: Floats = np.asarray(values, dtype=np.float64)[places]
+    return chosen
+
+
+def _step(n_rows: int) -> int:
+    """Every how many-th point of curves to keep."""
+    return 1 if n_rows <= MOST_POINTS else 4
 
 
 def level_of(source: ReportSource) -> str:
     """Level of the intervals in words."""
-    return f"{100 * (1 - alpha_of(source)):g} %"
+    return f"{100 * (1 - source.alpha):g} %"
 
 
 def is_one_set(source: ReportSource) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, check_choice
+from skewanova.base.checks import check_choice
 from skewanova.base.frames import records
 from skewanova.base.text import (
     MOST_ROWS,
@@ -28,7 +28,7 @@ from skewanova.base.text import (
 from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
 from skewanova.inference.catalogue import known, named_test, response_name
-from skewanova.report.source import ReportSource, alpha_of, headline_rows, is_one_set
+from skewanova.report.source import MOST_PRIORS, ReportSource, evenly, headline_rows, is_one_set
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds, allowing for the training data they share"
@@ -46,10 +46,6 @@ _OVER_FOLDS_POSTERIOR = (
 
 
 _TOGETHER = "Intervals and adjusted p hold together for the pairs of one test and measure, at {:g}."
-
-
-#: Priors beyond these are left to the files: a table is no wider than a page.
-MOST_PRIORS = 16
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -185,13 +181,6 @@ def regions_table(regions: pd.DataFrame) -> Table:
             "Runner-up": lambda row: row.runner_up,
         },
     )
-
-
-def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
-    """At most so many of the values, evenly chosen in their order, the first and the last among them."""
-    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
-    chosen: Floats = np.asarray(values, dtype=np.float64)[places]
-    return chosen
 
 
 def _prior_heads(priors: Iterable[float]) -> list[str]:
@@ -494,7 +483,7 @@ def _performance(source: ReportSource) -> Table:
 def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
     rows = headline_rows(source.posthoc)
-    table = without(without(posthoc_table(rows, alpha_of(source)), "Test"), "Measure")
+    table = without(without(posthoc_table(rows, source.alpha), "Test"), "Measure")
     return replace(table, name="pairwise", caption=f"Pairwise differences, {named_test(next(records(rows)))}")
 
 
@@ -510,20 +499,20 @@ class TableOf:
 TABLES: Mapping[str, TableOf] = {
     "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
     "ranking": TableOf(
-        lambda source: ranking_table(source.ranking, 1 - alpha_of(source)), ("ranking.csv", "decisions.csv")
+        lambda source: ranking_table(source.ranking, 1 - source.alpha), ("ranking.csv", "decisions.csv")
     ),
     "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),
     "regions": TableOf(lambda source: regions_table(source.regions), ("regions.csv", "support.csv")),
-    "leaders": TableOf(lambda source: leaders_table(source.leaders, 1 - alpha_of(source)), ("leaders.csv",)),
+    "leaders": TableOf(lambda source: leaders_table(source.leaders, 1 - source.alpha), ("leaders.csv",)),
     "crossings": TableOf(
-        lambda source: crossings_table(source.crossings, 1 - alpha_of(source)), ("crossings.csv",)
+        lambda source: crossings_table(source.crossings, 1 - source.alpha), ("crossings.csv",)
     ),
     "sensitivity": TableOf(lambda source: sensitivity_table(source.decisions), ("decisions.csv",)),
     "anova": TableOf(lambda source: anova_table(source.anova), ("anova.csv",)),
     "pairwise": TableOf(_pairwise, ("posthoc.csv",)),
-    "posthoc": TableOf(lambda source: posthoc_table(source.posthoc, alpha_of(source)), ("posthoc.csv",)),
+    "posthoc": TableOf(lambda source: posthoc_table(source.posthoc, source.alpha), ("posthoc.csv",)),
     "prior_pairs": TableOf(
-        lambda source: prior_pairs_table(source.prior_pairs, alpha_of(source)), ("prior_pairs.csv",)
+        lambda source: prior_pairs_table(source.prior_pairs, source.alpha), ("prior_pairs.csv",)
     ),
     "equivalence": TableOf(
         lambda source: equivalence_table(source.equivalence, one_set=is_one_set(source)), ("equivalence.csv",)

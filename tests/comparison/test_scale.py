@@ -14,7 +14,6 @@ from scipy import stats
 
 from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MOST_ROWS, Table
-from skewanova.comparison import result as comparison_result
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.decision import bands, decisions
 from skewanova.decision import planning as decision_planning
@@ -26,6 +25,7 @@ from skewanova.inference import fold_resampling, three_way_anova, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
+from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
 from skewanova.report.latex import LATEX_HEAD, _placed, parts
@@ -230,8 +230,8 @@ def test_long_tables_end_with_a_sentence():
 
 
 def test_priors_are_chosen_evenly():
-    assert report_tables.evenly(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
-    assert report_tables.evenly([0.5, 0.1], 4).tolist() == [0.5, 0.1]
+    assert report_source.evenly(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
+    assert report_source.evenly([0.5, 0.1], 4).tolist() == [0.5, 0.1]
 
 
 def test_leaders_beyond_a_dozen_are_counted():
@@ -277,7 +277,7 @@ def test_surface_is_the_mean_of_the_curves(satellite):
 def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
     complete = {name: getattr(satellite, name) for name in ("roc", "precision_recall")}
     assert not any(figure.left_out(satellite) for figure in report_figures.FIGURES.values())
-    monkeypatch.setattr(comparison_result, "MOST_POINTS", 0)
+    monkeypatch.setattr(report_source, "MOST_POINTS", 0)
     thinned = replace(satellite)
     for name, keys, size in (
         ("roc", ["fpr"], 51),
