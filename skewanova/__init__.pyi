@@ -20,7 +20,7 @@ from .priors.weightings import BetaPrior as BetaPrior
 from .priors.weightings import DiscretePrior as DiscretePrior
 from .priors.weightings import UniformPrior as UniformPrior
 from .priors.weightings import UniformSkew as UniformSkew
-from .priors.weightings import correct_class_prior as correct_class_prior
+from .priors.correction import correct_class_prior as correct_class_prior
 from .priors.weightings import prior_from_skew as prior_from_skew
 from .priors.weightings import skew_from_prior as skew_from_prior
 

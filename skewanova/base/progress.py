@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+#: Stages of a comparison, in order; those of its figures follow.
+STAGES = ("scores", "measures", "tests of all models", "pairs of models", "ranking, differences")
+
+
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 

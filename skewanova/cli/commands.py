@@ -12,6 +12,7 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
 from skewanova.base.checks import InputError, SeveralDatasetsError
+from skewanova.base.progress import STAGES
 from skewanova.cli.options import (
     Group,
     Parsed,
@@ -41,7 +42,8 @@ from skewanova.cli.output import (
 )
 from skewanova.cli.studies import study
 from skewanova.inference.intervals import METHODS
-from skewanova.priors.weightings import DeploymentPrior, parse_deployment_prior, parse_prior, parse_priors
+from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
+from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
     from skewanova.scores.table import Scores, ScoreTable
@@ -61,7 +63,6 @@ if TYPE_CHECKING:
     "--priors",
     type=Parsed("LIST", parse_priors),
     default="0.5,0.1,0.01",
-    show_default=True,
     help="Priors of the deployment, separated by commas.",
 )
 @click.option(
@@ -69,9 +70,7 @@ if TYPE_CHECKING:
     type=Parsed("LIST", parse_priors),
     help="Priors for which the threshold is chosen; by default each of --priors for itself.",
 )
-@click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Level of the intervals."
-)
+@click.option("--confidence-level", type=float, default=0.95, help="Level of the intervals.")
 @design_options
 @out_option("operating.csv and its tables")
 @table_options
@@ -119,12 +118,11 @@ def operate(
     "--deployment-prior",
     type=Parsed("RANGE", parse_deployment_prior),
     default="0.05:0.20",
-    show_default=True,
     help="Where the prior of the deployment lies, as for compare.",
 )
 @click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="Probability of finding it.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of each pair's test.")
+@click.option("--power", type=float, default=0.8, help="Probability of finding it.")
+@click.option("--alpha", type=float, default=0.05, help="Level of each pair's test.")
 @click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
 @design_options
 @out_option("plans.csv and its text")
@@ -197,11 +195,10 @@ SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 PAGES = ("report.html", ".md", ".txt")
 
 
-#: Stages of a comparison.
-STAGES = 5
-
-
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80, "show_default": True},
+)
 @click.version_option(skewanova.__version__, prog_name="skewanova")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -234,7 +231,6 @@ def demo(**options: Any) -> None:
     "--missing",
     type=click.Choice(["error", "drop_fold"]),
     default="error",
-    show_default=True,
     help="What to do if a model lacks a fold.",
 )
 @table_options
@@ -310,13 +306,9 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
     help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
     "quantiles:0.05=LOW:0.95=HIGH.",
 )
-@click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How intervals are made."
-)
-@click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Coverage of the intervals."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of bootstraps.")
+@click.option("--method", type=click.Choice(METHODS), default="auto", help="How intervals are made.")
+@click.option("--confidence-level", type=float, default=0.95, help="Coverage of the intervals.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of bootstraps.")
 @out_option("intervals.csv and its table")
 @table_options
 @output_options
@@ -406,7 +398,7 @@ def _run(
     quiet: bool,
     **options: Any,
 ) -> None:
-    with nullcontext() if quiet else stages_shown(STAGES + _n_figures(out)):
+    with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out)):
         result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
         written = saved(result, out)
     if as_json:

@@ -20,7 +20,7 @@ from skewanova.base.folders import OutputError, check_folder
 from skewanova.base.system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.priors.weightings import parse_deployment_prior, parse_priors
+from skewanova.priors.parsing import parse_deployment_prior, parse_priors
 from skewanova.scores.design import RESAMPLING
 
 if TYPE_CHECKING:
@@ -147,7 +147,6 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "--deployment-prior",
             type=Parsed("RANGE", parse_deployment_prior),
             default="0.05:0.20",
-            show_default=True,
             help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
             "positive), beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
         ),
@@ -155,17 +154,13 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "--priors",
             type=Parsed("LIST", parse_priors),
             default="0.5,0.1,0.01",
-            show_default=True,
             help="Priors at which AUPREC is tabulated, separated by commas.",
         ),
-        click.option(
-            "--alpha", type=float, default=0.05, show_default=True, help="Level of the tests and intervals."
-        ),
+        click.option("--alpha", type=float, default=0.05, help="Level of the tests and intervals."),
         click.option(
             "--area-estimator",
             type=click.Choice(ESTIMATORS),
             default="trapezoid",
-            show_default=True,
             metavar="NAME",
             help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
         ),
@@ -175,7 +170,6 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "--rope",
             type=float,
             default=0.01,
-            show_default=True,
             help="Difference of IAUPREC that would not matter.",
         ),
         click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
@@ -183,7 +177,6 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "--seed",
             type=click.IntRange(min=0),
             default=0,
-            show_default=True,
             help="Seed of all resampling.",
         ),
         out_option("report.html, tables, figures and CSV files"),
@@ -198,7 +191,6 @@ def design_options(command: Callable[..., None]) -> Callable[..., None]:
             "--resampling",
             type=click.Choice(RESAMPLING),
             default="auto",
-            show_default=True,
             help="How the folds were made; auto looks at the case column.",
         ),
         click.option(

@@ -73,12 +73,10 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
         *([chosen] if simulation.file == "calibration" else []),
-        click.option(
-            "--replicates", type=count, default=simulation.replicates, show_default=True, help=simulation.unit
-        ),
+        click.option("--replicates", type=count, default=simulation.replicates, help=simulation.unit),
         click.option("--full", is_flag=True, help="As many as in the recorded study: hours."),
-        click.option("--seed", type=seed, default=0, show_default=True, help="Seed."),
-        click.option("--jobs", type=count, default=1, show_default=True, help="Processes to use."),
+        click.option("--seed", type=seed, default=0, help="Seed."),
+        click.option("--jobs", type=count, default=1, help="Processes to use."),
         out_option("numbers, tables and figures"),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -149,26 +150,34 @@ def compare(
         test_fraction=test_fraction,
     )
     measures = measures.ordered(ranking_order(measures))
-    design, promised = measures.design, decisions(measures, rng=rng)
-    if design.kind == "one_set":
-        found, more = analyse_one_set(table, measures, promised, options)
-    else:
-        mixed = [_mixed(given, measures)] if dropped else []
-        found, more = analyse_folds(measures, promised, options, more=mixed), []
-    notes += [*design.warnings, *more, *measures.warnings, *found.notes]
-    differences = None if design.kind == "one_set" else found.difference_curves
+    mixed = [_mixed(given, measures)] if dropped and measures.design.kind != "one_set" else []
+    frames, told = _analysed(table, measures, options, mixed)
+    notes += [*measures.design.warnings, *told]
     return Comparison(
-        **found.frames(),
-        **decision_frames(measures, promised, alpha=alpha, rng=rng, differences=differences),
+        **frames,
         auprec=measures.auprec,
         iauprec=measures.iauprec,
-        regions=regions(measures),
-        design=design,
+        design=measures.design,
         warnings=tuple(dict.fromkeys(notes)),
         settings=_settings(measures, options, missing=missing),
         evaluation=measures,
         scores=table,
     )
+
+
+def _analysed(
+    table: Scores, measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Frames of the tests that the design asks for and of the decisions, and what there is to remark on."""
+    promised, one_set = decisions(measures, rng=options.rng), measures.design.kind == "one_set"
+    if one_set:
+        found, told = analyse_one_set(table, measures, promised, options)
+    else:
+        found, told = analyse_folds(measures, promised, options, more=mixed), []
+    differences = None if one_set else found.difference_curves
+    shared: dict[str, Any] = {"alpha": options.alpha, "rng": options.rng, "differences": differences}
+    frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
+    return frames, [*told, *measures.warnings, *found.notes]
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

@@ -12,3 +12,4 @@ from .leads import leaders as leaders
 from .operating import threshold_table as threshold_table
 from .planning import ComparisonPlan as ComparisonPlan
 from .planning import plan_comparison as plan_comparison
+from .planning import plans as plans

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 from scipy.optimize import brentq
 
-from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, emit
+from skewanova.base.checks import Bools, Floats, InputError, check_fraction, emit
 from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, short_names
-from skewanova.curves.estimators import ESTIMATORS
 from skewanova.decision.choice import ranking_order
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
@@ -26,7 +26,7 @@ from skewanova.inference.influence import influence_kernel
 from skewanova.inference.omnibus import fold_table
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import Resampling
-from skewanova.scores.pairing import check_paired, complete_table, paired_cases
+from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Scores, ScoreTable
 
@@ -190,7 +190,36 @@ def plans(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Plan every pair, in the order of the measures' models."""
+    """Work out how many folds or cases would tell each pair of models apart, from an evaluation.
+
+    Parameters
+    ----------
+    measures : Evaluation
+        Of folds, or of one test set together with its scores.
+    difference, power
+        As for :func:`~skewanova.plan_comparison`.
+    alpha : float, default 0.05
+        Level of each pair's test.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair, in the order of the evaluation's models; columns of `PLAN_COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, or a model lacks a fold.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import plans
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5,))
+    >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
+    [34.32, 2.09, 38.35]
+    """
+    _check_options(difference, power, alpha)
     pairs = list(combinations(measures.models, 2))
     options: dict[str, float] = {"power": power, "alpha": alpha}
     design, table = measures.design, measures.scores
@@ -201,6 +230,13 @@ def plans(
         for (a, b), pair in zip(pairs, _one_set(table, measures), strict=True)
     ]
     return pd.DataFrame(rows, columns=list(PLAN_COLUMNS))
+
+
+def _check_options(difference: float | None, power: float, alpha: float) -> None:
+    check_fraction(power, "power")
+    check_fraction(alpha, "alpha")
+    if difference is not None and not (np.isfinite(difference) and difference != 0):
+        raise InputError(f"`difference` must be finite and not 0, but got {difference:g}")
 
 
 def _folds(
@@ -404,17 +440,11 @@ def plan_comparison(
     >>> plan.to_frame()[["model_a", "model_b", "limit_power", "case_factor"]].round(2).to_numpy().tolist()
     [['A', 'C', 0.61, 2.09], ['A', 'B', 0.09, 34.32], ['C', 'B', 0.08, 38.35]]
     """
-    check_fraction(power, "power")
-    check_fraction(alpha, "alpha")
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if difference is not None and not (np.isfinite(difference) and difference != 0):
-        raise InputError(f"`difference` must be finite and not 0, but got {difference:g}")
+    _check_options(difference, power, alpha)
     table, _ = complete_table(scores if isinstance(scores, ScoreTable) else read_scores(scores))
-    if len(table.models) < 2:
-        raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
-    notes = list(check_paired(table))
+    check_several_models(table)
+    notes = check_paired(table)
     weighting = as_deployment_prior(deployment_prior)
-    level = alpha / (len(table.models) * (len(table.models) - 1) // 2) if bonferroni else alpha
     measures = evaluate(
         table,
         priors=(weighting.low,),
@@ -423,16 +453,16 @@ def plan_comparison(
         resampling=resampling,
         test_fraction=test_fraction,
     )
-    design = measures.design
-    notes += design.warnings
     measures = measures.ordered(ranking_order(measures))
+    level = alpha / comb(len(table.models), 2) if bonferroni else alpha
+    told = (*notes, *measures.design.warnings, *measures.warnings)
     return ComparisonPlan(
-        design=design.describe(),
+        design=measures.design.describe(),
         power=power,
         alpha=level,
-        overlapping=design.overlapping,
+        overlapping=measures.design.overlapping,
         given=difference is not None,
-        warnings=(*notes, *measures.warnings, *emit([] if difference is not None else [OPTIMISTIC])),
+        warnings=(*told, *emit([] if difference is not None else [OPTIMISTIC])),
         _table=plans(measures, difference=difference, power=power, alpha=level),
     )
 

@@ -1,9 +1,11 @@
 """What is believed about the class prior of the deployment.
 
+- correction: Probabilities corrected to a prior that they were not learnt at.
 - elicitation: Beta priors from stated quantiles.
 - evidence: How many cases speak for a prior, and how many are enough.
+- parsing: Priors and deployment priors as the command line writes them.
 - quadrature: Nodes over the log of the skew.
-- weightings: Class priors, skew and deployment priors, and the correction of scores for the prior.
+- weightings: Class priors, skew and deployment priors.
 """
 
 import lazy_loader

@@ -6,6 +6,6 @@ from .weightings import DeploymentPrior as DeploymentPrior
 from .weightings import DiscretePrior as DiscretePrior
 from .weightings import UniformPrior as UniformPrior
 from .weightings import UniformSkew as UniformSkew
-from .weightings import correct_class_prior as correct_class_prior
+from .correction import correct_class_prior as correct_class_prior
 from .weightings import prior_from_skew as prior_from_skew
 from .weightings import skew_from_prior as skew_from_prior

@@ -1,4 +1,4 @@
-"""Class priors, skew and deployment priors, and the correction of scores for the prior.
+"""Class priors, skew and deployment priors.
 
 The prior is the probability of the positive class where the classifier will be used; the skew is the number
 of negatives for each positive, ``(1 - prior) / prior``. A deployment prior is a distribution of the prior:
@@ -7,7 +7,7 @@ every weighting here averages any function that is smooth between given breaks t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, cast, overload
 
@@ -25,7 +25,6 @@ from skewanova.base.checks import (
     check_prior,
     check_prior_list,
     check_priors,
-    check_real,
     check_same_length,
     check_skews,
     check_weights,
@@ -546,179 +545,3 @@ def as_deployment_prior(value: Target) -> DeploymentPrior:
     if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
         raise expected
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
-
-
-@overload
-def correct_class_prior(probability: float, *, train_prior: float, prior: float) -> float: ...
-
-
-@overload
-def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> Floats: ...
-
-
-def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> float | Floats:
-    """Correct probabilities of the positive class to a prior that they were not learnt at.
-
-    A classifier trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE) believes the
-    prior it was shown, so its probabilities and any threshold on them are off where positives are rarer. Its
-    ranking is not: the correction rises strictly with the probability, so ROC, AUPREC and IAUPREC stay the
-    same and need no correction.
-
-    Parameters
-    ----------
-    probability : float or array_like
-        Probabilities of the positive class, in [0, 1].
-    train_prior : float
-        Prior they were learnt at: the share of positives (or of their weight) in training, 0.5 if balanced.
-    prior : float
-        Prior where they will be used.
-
-    Returns
-    -------
-    float or ndarray
-        Probabilities at `prior`, of the shape of `probability`; 0 and 1 stay as they are.
-
-    Raises
-    ------
-    ValueError
-        If a probability lies outside [0, 1], or a prior is not strictly between 0 and 1.
-    TypeError
-        If probabilities are not real numbers.
-
-    Notes
-    -----
-    Elkan (2001), theorem 2; Saerens et al. (2002), eq. 4. In doubles, distinct probabilities can round to the
-    same value near 0 or 1, so rank by the uncorrected ones.
-
-    Examples
-    --------
-    >>> from skewanova import correct_class_prior
-    >>> correct_class_prior([0.2, 0.5, 0.9], train_prior=0.5, prior=0.1).round(4)
-    array([0.027, 0.1  , 0.5  ])
-    """
-    learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
-    given = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
-    bad = given[~((given >= 0) & (given <= 1))]
-    if bad.size:
-        raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
-    positive, negative = given * (used / learnt), (1 - given) * ((1 - used) / (1 - learnt))
-    corrected = positive / (positive + negative)
-    return float(corrected) if corrected.ndim == 0 else np.asarray(corrected)
-
-
-def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Read a weighting from the form used on the command line.
-
-    Parameters
-    ----------
-    text : str
-        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH``, ``beta:A:B`` or ``quantiles:SHARE=PRIOR:SHARE=PRIOR``.
-
-    Returns
-    -------
-    DeploymentPrior
-        The weighting.
-
-    Raises
-    ------
-    ValueError
-        If the text has another form, or a limit is out of range.
-
-    Examples
-    --------
-    >>> from skewanova.priors.weightings import parse_deployment_prior
-    >>> parse_deployment_prior("skew:4:19")
-    UniformSkew(low_skew=4.0, high_skew=19.0)
-    >>> parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15").describe()
-    'beta(2.89163, 36.8129) over priors, mean 0.0728'
-    """
-    kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
-    kind, *rest = text.strip().split(":")
-    form = (
-        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
-        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
-    )
-    if kind == "quantiles":
-        return BetaPrior.from_quantiles(_quantiles(rest, form))
-    numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
-    if kind in kinds and len(numbers) == 2:
-        return kinds[kind](*numbers)
-    if kind in kinds or len(numbers) > 2:
-        raise InputError(form)
-    return UniformPrior(numbers[0], numbers[-1])
-
-
-def parse_priors(text: str) -> tuple[float, ...]:
-    """Read priors separated by commas.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.5,0.1,0.01``.
-
-    Returns
-    -------
-    tuple of float
-        The priors.
-
-    Raises
-    ------
-    ValueError
-        If one is not a number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors.weightings import parse_priors
-    >>> parse_priors("0.5, 0.1")
-    (0.5, 0.1)
-    """
-    numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
-    return tuple(check_priors(numbers, "priors").tolist())
-
-
-def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
-    """Read SHARE=PRIOR of each quantile; no share may stand twice."""
-    sides = [text.split("=") for text in texts]
-    if any(len(side) != 2 for side in sides):
-        raise InputError(form)
-    shares, priors = (_numbers([side[i] for side in sides], form) for i in (0, 1))
-    if len(set(shares)) < len(shares):
-        raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
-    return dict(zip(shares, priors, strict=True))
-
-
-def _numbers(texts: Sequence[str], form: str) -> list[float]:
-    try:
-        return [float(text) for text in texts]
-    except ValueError as error:
-        raise InputError(form) from error
-
-
-def parse_prior(text: str) -> float:
-    """Read one prior.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.1``.
-
-    Returns
-    -------
-    float
-        The prior.
-
-    Raises
-    ------
-    ValueError
-        If it is not one number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors.weightings import parse_prior
-    >>> parse_prior("0.1")
-    0.1
-    """
-    found = parse_priors(text)
-    if len(found) > 1:
-        raise InputError(f"one prior is wanted, but got {text!r}")
-    return found[0]

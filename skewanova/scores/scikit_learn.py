@@ -26,7 +26,8 @@ from skewanova.base.checks import (
 from skewanova.base.system import tied
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
+from skewanova.priors.correction import correct_class_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.table import ScoreTable, build_table
 
 RESPONSES = ("decision_function", "predict_proba")

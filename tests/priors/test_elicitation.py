@@ -12,7 +12,7 @@ from scipy.special import betainc, expit
 import skewanova as sa
 from skewanova.priors import elicitation
 from skewanova.priors.elicitation import beta_quantile, fitted_quantiles
-from skewanova.priors.weightings import parse_deployment_prior
+from skewanova.priors.parsing import parse_deployment_prior
 
 
 def exact(message):

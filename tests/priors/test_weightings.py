@@ -17,9 +17,6 @@ from skewanova.priors.weightings import (
     UniformPrior,
     UniformSkew,
     as_deployment_prior,
-    parse_deployment_prior,
-    parse_prior,
-    parse_priors,
     prior_from_skew,
     skew_from_prior,
 )
@@ -441,70 +438,3 @@ def test_any_object_with_a_quadrature_is_a_weighting():
 
     point = Point()
     assert as_deployment_prior(point) is point
-
-
-# --- as written on the command line -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "weighting"),
-    [
-        ("0.05:0.20", UniformPrior(0.05, 0.2)),
-        (" 5e-2 : 0.2 ", UniformPrior(0.05, 0.2)),
-        ("0.1", UniformPrior(0.1, 0.1)),
-        ("skew:4:19", UniformSkew(4, 19)),
-        ("beta:2:30", BetaPrior(2, 30)),
-    ],
-)
-def test_parse_deployment_prior(text, weighting):
-    assert parse_deployment_prior(text) == weighting
-
-
-@pytest.mark.parametrize(
-    "text", ["", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"]
-)
-def test_deployment_prior_of_another_form(text):
-    message = (
-        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
-        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
-    )
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
-        (
-            "4:19",
-            "`deployment_prior` must lie strictly between 0 and 1, but got 4; "
-            "did you mean skew=4, that is prior=0.2?",
-        ),
-        ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
-        ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
-        ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
-    ],
-)
-def test_deployment_prior_out_of_range(text, message):
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior(text)
-
-
-def test_parse_priors():
-    assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
-    for text in ("", "0.5,", "0.5;0.1", "half"):
-        with pytest.raises(
-            ValueError, match=exact(f"priors are numbers separated by commas, but got {text!r}")
-        ):
-            parse_priors(text)
-    with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
-        parse_priors("0.5,0")
-
-
-def test_parse_prior():
-    assert parse_prior(" 0.1") == 0.1
-    with pytest.raises(ValueError, match=exact("one prior is wanted, but got '0.1,0.2'")):
-        parse_prior("0.1,0.2")
-    with pytest.raises(ValueError, match=exact("priors are numbers separated by commas, but got 'x'")):
-        parse_prior("x")

@@ -1,0 +1,126 @@
+"""Priors and deployment priors as the command line writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from skewanova.base.checks import InputError, check_priors
+from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
+
+
+def parse_deployment_prior(text: str) -> DeploymentPrior:
+    """Read a weighting from the form used on the command line.
+
+    Parameters
+    ----------
+    text : str
+        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH``, ``beta:A:B`` or ``quantiles:SHARE=PRIOR:SHARE=PRIOR``.
+
+    Returns
+    -------
+    DeploymentPrior
+        The weighting.
+
+    Raises
+    ------
+    ValueError
+        If the text has another form, or a limit is out of range.
+
+    Examples
+    --------
+    >>> from skewanova.priors.parsing import parse_deployment_prior
+    >>> parse_deployment_prior("skew:4:19")
+    UniformSkew(low_skew=4.0, high_skew=19.0)
+    >>> parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15").describe()
+    'beta(2.89163, 36.8129) over priors, mean 0.0728'
+    """
+    kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
+    kind, *rest = text.strip().split(":")
+    form = (
+        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
+    )
+    if kind == "quantiles":
+        return BetaPrior.from_quantiles(_quantiles(rest, form))
+    numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
+    if kind in kinds and len(numbers) == 2:
+        return kinds[kind](*numbers)
+    if kind in kinds or len(numbers) > 2:
+        raise InputError(form)
+    return UniformPrior(numbers[0], numbers[-1])
+
+
+def parse_priors(text: str) -> tuple[float, ...]:
+    """Read priors separated by commas.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.5,0.1,0.01``.
+
+    Returns
+    -------
+    tuple of float
+        The priors.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova.priors.parsing import parse_priors
+    >>> parse_priors("0.5, 0.1")
+    (0.5, 0.1)
+    """
+    numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
+    return tuple(check_priors(numbers, "priors").tolist())
+
+
+def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
+    """Read SHARE=PRIOR of each quantile; no share may stand twice."""
+    sides = [text.split("=") for text in texts]
+    if any(len(side) != 2 for side in sides):
+        raise InputError(form)
+    shares, priors = (_numbers([side[i] for side in sides], form) for i in (0, 1))
+    if len(set(shares)) < len(shares):
+        raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
+    return dict(zip(shares, priors, strict=True))
+
+
+def _numbers(texts: Sequence[str], form: str) -> list[float]:
+    try:
+        return [float(text) for text in texts]
+    except ValueError as error:
+        raise InputError(form) from error
+
+
+def parse_prior(text: str) -> float:
+    """Read one prior.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.1``.
+
+    Returns
+    -------
+    float
+        The prior.
+
+    Raises
+    ------
+    ValueError
+        If it is not one number strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from skewanova.priors.parsing import parse_prior
+    >>> parse_prior("0.1")
+    0.1
+    """
+    found = parse_priors(text)
+    if len(found) > 1:
+        raise InputError(f"one prior is wanted, but got {text!r}")
+    return found[0]
