@@ -10,7 +10,7 @@ from sklearn import metrics
 from benchmarks import peers
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior, evaluate
-from skewanova.curves.groups import group_measures
+from skewanova.curves.groups import measures_of_rises, rises_of_groups
 
 MODELS, FOLDS, CASES = 10, 20, 1300
 PRIORS = np.array([0.5, 0.2, 0.1])
@@ -34,7 +34,9 @@ def rows(reduced: bool) -> list[Row]:
     in_polars = pl.from_pandas(table)
     t = interleaved(
         {
-            "arrays": lambda: group_measures(label, score, sizes, prior=PRIORS, weighting=weighting),
+            "arrays": lambda: measures_of_rises(
+                rises_of_groups(label, score, sizes), PRIORS, weighting, "trapezoid"
+            ),
             "frame": lambda: evaluate(table, priors=PRIORS, deployment_prior=(0.05, 0.20)),
             "pandas": lambda: _by_pandas(table),
             "polars": lambda: _by_polars(in_polars),

@@ -72,21 +72,6 @@ class GroupMeasures(NamedTuple):
     auc: Floats
 
 
-def group_measures(
-    positive: Bools,
-    score: NDArray[Any],
-    sizes: Counts,
-    *,
-    prior: Floats,
-    weighting: DeploymentPrior,
-    area_estimator: str = "trapezoid",
-) -> GroupMeasures:
-    """Measures of every group of clean cases, `sizes` rows after one another, with both classes in each."""
-    if area_estimator not in BY_RISES:
-        return measures_of_curves(curves_of_groups(positive, score, sizes), prior, weighting, area_estimator)
-    return measures_of_rises(rises_of_groups(positive, score, sizes), prior, weighting, area_estimator)
-
-
 def measures_of_rises(
     rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:

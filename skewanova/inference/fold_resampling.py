@@ -270,12 +270,6 @@ def sign_blocks(signs: Floats, size: int) -> list[Floats]:
     return [signs[start : start + rows] for start in range(0, len(signs), rows)]
 
 
-def step_down(statistic: Floats) -> Floats:
-    """Adjusted p-values of statistics (..., n_arrangements, n), the first arrangement the observed one."""
-    observed = statistic[..., 0, :]
-    return _monotone(_step_down_hits(statistic, observed) / statistic.shape[-2], observed)
-
-
 def _step_down_hits(statistic: Floats, observed: Floats) -> Floats:
     """How many arrangements reach each observed statistic by the largest of it and all less extreme ones."""
     order = np.argsort(observed, axis=-1)  # the least extreme first: its maximum is over itself alone

@@ -31,7 +31,7 @@ from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from skewanova.studies.results import Study, study_of
 from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_error
-from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures
+from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures, summed_gains
 
 #: Share of the variance of a case's score that all models have in common.
 SHARED_VARIANCE = 0.5
@@ -130,11 +130,7 @@ def draw_joint(
 
 def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) -> Floats:
     """AUPREC (..., priors) of scores (..., cases) without ties, positives first, by a table of all gains."""
-    gains = _gains(n_positive, scores.shape[-1] - n_positive, priors)
-    ranked = np.argsort(-scores, axis=-1) < n_positive
-    places = np.nonzero(ranked)[-1].reshape(*scores.shape[:-1], n_positive)
-    above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
-    return np.asarray(gains[np.arange(n_positive), above].sum(axis=-2))
+    return summed_gains(scores, n_positive, _gains(n_positive, scores.shape[-1] - n_positive, priors))
 
 
 @lru_cache(maxsize=1)

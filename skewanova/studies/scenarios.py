@@ -164,17 +164,21 @@ class Tables:
 
 def measures(scores: Floats, n_positive: int) -> Tables:
     """IAUPREC and AUPREC of scores (..., n_cases) without ties, the positive cases first."""
-    gains = _gains(n_positive, scores.shape[-1] - n_positive)
-    ranked = np.argsort(-scores, axis=-1) < n_positive
-    places = np.nonzero(ranked)[-1].reshape(*scores.shape[:-1], n_positive)
-    above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
-    areas = gains[np.arange(n_positive), above].sum(axis=-2)
+    areas = summed_gains(scores, n_positive, _gains(n_positive, scores.shape[-1] - n_positive))
     ends = np.cumsum([1, *map(len, PRIOR_GRIDS.values())])
     grids = {
         name: areas[..., end - len(PRIOR_GRIDS[name]) : end]
         for name, end in zip(PRIOR_GRIDS, ends[1:], strict=True)
     }
     return Tables(areas[..., 0], grids)
+
+
+def summed_gains(scores: Floats, n_positive: int, gains: Floats) -> Floats:
+    """Areas of scores (..., cases): what every positive adds, by its rank and the negatives above it."""
+    ranked = np.argsort(-scores, axis=-1) < n_positive
+    places = np.nonzero(ranked)[-1].reshape(*scores.shape[:-1], n_positive)
+    above = places - np.arange(n_positive)  # negatives above the first, second, ... positive
+    return np.asarray(gains[np.arange(n_positive), above].sum(axis=-2))
 
 
 @cache

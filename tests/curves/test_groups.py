@@ -10,7 +10,7 @@ from twins import labels_and_scores
 from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.estimators import BY_RISES, ESTIMATORS
 from skewanova.curves.roc import auc, curve_from_scores
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
@@ -50,6 +50,17 @@ def test_curves_are_those_of_each_group(table, block_size):
     assert curves_groups.aucs_of_curves(found).tolist() == [auc(curve) for curve in single]
 
 
+def group_measures(table, weighting, estimator):
+    """Measures of every group, from its rises where these are enough."""
+    if estimator in BY_RISES:
+        return curves_groups.measures_of_rises(
+            curves_groups.rises_of_groups(*table), PRIORS, weighting, estimator
+        )
+    return curves_groups.measures_of_curves(
+        curves_groups.curves_of_groups(*table), PRIORS, weighting, estimator
+    )
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @settings(max_examples=12)
 @given(table=tables(), weighting=st.sampled_from(WEIGHTINGS), block_size=st.sampled_from([7, 1 << 16]))
@@ -62,9 +73,7 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
-        found = curves_groups.group_measures(
-            *table, prior=PRIORS, weighting=weighting, area_estimator=estimator
-        )
+        found = group_measures(table, weighting, estimator)
     assert found[0].tolist() == areas
     assert found[1] == pytest.approx(means, rel=1e-14)
 
@@ -97,9 +106,7 @@ def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
     table = drawn(sizes)
     curves = [curve_from_scores(*part) for part in parts(*table)]
     for weighting in (UniformPrior(0.05, 0.2), DiscretePrior([0.1, 0.4], [3, 1])):
-        found = curves_groups.group_measures(
-            *table, prior=PRIORS, weighting=weighting, area_estimator=estimator
-        )
+        found = group_measures(table, weighting, estimator)
         expected = [auprec(curve, PRIORS, area_estimator=estimator) for curve in curves]
         assert found.auprec == pytest.approx(np.array(expected), rel=1e-13)
         means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
@@ -120,8 +127,7 @@ class Twice:
 def test_only_the_relative_size_of_weights_matters(estimator):
     table = drawn([40, 30])
     once, twice = (
-        curves_groups.group_measures(*table, prior=PRIORS, weighting=w, area_estimator=estimator).iauprec
-        for w in (DiscretePrior([0.1, 0.4], [3, 1]), Twice())
+        group_measures(table, w, estimator).iauprec for w in (DiscretePrior([0.1, 0.4], [3, 1]), Twice())
     )
     assert twice == pytest.approx(once, rel=1e-14)
 
@@ -141,7 +147,5 @@ def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
         curves_groups, "areas", lambda blocks, prior, estimator: measured.append(1) or np.zeros(len(prior))
     )
     table = drawn([6000, 30, 7000])
-    curves_groups.group_measures(
-        *table, prior=PRIORS, weighting=UniformPrior(0.1, 0.1), area_estimator="trapezoid"
-    )
+    group_measures(table, UniformPrior(0.1, 0.1), "trapezoid")
     assert len(measured) == 2  # the short one is measured at one go with its neighbours

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from fold_tables import correlated_folds
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
 import skewanova as sa
@@ -43,7 +43,26 @@ def folds_table(n_folds=8, size=120, effects=(1.5, 1.0), seed=0):
 def test_power_against_statsmodels(effect, n_folds, alpha):
     found = decision_planning.t_power(effect / 100, 1.0, n_folds, ratio=0.0, alpha=alpha)
     known = TTestPower().power(effect / 100, n_folds, alpha)
-    assert found == pytest.approx(known, abs=1e-6) or (np.isnan(known) and found > 0.999)
+    if np.isnan(known):  # statsmodels gives up, here and there from power .997
+        known = power_by_quadrature(effect / 100, n_folds, alpha)
+    assert found == pytest.approx(known, abs=1e-6)
+
+
+def power_by_quadrature(effect, n_folds, alpha):
+    """Power given the deviation, averaged over it: t is normal over chi / sqrt(df)."""
+    df, shift = n_folds - 1, effect * np.sqrt(n_folds)
+    limit = stats.t.isf(alpha / 2, df)
+    scaled = stats.chi(df, scale=1 / np.sqrt(df))
+    low, high = scaled.isf([1 - 1e-14, 1e-14])
+    return integrate.quad(
+        lambda s: scaled.pdf(s) * (stats.norm.cdf(shift - limit * s) + stats.norm.cdf(-shift - limit * s)),
+        low, high, limit=200,
+    )[0]  # fmt: skip
+
+
+def test_power_where_statsmodels_gives_up():
+    found = decision_planning.t_power(2.14, 1.0, 11, ratio=0.0, alpha=0.005)
+    assert found == pytest.approx(power_by_quadrature(2.14, 11, 0.005), abs=1e-9)
 
 
 @given(st.integers(-40, 40), st.integers(2, 200), st.sampled_from([0.0, 0.1, 1.0]))
