@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -547,7 +548,7 @@ commands.main(sys.argv[1:])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
     "step",
-    [("skewanova.curves", "groups", "sort_cases", 6), ("skewanova.report", "folder", "draw_figures", 0)],
+    [("skewanova.curves", "groups", "sort_cases", 6), ("skewanova.base", "folders", "csv_text", 3)],
     ids=["reading", "writing"],
 )
 def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
@@ -557,7 +558,7 @@ def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
     code = HALF_WAY.format(**dict(zip(("package", "module", "name", "after"), step, strict=True)))
     options = ["--priors", "0.5", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-c", code, "compare", str(path), *options]
-    environment = {**os.environ, "TMPDIR": str(place), "MPLCONFIGDIR": str(tmp_path)}
+    environment = {**os.environ, "TMPDIR": str(place), "MPLCONFIGDIR": matplotlib.get_cachedir()}
     run = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
