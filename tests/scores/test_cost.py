@@ -50,7 +50,7 @@ def test_every_large_size_was_measured():
     assert sizes == [(3, 20, 3), (5, 1000, 3), (5, 20, 1000), (200, 20, 3)]
 
 
-@pytest.mark.parametrize(("size", "seconds", "gigabytes"), measured())
+@pytest.mark.parametrize(("size", "seconds", "gigabytes"), list(measured()))
 def test_no_less_is_promised_than_was_measured_and_no_more_than_twice(size, seconds, gigabytes):
     cost = comparison_cost(*size)
     assert seconds <= cost.seconds <= 2 * seconds
