@@ -44,7 +44,7 @@ from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
 from skewanova.scores.design import Resampling
 
-#: Hotelling's test needs a covariance matrix it can trust: this many folds for each contrast.
+#: Hotelling's test needs a covariance matrix it can trust: this many folds or halvings for each contrast.
 FOLDS_PER_CONTRAST = 5
 
 
@@ -74,16 +74,23 @@ def _worth_a_row(tests: Iterable[str], design: Resampling) -> list[str]:
 
 
 def headline_test(measures: Evaluation) -> str:
+    """Name the test of all models that these folds ask for: see :func:`omnibus_method`."""
+    full = fold_statistics.full_rank(fold_table(measures.iauprec)[0])
+    return omnibus_method(measures.design, len(measures.models), full_rank=full)
+
+
+def omnibus_method(design: Resampling, n_models: int, *, full_rank: bool = True) -> str:
     """Name the test of all models that the design asks for.
 
-    ``repeated_measures`` for independent folds; else ``corrected_hotelling`` with at least five folds for
-    each contrast, or ``corrected_gg``.
+    ``repeated_measures`` for independent folds; ``split_half_hotelling`` or ``corrected_hotelling`` with at
+    least five halvings or folds for each contrast, if models vary on their own; else ``split_half_gg`` or
+    ``corrected_gg``.
     """
-    if not measures.design.overlapping:
+    if not design.overlapping:
         return "repeated_measures"
-    enough = measures.design.n_folds >= FOLDS_PER_CONTRAST * (len(measures.models) - 1)
-    full = enough and fold_statistics.full_rank(fold_table(measures.iauprec)[0])
-    return "corrected_hotelling" if full else "corrected_gg"
+    family, units = ("split_half", design.n_halvings) if design.n_halvings else ("corrected", design.n_folds)
+    enough = units >= FOLDS_PER_CONTRAST * (n_models - 1)
+    return f"{family}_hotelling" if enough and full_rank else f"{family}_gg"
 
 
 def headline_pairs(
@@ -97,12 +104,13 @@ def headline_pairs(
 def pairs_method(design: Resampling, alpha: float) -> str:
     """Name the family of pairwise tests that the design asks for.
 
-    ``corrected_t_holm`` where folds share training data, else ``max_t``, or ``paired_t_holm`` with fewer than
-    nine folds or where sign flips cannot reach `alpha`. Tukey's test is never chosen: it fails where models
-    spread unequally, and no look at the spreads first mends that.
+    ``split_half_t_holm`` where there are halvings, ``corrected_t_holm`` where folds share training data, else
+    ``max_t``, or ``paired_t_holm`` with fewer than nine folds or where sign flips cannot reach `alpha`.
+    Tukey's test is never chosen: it fails where models spread unequally, and no look at the spreads first
+    mends that.
     """
     if design.overlapping:
-        return "corrected_t_holm"
+        return "split_half_t_holm" if design.n_halvings else "corrected_t_holm"
     smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
     reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
     return "max_t" if reachable else "paired_t_holm"

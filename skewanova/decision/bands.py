@@ -20,7 +20,7 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.base.ties import TIE, TIE_SLACK
-from skewanova.decision.joint_curves import JointCurves, joint_curves
+from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
@@ -108,8 +108,9 @@ def difference_curves(
     -----
     The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
     by its own standard deviation. Where folds share training data the variance of each mean is inflated as
-    Nadeau and Bengio (2003) have it. With fewer than ten folds the pairs are drawn as if independent, and
-    with two folds the priors too, since so few folds do not show how they go together.
+    Nadeau and Bengio (2003) have it; with halvings it is the split-half variance, and the draws have its
+    correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
+    independent, and with two folds the priors too, since so few folds do not show how they go together.
 
     Examples
     --------
@@ -122,13 +123,15 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
-    values = _fold_tables(evaluation, grid)  # (n_priors, n_folds, n_models)
-    found = fold_statistics.paired_t(values, inflation=evaluation.design.inflation)
+    values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
+    design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
+    found = _paired_along(values, halves, inflation=design.inflation)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
-    moved = values - values.mean(axis=1, keepdims=True)
-    largest = np.sort(
-        largest_of_pairs(moved.transpose(1, 2, 0), std_error > 0, alpha, n_draws=n_draws, rng=rng)
+    joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
+    largest = largest_of_pairs(
+        joint.deviations, std_error > 0, alpha, n_draws=n_draws, rng=rng, df=int(joint.df)
     )
+    largest = np.sort(largest)
     n_draws = len(largest)
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
@@ -211,7 +214,7 @@ def _stretches(a: str, b: str, pair: pd.DataFrame) -> list[tuple[str, str, float
 
 
 def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
-    """AUPREC of shape (n_priors, n_folds, n_models)."""
+    """AUPREC of shape (n_folds, n_models, n_priors)."""
     n_models, n_folds = len(evaluation.models), len(evaluation.folds)
     if min(n_models, n_folds) < 2:
         raise InputError(
@@ -220,7 +223,13 @@ def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
     frame = auprec_by_prior(evaluation, grid)
     if len(frame) != n_models * n_folds * len(grid):
         raise InputError("every model must be scored in every fold")
-    return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(2, 1, 0)
+    return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(1, 0, 2)
+
+
+def _paired_along(values: Floats, halves: Floats | None, *, inflation: float) -> fold_statistics.PairedT:
+    """Paired t of every pair at every prior, of shape (n_priors, n_pairs)."""
+    tables, of_halves = values.transpose(2, 0, 1), None if halves is None else halves.transpose(2, 0, 1)
+    return fold_statistics.paired_t(tables, inflation=inflation, halves=of_halves)
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
@@ -229,23 +238,27 @@ def critical_value(largest: Floats, alpha: float) -> float:
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
-def largest_of_pairs(deviations: Floats, moved: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
+def largest_of_pairs(
+    deviations: Floats, moved: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
+) -> Floats:
     """Draws of the largest |t| over all pairs of curves at all priors, fewer if that is much work.
 
-    The deviations have the shape (n_folds, n_models, n_priors); `moved` tells, pair by pair along the prior,
-    which differences vary at all.
+    The deviations have the shape (n_units, n_models, n_priors); `moved` tells, pair by pair along the prior,
+    which differences vary at all. Units are folds, with one degree of freedom less, unless `df` says another
+    number.
     """
-    n_folds, n_models, n_priors = deviations.shape
-    if n_draws * n_folds**2 * moved.size <= MOST_DRAWN:
-        return _largest_of_columns(deviations, moved, n_draws, rng)
-    if n_folds < FOLDS_FOR_JOINT_DRAWS:
-        return _largest_of_columns(deviations, moved, min(n_draws, fewest_draws(alpha)), rng)
+    n_units, n_models, n_priors = deviations.shape
+    df = n_units - 1 if df is None else df
+    if n_draws * n_units * (df + 1) * moved.size <= MOST_DRAWN:
+        return _largest_of_columns(deviations, moved, n_draws, rng, df=df)
+    if df + 1 < FOLDS_FOR_JOINT_DRAWS:
+        return _largest_of_columns(deviations, moved, min(n_draws, fewest_draws(alpha)), rng, df=df)
     size, loading = _loadings(deviations)
     work = n_models**2 * n_priors * (size + 5)
     fewer = min(n_draws, max(fewest_draws(alpha), MOST_MULTIPLIED // work))
     compared = _Pairs(loading, moved.reshape(-1, n_priors))
     generator = np.random.default_rng(rng)
-    return np.sqrt([(n_folds - 1) * compared.draw(n_folds - 1, generator) for _ in range(fewer)])
+    return np.sqrt([df * compared.draw(df, generator) for _ in range(fewer)])
 
 
 def fewest_draws(alpha: float) -> int:
@@ -253,12 +266,12 @@ def fewest_draws(alpha: float) -> int:
     return max(FEWEST_DRAWS, int(np.ceil(FEWEST_REACHING / alpha - TIE_SLACK)) - 1)
 
 
-def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed) -> Floats:
+def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed, *, df: int) -> Floats:
     """Each difference at each prior as a column of its own."""
     a, b = fold_statistics.pair_indices(deviations.shape[1])
     columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
     columns[:, ~moved] = 0.0
-    return largest_of_all(columns, deviations.shape[2], n_draws, rng)
+    return largest_of_all(columns, deviations.shape[2], n_draws, rng, df=df)
 
 
 def _loadings(deviations: Floats) -> tuple[int, Floats]:
@@ -319,6 +332,8 @@ def _largest_apart(at: Floats, spread: Floats, left_out: Floats) -> float:
 def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Mean of a Gaussian sample on so many axes, and a root of its sums of squares (Bartlett 1933)."""
     mean = generator.standard_normal(n_axes)
+    if n_axes > df:  # the sums of squares have no triangular root: the sample itself is one
+        return mean, generator.standard_normal((n_axes, df))
     root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
     root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
     return mean, root
@@ -329,44 +344,46 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
-def largest_of_all(residual: Floats, n_priors: int, n_draws: int, rng: Seed) -> Floats:
-    """Draws of the largest |t| over all pairs and priors.
+def largest_of_all(
+    residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
+) -> Floats:
+    """Draws of the largest |t| over all pairs and priors; `df` as for :func:`largest_of_pairs`.
 
     Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
     are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
     """
     generator = seeded(rng)
-    n_folds, n_columns = residual.shape
-    size = n_columns if n_folds >= FOLDS_FOR_JOINT_DRAWS else n_priors if n_folds > 2 else 1
+    n_units, n_columns = residual.shape
+    df = n_units - 1 if df is None else df
+    size = n_columns if df + 1 >= FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
     blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
-    draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator) for block in blocks]
+    draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator, df) for block in blocks]
     return np.asarray(np.max(draws, axis=0))
 
 
-def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator) -> Floats:
-    """Draws of the largest |t| over columns that are correlated as the residuals over folds are.
+def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
+    """Draws of the largest |t| over columns that are correlated as the residuals are.
 
-    Every draw is a Gaussian table with the residuals' correlation, studentized by its own deviations: one
-    common deviation, as in the multivariate t, would understate the largest of many. With many folds, axes
-    that the columns vary along stand for these.
+    Every draw is a Gaussian table of one row more than there are degrees of freedom, with the residuals'
+    correlation, studentized by its own deviations: one common deviation, as in the multivariate t, would
+    understate the largest of many. With many rows, axes that the columns vary along stand for these.
     """
-    n_folds = len(residual)
     if not residual.size:
         return np.zeros(n_draws)
-    unit = residual / np.linalg.norm(residual, axis=0)
-    if n_draws * n_folds**2 * unit.shape[1] > MOST_DRAWN:
+    n_rows, unit = df + 1, residual / np.linalg.norm(residual, axis=0)
+    if n_draws * n_rows * unit.size > MOST_DRAWN:
         size, loading = _loadings(unit)
-        samples = (_gaussian_sample(size, n_folds - 1, generator) for _ in range(n_draws))
-        return np.sqrt([(n_folds - 1) * _squared_t(loading, *sample).max() for sample in samples])
-    block = max(1, BLOCK_SIZE // (n_folds * unit.shape[1]))
+        samples = (_gaussian_sample(size, df, generator) for _ in range(n_draws))
+        return np.sqrt([df * _squared_t(loading, *sample).max() for sample in samples])
+    block = max(1, BLOCK_SIZE // (n_rows * unit.shape[1]))
     parts = []
     for start in range(0, n_draws, block):
         size = min(block, n_draws - start)
-        table = generator.standard_normal((size * n_folds, n_folds)) @ unit
-        table = table.reshape(size, n_folds, -1)
+        table = generator.standard_normal((size * n_rows, len(unit))) @ unit
+        table = table.reshape(size, n_rows, -1)
         mean = table.mean(axis=1)
-        deviation = np.sqrt(np.maximum((table**2).sum(axis=1) - n_folds * mean**2, 0) / (n_folds - 1))
-        parts.append(np.abs(mean / deviation).max(axis=1) * np.sqrt(n_folds))
+        deviation = np.sqrt(np.maximum((table**2).sum(axis=1) - n_rows * mean**2, 0) / df)
+        parts.append(np.abs(mean / deviation).max(axis=1) * np.sqrt(n_rows))
     return np.concatenate(parts)
 
 
@@ -449,9 +466,8 @@ def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, r
         return _critical(joint, differences, alpha, n_draws=n_draws, rng=rng)
     spread = np.sqrt(joint.pairs()[1])
     moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold
-    return critical_value(
-        np.sort(largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng)), alpha
-    )
+    largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    return critical_value(np.sort(largest), alpha)
 
 
 def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:
@@ -462,7 +478,7 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
     columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
     if np.isinf(joint.df):
         return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
-    largest = largest_of_all(columns, len(joint.priors), n_draws, rng)
+    largest = largest_of_all(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
 

@@ -222,12 +222,12 @@ def ranking(
     -------
     DataFrame
         Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
-        the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003); ``auc`` is the
-        mean over folds; ``worst_auprec`` is the mean AUPREC at ``worst_prior``, the rarest prior of the
-        deployment; ``expected_regret`` and ``max_regret`` are the mean and largest shortfall from the best
-        model at each deployment prior; ``p_best`` is the probability that the model has the largest true
-        IAUPREC, as in :func:`decisions`. With one fold, all else that rests on the spread over folds is
-        nan.
+        the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) or, with
+        halvings, the split-half variance; ``auc`` is the mean over folds; ``worst_auprec`` is the mean
+        AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and ``max_regret``
+        are the mean and largest shortfall from the best model at each deployment prior; ``p_best`` is the
+        probability that the model has the largest true IAUPREC, as in :func:`decisions`. With one fold, all
+        else that rests on the spread over folds is nan.
 
     Examples
     --------
@@ -248,7 +248,8 @@ def ranking_of(
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
-    interval = fold_mean_interval(mean, std, n_folds, ratio=measures.design.ratio, level=1 - alpha)
+    ratio, halves = measures.design.ratio, measures.iauprec_between_halves
+    interval = fold_mean_interval(mean, std, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),

@@ -253,7 +253,8 @@ class JointCurves:
         The covariance of two estimates is the sum over units of the products of their deviations; with one
         fold and no scores there are no units.
     df : float
-        Degrees of freedom of the covariance: folds less one, infinite for cases, nan without units.
+        Degrees of freedom of the covariance: folds less one or, where there are halvings, their number;
+        infinite for cases, nan without units.
     """
 
     priors: Floats
@@ -312,18 +313,23 @@ class PanelCurves:
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
 
 
-def fold_curves(priors: Floats, values: Floats, *, ratio: float) -> JointCurves:
+def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats | None = None) -> JointCurves:
     """Curves from AUPREC of shape (n_folds, n_models, n_priors).
 
     The covariance of the means over folds is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) where folds
-    share training data.
+    share training data; with differences between halves (n_halvings, n_models, n_priors) their mean square
+    is added to it instead.
     """
     n_folds = len(values)
     mean = values.mean(axis=0)
     if n_folds < 2:
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
-    scale = np.sqrt((1 / n_folds + ratio) / (n_folds - 1))
-    return JointCurves(priors, mean, scale * (values - mean), n_folds - 1)
+    if halves is None:
+        scale = np.sqrt((1 / n_folds + ratio) / (n_folds - 1))
+        return JointCurves(priors, mean, scale * (values - mean), n_folds - 1)
+    seen = (values - mean) / np.sqrt(n_folds * (n_folds - 1))
+    units = np.concatenate([halves / np.sqrt(len(halves)), seen])
+    return JointCurves(priors, mean, units, len(halves))
 
 
 def case_curves(
@@ -368,7 +374,8 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     cases = matched_cases(evaluation) if len(values) == 1 else None
     if cases is None:
-        return fold_curves(priors, values, ratio=evaluation.design.ratio)
+        halves = evaluation.auprec_between_halves(priors)
+        return fold_curves(priors, values, ratio=evaluation.design.ratio, halves=halves)
     return case_curves(priors, values[0], cases)
 
 
@@ -405,17 +412,22 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     if not np.isfinite(values).all():
         return None
     if n_folds > 1:
-        return (
-            values.mean(axis=0),
-            fold_statistics.fold_covariance(values) * (1 / n_folds + evaluation.design.ratio),
-            n_folds - 1.0,
-        )
+        return _over_folds(values, evaluation)
     cases = matched_cases(evaluation)
     if cases is None:
         return None
     positive, columns = cases
     influence = [influence_kernel(positive, score, evaluation.deployment_prior)[1] for score in columns]
     return values[0], stratified_covariance(np.stack(influence, axis=1), positive), np.inf
+
+
+def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:
+    """The same from IAUPREC of shape (n_folds, n_models)."""
+    halves, mean = evaluation.iauprec_between_halves, values.mean(axis=0)
+    if halves is not None:
+        return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))
+    inflated = fold_statistics.fold_covariance(values) * (1 / len(values) + evaluation.design.ratio)
+    return mean, inflated, len(values) - 1.0
 
 
 def mean_curves(measures: Evaluation) -> MeanCurves:

@@ -42,18 +42,25 @@ CERTAIN = 8.0
 
 
 def t_power(
-    difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, *, ratio: float, alpha: float
+    difference: ArrayLike,
+    deviation: ArrayLike,
+    n_folds: ArrayLike,
+    *,
+    ratio: ArrayLike,
+    alpha: float,
+    df: float | None = None,
 ) -> Floats:
     """Power of the two-sided paired t test over folds, corrected by 1 + J ratio (Nadeau and Bengio 2003).
 
     With correlation ratio / (1 + ratio) between folds, the corrected statistic is noncentral t exactly. All
-    numbers may be arrays.
+    numbers may be arrays. The degrees of freedom are those of the folds unless halvings give them.
     """
-    return shift_power(_shift(difference, deviation, n_folds, ratio), np.asarray(n_folds) - 1, alpha)
+    known = np.asarray(n_folds) - 1 if df is None else df
+    return shift_power(_shift(difference, deviation, n_folds, ratio), known, alpha)
 
 
-def _shift(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: float) -> Floats:
-    error = np.asarray(deviation, dtype=np.float64) * np.sqrt(1 / np.asarray(n_folds) + ratio)
+def _shift(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: ArrayLike) -> Floats:
+    error = np.asarray(deviation, dtype=np.float64) * np.sqrt(1 / np.asarray(n_folds) + np.asarray(ratio))
     return np.asarray(np.abs(difference) / error)
 
 
@@ -91,23 +98,40 @@ def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats
     return np.asarray(special.ndtr(shift - limit) + special.ndtr(-shift - limit))[()]
 
 
-def limit_power(difference: ArrayLike, deviation: ArrayLike, *, ratio: float, alpha: float) -> Floats:
+def limit_power(
+    difference: ArrayLike,
+    deviation: ArrayLike,
+    *,
+    ratio: ArrayLike,
+    alpha: float,
+    df: float | None = None,
+) -> Floats:
     """Power with infinitely many folds of the same data: what they share is left of the variance."""
-    if ratio == 0:
+    if not np.any(ratio):
         return np.ones(np.broadcast(difference, deviation).shape)[()]
+    if df is not None:
+        return shift_power(_shift(difference, deviation, np.inf, ratio), df, alpha)
     return z_power(difference, np.asarray(deviation) * np.sqrt(ratio), alpha)
 
 
 def folds_needed(
-    difference: ArrayLike, deviation: ArrayLike, *, ratio: float, alpha: float, power: float
+    difference: ArrayLike,
+    deviation: ArrayLike,
+    *,
+    ratio: ArrayLike,
+    alpha: float,
+    power: float,
+    df: float | None = None,
 ) -> Floats:
     """Smallest number of folds with that power, for each difference; infinite where no number has it."""
-    difference, deviation = np.broadcast_arrays(np.atleast_1d(difference), np.atleast_1d(deviation))
+    difference, deviation, ratio = np.broadcast_arrays(np.atleast_1d(difference), deviation, ratio)
     low, high = np.ones(difference.shape, dtype=np.int64), np.full(difference.shape, 2)
-    reachable = limit_power(difference, deviation, ratio=ratio, alpha=alpha) > power
+    options: dict[str, Any] = {"alpha": alpha, "df": df}
+    reachable = limit_power(difference, deviation, ratio=ratio, **options) > power
 
     def reached(n_folds: NDArray[np.int64], at: Bools) -> Bools:
-        return t_power(difference[at], deviation[at], n_folds[at], ratio=ratio, alpha=alpha) >= power
+        found = t_power(difference[at], deviation[at], n_folds[at], ratio=ratio[at], **options)
+        return np.asarray(found >= power)
 
     wanted = reachable.copy()
     while wanted.any():
@@ -124,13 +148,19 @@ def folds_needed(
 
 
 def case_factor_over_folds(
-    difference: Floats, deviation: Floats, n_folds: int, *, ratio: float, alpha: float, power: float
+    difference: Floats,
+    deviation: Floats,
+    n_folds: int,
+    *,
+    ratio: ArrayLike,
+    alpha: float,
+    power: float,
+    df: float | None = None,
 ) -> Floats:
     """How many times as many cases have that power: they bring down the squared deviation alike."""
+    needed = shift_needed(n_folds - 1 if df is None else df, power, alpha)
     with np.errstate(divide="ignore"):
-        factor = (
-            shift_needed(n_folds - 1, power, alpha) / _shift(difference, deviation, n_folds, ratio)
-        ) ** 2
+        factor = (needed / _shift(difference, deviation, n_folds, ratio)) ** 2
     return np.where(factor > LARGEST_FACTOR, np.inf, np.maximum(factor, SMALLEST_FACTOR))
 
 
@@ -256,7 +286,10 @@ def _folds(
     numbers = np.full((4, len(pairs)), np.nan)
     moved = deviation > 0  # else the models agree in every fold: nothing to plan with
     size, spread = wanted[moved], deviation[moved]
-    options: dict[str, float] = {"ratio": design.ratio, "alpha": alpha}
+    halves = measures.iauprec_between_halves
+    ratio = np.full(len(pairs), design.ratio) if halves is None else _shared(halves, deviation)
+    df = None if halves is None else float(len(halves))
+    options: dict[str, Any] = {"ratio": ratio[moved], "alpha": alpha, "df": df}
     numbers[0, moved] = t_power(size, spread, design.n_folds, **options)
     numbers[1, moved] = limit_power(size, spread, **options)
     numbers[2, moved] = folds_needed(size, spread, power=power, **options)
@@ -265,7 +298,7 @@ def _folds(
         design=design.kind,
         observed=found.estimate,
         difference=wanted,
-        std_error=deviation * np.sqrt(1 / design.n_folds + design.ratio),
+        std_error=deviation * np.sqrt(1 / design.n_folds + ratio),
         alpha=alpha,
         power=power,
         n_folds_now=float(design.n_folds),
@@ -274,6 +307,12 @@ def _folds(
     )
     names = ("power_now", "limit_power", "n_folds", "case_factor")
     return frame.assign(**dict(zip(names, numbers, strict=True)))[list(PLAN_COLUMNS)]
+
+
+def _shared(halves: Floats, deviation: Floats) -> Floats:
+    """What halvings show in the place of the ratio: the variance that more folds leave, over a fold's."""
+    variance = (fold_statistics.pair_differences(halves) ** 2).mean(axis=0)
+    return np.asarray(variance / np.where(deviation > 0, deviation, np.nan) ** 2)
 
 
 def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
@@ -429,9 +468,10 @@ def plan_comparison(
     Folds: the power of the corrected paired t test is that of a noncentral t with J - 1 degrees of freedom
     and the shift ``difference / (s sqrt(1/J + r))``, s being the observed deviation of the difference over
     folds and r the test cases for each training case (0 for independent folds). More folds of the same data
-    bring down ``1/J`` only. ``case_factor`` takes ``s^2`` as inversely proportional to the cases. One test
-    set: the influence variance of the difference, ``v1/n + v2/m`` for n positives and m negatives, and the
-    normal test.
+    bring down ``1/J`` only. Where the design has M halvings, the shift is ``difference / sqrt(V + s^2 / J)``,
+    V being the mean square between halves, on M degrees of freedom. ``case_factor`` takes ``s^2`` (and V) as
+    inversely proportional to the cases. One test set: the influence variance of the difference,
+    ``v1/n + v2/m`` for n positives and m negatives, and the normal test.
 
     Examples
     --------

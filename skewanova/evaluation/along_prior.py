@@ -70,7 +70,8 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     -------
     DataFrame
         Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + r)`` over J folds with r
-        test cases for each training case (Nadeau and Bengio 2003); with one fold the intervals are nan.
+        test cases for each training case (Nadeau and Bengio 2003), or with halvings the split-half variance
+        added to ``s^2 / J``; with one fold the intervals are nan.
 
     Raises
     ------
@@ -90,7 +91,12 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     frame = cells.agg(["mean", "std", "count"]).reset_index()
     n_folds = frame["count"].to_numpy()
     mean, ratio = frame["mean"].to_numpy(dtype=np.float64), evaluation.design.ratio
-    found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha)
+    halves = evaluation.auprec_between_halves(evaluation.priors)
+    if halves is not None:  # in the order of the rows
+        model = [evaluation.models.index(name) for name in frame["model"]]
+        prior = [evaluation.priors.index(value) for value in frame["prior"]]
+        halves = halves[:, model, prior]
+    found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     bounds = {"conf_low": found.low, "conf_high": found.high}
     frame = frame.assign(auprec=mean, std_error=found.std_error, n_folds=n_folds, **bounds)
     return frame[list(INTERVAL_COLUMNS)]

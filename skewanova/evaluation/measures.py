@@ -26,6 +26,7 @@ from skewanova.scores.design import (
     find_resampling,
     stated_resampling,
 )
+from skewanova.scores.halvings import Halvings
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
 
@@ -84,6 +85,34 @@ class Evaluation(Framed):
             found = find_resampling(self.scores, **stated)
         emit(found.warnings)
         return found
+
+    @property
+    def halvings(self) -> Halvings | None:
+        """Halvings of the data set, where the design goes by them: they tell how the means vary."""
+        known = self.scores.halvings if isinstance(self.scores, ScoreTable) else None
+        return known if self.design.kind == "split_half" else None
+
+    @cached_property
+    def iauprec_between_halves(self) -> Floats | None:
+        """Half the difference of IAUPREC between halves: (n_halvings, n_models); None without halvings."""
+        if self.halvings is None:
+            return None
+        grid = np.array([self.deployment_prior.low])
+        found = measures_of_groups(self.halvings.curves, grid, self.deployment_prior, self.area_estimator)
+        return self._of_models(self.halvings, found.iauprec)
+
+    def auprec_between_halves(self, priors: ArrayLike) -> Floats | None:
+        """The same of AUPREC at priors: (n_halvings, n_models, n_priors)."""
+        pi = check_prior_list(priors)
+        if self.halvings is None:
+            return None
+        areas = areas_of_groups(self.halvings.curves, pi, self.area_estimator)
+        return self._of_models(self.halvings, areas)
+
+    def _of_models(self, halvings: Halvings, areas: Floats) -> Floats:
+        """Differences between halves, the models in their order here."""
+        order = [halvings.scores.models.index(model) for model in self.models]
+        return halvings.differences(areas)[:, order]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long-form frame of AUPREC."""
@@ -219,6 +248,24 @@ def with_ratio(
             "folds)"
         )
     return source, 0.0 if ratio is None else check_ratio(ratio)
+
+
+def between_halves(
+    source: Evaluation | pd.DataFrame, models: Sequence[str], *, needed: str = ""
+) -> Floats | None:
+    """Half the differences of IAUPREC between halves, a column a model, of an evaluation that knows them.
+
+    `needed` names what cannot do without.
+    """
+    known = source.iauprec_between_halves if isinstance(source, Evaluation) else None
+    if known is None and needed:
+        raise InputError(
+            f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
+            "(columns part and halving), as compare_estimators(resampling='split_half') makes it"
+        )
+    if known is None or not isinstance(source, Evaluation):
+        return None
+    return np.asarray(known[:, [source.models.index(model) for model in models]])
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:

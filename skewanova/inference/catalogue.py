@@ -17,7 +17,8 @@ RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
 
 #: Designs by how their folds depend on each other.
 INDEPENDENT = ("independent",)
-OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout")
+OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout", "split_half")
+SPLIT_HALF = ("split_half",)
 ONE_SET = ("one_set",)
 
 
@@ -45,9 +46,9 @@ class KnownTest:
         Whether it is the paper's.
     pairs : str
         The test of pairs on its residual mean square.
-    corrected, full_rank, draws, control, ranks : bool
-        Whether it needs the ratio of test to training cases, differences that vary on their own, random
-        arrangements, a control; whether it looks at ranks alone.
+    corrected, halved, full_rank, draws, control, ranks : bool
+        Whether it needs the ratio of test to training cases, halvings of the data set, differences that vary
+        on their own, random arrangements, a control; whether it looks at ranks alone.
     """
 
     name: str
@@ -60,6 +61,7 @@ class KnownTest:
     published: bool = False
     pairs: str = ""
     corrected: bool = False
+    halved: bool = False
     full_rank: bool = False
     draws: bool = False
     control: bool = False
@@ -67,7 +69,7 @@ class KnownTest:
 
     def suits(self, design: str) -> bool:
         """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
-        return not self.corrected or design in self.designs
+        return not (self.corrected or self.halved) or design in self.designs
 
 
 _TWO_WAY_NOTE = (
@@ -174,6 +176,28 @@ TESTS: Mapping[str, KnownTest] = {
         corrected=True,
         full_rank=True,
     ),
+    "split_half_gg": KnownTest(
+        name="split-half Greenhouse-Geisser F",
+        methods="the sum of squares of the contrasts between mean models over its expectation under the "
+        "split-half variance, with Greenhouse and Geisser's (1959) epsilon on as many degrees of freedom as "
+        "there are halvings",
+        note="All models by the variance that halves of the data set show, for many models. Holds whatever "
+        "the learner, if halving the data doubles the variance.",
+        designs=SPLIT_HALF,
+        halved=True,
+    ),
+    "split_half_hotelling": KnownTest(
+        name="split-half Hotelling T2",
+        methods="Hotelling's (1931) T2 of the contrasts between mean models with the split-half variance, "
+        "V + S/J: V the mean square of half the difference between models cross-validated in two random "
+        "halves of the data set, S the covariance over the J hold-outs, on as many degrees of freedom as "
+        "there are halvings",
+        note="All models by the variance that halves of the data set show. Holds whatever the learner, if "
+        "halving the data doubles the variance (docs/tests.md has the measured rates).",
+        designs=SPLIT_HALF,
+        halved=True,
+        full_rank=True,
+    ),
     "influence": KnownTest(
         name="F over cases of one test set",
         methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
@@ -200,6 +224,16 @@ TESTS: Mapping[str, KnownTest] = {
         designs=OVERLAPPING,
         statistic="t",
         corrected=True,
+    ),
+    "split_half_t_holm": KnownTest(
+        name="split-half t, Holm",
+        methods="t tests of every pair with the split-half variance, on as many degrees of freedom as there "
+        "are halvings, adjusted by Holm (1979)",
+        note="By the variance that halves of the data set show, whatever the learner.",
+        question="pairs",
+        designs=SPLIT_HALF,
+        statistic="t",
+        halved=True,
     ),
     "max_t": KnownTest(
         name="Step-down max-T, sign flips",

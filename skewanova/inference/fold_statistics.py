@@ -194,6 +194,37 @@ def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTes
     return FTest(statistic, df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
 
 
+def split_half_covariance(values: Floats, halves: Floats) -> Floats:
+    """Covariance ``V + S / J`` of the models' means over J folds, V the mean square between M halves.
+
+    The halves' differences (..., n_halvings, n_models) have the mean 0 by their symmetry: none is taken out.
+    """
+    between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]
+    return np.asarray(between + fold_covariance(values) / values.shape[-2])
+
+
+def split_half_hotelling_test(values: Floats, *, halves: Floats) -> FTest:
+    """Hotelling's T2 of the contrasts between mean models with that covariance, on M degrees of freedom."""
+    mean, cov = _split_half_contrasts(values, halves)
+    t2 = (mean * np.linalg.solve(cov, mean[..., None])[..., 0]).sum(axis=-1)
+    return _f_test(*hotelling_f(np.asarray(t2), halves.shape[-2] + 1, values.shape[-1]))
+
+
+def split_half_gg_test(values: Floats, *, halves: Floats) -> FTest:
+    """Sum of squares of the same contrasts over its expectation, with Greenhouse and Geisser's epsilon."""
+    mean, cov = _split_half_contrasts(values, halves)
+    statistic = (mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1)
+    df = (values.shape[-1] - 1) * epsilon_gg(cov)
+    return _f_test(np.asarray(statistic), df, df * halves.shape[-2])
+
+
+def _split_half_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
+    """Orthonormal contrasts of the mean models, and their covariance."""
+    contrasts = helmert(values.shape[-1])
+    mean = values.mean(axis=-2) @ contrasts.T
+    return mean, contrasts @ split_half_covariance(values, halves) @ contrasts.T
+
+
 def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and second model of every pair, in the order of the models."""
     return np.triu_indices(n_models, 1)
@@ -215,23 +246,36 @@ class PairedT(NamedTuple):
     statistic: Floats
 
 
-def paired_t(values: Floats, *, inflation: float = 1.0) -> PairedT:
-    """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r)."""
+def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
+    """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r).
+
+    With differences between halves (..., n_halvings, n_models) their mean square is added to it instead.
+    """
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)
     rounding = ROUNDING * np.abs(values).max(axis=(-2, -1))[..., None]
     flat = deviation <= np.maximum(1e-12 * np.abs(difference).max(axis=-2), rounding)  # alike in every fold
-    std_error = np.where(flat, 0.0, deviation * np.sqrt(inflation / values.shape[-2]))
+    factor, between = inflation, np.zeros(estimate.shape)
+    if halves is not None:
+        factor, between = 1.0, np.sqrt((pair_differences(halves) ** 2).mean(axis=-2))
+    spread = np.where(flat, 0.0, deviation * np.sqrt(factor / values.shape[-2]))
+    flat &= between <= rounding
+    std_error = np.where(flat, 0.0, np.hypot(spread, between))
     certain = np.where(np.abs(estimate) <= rounding, np.nan, np.copysign(np.inf, estimate))
     statistic = np.where(flat, certain, estimate / np.where(flat, 1.0, std_error))
     return PairedT(estimate, std_error, statistic)
 
 
-def paired_t_p(values: Floats, *, inflation: float = 1.0) -> Floats:
+def paired_t_p(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> Floats:
     """Two-sided p-values of :func:`paired_t`, not adjusted."""
-    statistic = np.abs(paired_t(values, inflation=inflation).statistic)
-    return np.asarray(2 * stats.t.sf(statistic, values.shape[-2] - 1))
+    statistic = np.abs(paired_t(values, inflation=inflation, halves=halves).statistic)
+    return np.asarray(2 * stats.t.sf(statistic, mean_df(values, halves)))
+
+
+def mean_df(values: Floats, halves: Floats | None = None) -> int:
+    """Degrees of freedom of the variance of a mean over folds: folds less one, or the number of halvings."""
+    return int(values.shape[-2]) - 1 if halves is None else int(halves.shape[-2])
 
 
 def holm(p_values: Floats) -> Floats:

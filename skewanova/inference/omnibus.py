@@ -12,7 +12,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, emit
 from skewanova.base.frames import Framed
-from skewanova.evaluation.measures import Evaluation, with_ratio
+from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
 from skewanova.inference.catalogue import KnownTest, known
@@ -148,7 +148,9 @@ def omnibus_test(
           profiles, or models permuted within folds;
         - ``corrected_f``, ``corrected_gg``, ``corrected_hotelling``: the blocked, the repeated-measures and
           Hotelling's F divided by ``1 + J r`` over J folds with r test cases for each training case, after
-          Nadeau and Bengio (2003): for folds that share training data.
+          Nadeau and Bengio (2003): for folds that share training data;
+        - ``split_half_gg``, ``split_half_hotelling``: the contrasts between mean models against the variance
+          that halvings of the data set show, which the evaluation must have.
     ratio : float, optional
         Test cases for each training case, which the corrected tests need where a frame is given.
     n_resamples : int, default 9999
@@ -167,7 +169,8 @@ def omnibus_test(
     ------
     ValueError
         If a (model, fold) is missing, there twice or not finite, there are fewer than 2 models or 2 folds, an
-        option is unknown or out of range, or a corrected test is asked for without a design.
+        option is unknown or out of range, a corrected test is asked for without a design, or a split-half
+        test without halvings.
 
     Examples
     --------
@@ -180,20 +183,25 @@ def omnibus_test(
     check_choice(method, OMNIBUS_TESTS, "method")
     test = known(method)
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
-    values, _ = fold_table(frame)
+    values, models = fold_table(frame)
+    halves = between_halves(iauprec, models, needed=method) if test.halved else None
     if test.full_rank:
-        _check_enough_folds(values)
-    needs = what_it_needs(test, inflation=1 + len(values) * ratio, n_resamples=n_resamples, rng=rng)
+        _check_enough(values, halves)
+    inflation = 1 + len(values) * ratio
+    needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     compute = partial(_COMPUTED[method], **needs)
     if test.ranks:
         return omnibus_result(method, role, compute(values))
-    return _tested(method, role, values, compute)
+    return _tested(method, role, values, compute, halves=halves)
 
 
-def what_it_needs(test: KnownTest, *, inflation: float, n_resamples: int, rng: Seed) -> dict[str, Any]:
+def what_it_needs(
+    test: KnownTest, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
+) -> dict[str, Any]:
     """Arguments of the function of a test beside the values."""
-    correction = {"inflation": inflation} if test.corrected else {}
-    return correction | ({"n_resamples": n_resamples, "rng": rng} if test.draws else {})
+    needs: dict[str, Any] = {"inflation": inflation} if test.corrected else {}
+    needs |= {"halves": halves} if test.halved else {}
+    return needs | ({"n_resamples": n_resamples, "rng": rng} if test.draws else {})
 
 
 def _rearranged(values: Floats, *, rearrange: Callable[..., Resampled], **draws: Any) -> FTest:
@@ -211,6 +219,8 @@ _COMPUTED: dict[str, Callable[..., FTest]] = {
     "corrected_f": fold_statistics.blocked_test,
     "corrected_gg": fold_statistics.gg_test,
     "corrected_hotelling": fold_statistics.hotelling_test,
+    "split_half_gg": fold_statistics.split_half_gg_test,
+    "split_half_hotelling": fold_statistics.split_half_hotelling_test,
 }
 
 
@@ -218,20 +228,31 @@ _COMPUTED: dict[str, Callable[..., FTest]] = {
 OMNIBUS_TESTS = tuple(_COMPUTED)
 
 
-def _check_enough_folds(values: Floats) -> None:
+def _check_enough(values: Floats, halves: Floats | None) -> None:
+    """Folds, or halvings, in which models vary enough on their own."""
     n_folds, n_models = values.shape
-    if n_folds < n_models:
+    if halves is not None and len(halves) < n_models - 1:
+        raise InputError(
+            "Hotelling's test needs a halving for each model but one, but has "
+            f"{len(halves)} for {n_models} models; add halvings"
+        )
+    if halves is None and n_folds < n_models:
         raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
+    if halves is not None and fold_statistics.full_rank(np.concatenate([halves, -halves])):
+        return
     if not fold_statistics.full_rank(values) and without_variation(values) is None:
         raise InputError(
             "Hotelling's test needs differences that vary on their own, but some models move alike"
         )
 
 
-def _tested(test: str, role: str, values: Floats, compute: Callable[[Floats], FTest]) -> OmnibusResult:
+def _tested(
+    test: str, role: str, values: Floats, compute: Callable[[Floats], FTest], *, halves: Floats | None
+) -> OmnibusResult:
     """Run a test on the table, unless the table leaves nothing to test."""
     contrasts = values @ fold_statistics.helmert(values.shape[-1]).T
-    flat = without_variation(values)
+    varied = halves is not None and without_variation(halves) is None
+    flat = None if varied else without_variation(values)
     if flat is not None:
         return omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
     return omnibus_result(test, role, compute(values), contrasts=contrasts)

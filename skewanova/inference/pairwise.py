@@ -26,7 +26,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.base.ties import falling_order, levelled
-from skewanova.evaluation.measures import Evaluation, with_ratio
+from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
     IDENTICAL,
@@ -316,6 +316,8 @@ def posthoc(
 
         - ``paired_t_holm``: paired t, Holm (1979);
         - ``corrected_t_holm``: paired t with the variance of Nadeau and Bengio (2003), Holm;
+        - ``split_half_t_holm``: t with the variance that halvings of the data set show, Holm; needs an
+          evaluation that has them;
         - ``games_howell``: each pair's own standard error and the studentized range, in the way of Games and
           Howell (1976) for paired differences; liberal with few folds;
         - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
@@ -368,7 +370,9 @@ def posthoc(
         raise InputError(
             "`control` names the model that method='dunnett' compares with, and goes with it alone"
         )
-    needs = what_it_needs(test, inflation=1 + len(values) * ratio, n_resamples=n_resamples, rng=rng)
+    halves = between_halves(iauprec, models, needed=method) if test.halved else None
+    inflation = 1 + len(values) * ratio
+    needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     if test.control:
         needs["control"] = models.index(check_choice(str(control), models, "control"))
     frame = _FAMILIES[method](values, alpha, **needs)
@@ -408,6 +412,11 @@ def equivalence(
     ValueError
         If the table is incomplete, `rope` is negative, or a frame is given without `ratio`.
 
+    Notes
+    -----
+    The posterior of a difference is the t distribution of its corrected test or, where the design has
+    halvings, of its split-half test.
+
     References
     ----------
     Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
@@ -425,10 +434,12 @@ def equivalence(
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed="the correlated t test")
     values, models = _ordered_table(frame, order)
     a, b = fold_statistics.pair_indices(len(models))
-    found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio)
+    halves = between_halves(iauprec, models)
+    found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
+    df = fold_statistics.mean_df(values, halves)
     certain = found.std_error == 0  # all of the posterior on the estimate
     estimate = np.where(np.isnan(found.statistic), 0.0, found.estimate)
-    posterior = stats.t(len(values) - 1, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
+    posterior = stats.t(df, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
     return pd.DataFrame(
@@ -462,10 +473,12 @@ def _frame(values: Floats, **columns: object) -> pd.DataFrame:
     return pd.DataFrame({"a": a, "b": b, "estimate": estimate, **empty, **columns})
 
 
-def _paired_t(values: Floats, alpha: float, *, inflation: float = 1.0) -> pd.DataFrame:
-    found = fold_statistics.paired_t(values, inflation=inflation)
-    p_value = fold_statistics.paired_t_p(values, inflation=inflation)
-    df = len(values) - 1
+def _paired_t(
+    values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None
+) -> pd.DataFrame:
+    found = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
+    p_value = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
+    df = fold_statistics.mean_df(values, halves)
     margin = stats.t.isf(alpha / 2 / len(p_value), df) * found.std_error
     return _with_margin(
         values, found, margin, df=df, p_value=p_value, p_adjusted=fold_statistics.holm(p_value)
@@ -593,6 +606,7 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
 _FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {
     "paired_t_holm": _paired_t,
     "corrected_t_holm": _paired_t,
+    "split_half_t_holm": _paired_t,
     "max_t": _max_t,
     "games_howell": _games_howell,
     "nemenyi": _nemenyi,

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
-from skewanova.scores.table import Scores
+from skewanova.scores.halvings import Halvings
+from skewanova.scores.table import Scores, ScoreTable
 
-RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout")
+RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half")
 
 
 #: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
@@ -26,6 +27,25 @@ ASSUMED_TEST_FRACTION = 0.2
 
 #: How far a stated ratio may lie from the one that the cases show, as a factor, before it is remarked on.
 RATIO_SLACK = 1.1
+
+
+#: Folds in each half with which the split-half variance was seen to hold its level; with two it does not.
+ENOUGH_INNER_FOLDS = 5
+
+
+FEW_INNER_FOLDS = (
+    "the halves are cross-validated in {fewest} folds: models train on much less than half the data, and "
+    "tests reject true equality too often (.17 at level .05 in simulations with 2 folds); use 5 folds or more"
+)
+
+
+NO_HALVINGS = (
+    "resampling='split_half' needs a table with halvings (columns part, halving and case): make it by "
+    "compare_estimators(resampling='split_half'), or leave resampling='auto'"
+)
+
+
+NOT_USED = "the table's halvings are not used, since resampling={resampling!r} was stated"
 
 
 SAME_CASES = (
@@ -41,7 +61,8 @@ class Resampling:
     Attributes
     ----------
     kind : str
-        ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``; ``one_set`` for one fold.
+        ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout`` or ``split_half`` (the same with
+        halvings of the data set beside it, which tell the variance); ``one_set`` for one fold.
     n_folds : int
         Number of folds in all.
     ratio : float
@@ -50,6 +71,8 @@ class Resampling:
         What it was concluded from.
     warnings : tuple of str
         Where what was said and what the cases show disagree, or something had to be assumed.
+    n_halvings : int
+        Number of halvings of the data set, where the design goes by them.
     """
 
     kind: str
@@ -57,6 +80,7 @@ class Resampling:
     ratio: float
     reason: str
     warnings: tuple[str, ...] = field(default=(), repr=False)
+    n_halvings: int = 0
 
     @property
     def overlapping(self) -> bool:
@@ -77,6 +101,7 @@ class Resampling:
             "kfold": "one cross-validation",
             "repeated_kfold": "repeated cross-validation",
             "repeated_holdout": "repeated hold-out",
+            "split_half": f"repeated hold-out beside {self.n_halvings} halvings of the data",
         }
         told = f"{names[self.kind]}, {self.n_folds} folds"
         if self.overlapping:
@@ -94,7 +119,8 @@ def find_resampling(
     table : ScoreTable or StreamedScores
         A complete table.
     resampling : str, default "auto"
-        One of `RESAMPLING`; "auto" looks at the cases and, without them, assumes repeated hold-out.
+        One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases and,
+        without them, assumes repeated hold-out.
     test_fraction : float, optional
         Share of the data set that each fold tests; by default worked out from the cases.
 
@@ -106,8 +132,8 @@ def find_resampling(
     Raises
     ------
     ValueError
-        If an option is unknown or out of range, or repeated cross-validation is claimed without saying or
-        showing how large its folds are.
+        If an option is unknown or out of range, repeated cross-validation is claimed without saying or
+        showing how large its folds are, or halvings that the table does not have.
 
     Examples
     --------
@@ -120,8 +146,19 @@ def find_resampling(
     check_choice(resampling, RESAMPLING, "resampling")
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     n_folds = len(table.folds)
+    halvings = table.halvings if isinstance(table, ScoreTable) else None
     if n_folds < 2:
         return _one_set(table, resampling, given)
+    if resampling == "split_half" or (resampling == "auto" and halvings is not None):
+        return _split_half(table, halvings, given)
+    found = _of_folds(table, resampling, given)
+    unused = () if halvings is None else (NOT_USED.format(resampling=resampling),)
+    return replace(found, warnings=(*found.warnings, *unused))
+
+
+def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling:
+    """The design of several folds, whatever stands beside them."""
+    n_folds = len(table.folds)
     seen = _from_cases(table) if table.has_cases else None
     if resampling == "independent":
         notes = _notes_on_independence(table, seen, given)
@@ -132,6 +169,16 @@ def find_resampling(
     return replace(design, warnings=(SAME_CASES, *design.warnings)) if table.has_cases else design
 
 
+def _split_half(table: Scores, halvings: Halvings | None, given: float | None) -> Resampling:
+    """The hold-outs' design, with halvings beside it."""
+    if halvings is None:
+        raise InputError(NO_HALVINGS)
+    seen = _of_folds(table, "auto", given)
+    fewest = halvings.fewest_folds
+    notes = [] if fewest >= ENOUGH_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
+    return replace(seen, kind="split_half", n_halvings=halvings.n_halvings, warnings=(*seen.warnings, *notes))
+
+
 def stated_resampling(
     n_folds: int, *, resampling: str = "auto", test_fraction: float | None = None
 ) -> Resampling:
@@ -140,6 +187,8 @@ def stated_resampling(
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     if n_folds < 2:
         return Resampling("one_set", 1, 0.0, "one fold")
+    if resampling == "split_half":
+        raise InputError(NO_HALVINGS)
     if resampling == "independent":
         return Resampling("independent", n_folds, 0.0, "as stated")
     return _assumed(n_folds, resampling, given)
@@ -150,6 +199,7 @@ def _one_set(table: Scores, resampling: str, given: float | None) -> Resampling:
     negative, positive = table.counts[0, 0]
     stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
     stated += [] if given is None else [f"test_fraction={given:g}"]
+    stated += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
     notes = [f"{' and '.join(stated)} not used, since there is one fold only"] if stated else []
     return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives", tuple(notes))
 
@@ -264,12 +314,25 @@ class MeanInterval(NamedTuple):
 
 
 def fold_mean_interval(
-    mean: ArrayLike, std: ArrayLike, n_folds: ArrayLike, *, ratio: float, level: float
+    mean: ArrayLike,
+    std: ArrayLike,
+    n_folds: ArrayLike,
+    *,
+    ratio: float,
+    level: float,
+    halves: Floats | None = None,
 ) -> MeanInterval:
-    """Interval of a mean over J folds, of variance ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9)."""
-    folds = np.asarray(n_folds)
-    std_error = np.asarray(std, dtype=np.float64) * np.sqrt(1 / folds + ratio)
-    margin = special.stdtrit(np.maximum(folds - 1, 1), (1 + level) / 2) * std_error
+    """Interval of a mean over J folds, of variance ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9).
+
+    With differences between halves d (n_halvings, ...) it is ``s^2 / J + mean d^2``, with as many degrees of
+    freedom as there are halvings.
+    """
+    folds, deviation = np.asarray(n_folds), np.asarray(std, dtype=np.float64)
+    if halves is None:
+        df, std_error = np.maximum(folds - 1, 1), deviation * np.sqrt(1 / folds + ratio)
+    else:
+        df, std_error = np.asarray(len(halves)), np.sqrt(deviation**2 / folds + (halves**2).mean(axis=0))
+    margin = special.stdtrit(df, (1 + level) / 2) * std_error
     return MeanInterval(std_error, np.asarray(mean - margin), np.asarray(mean + margin))
 
 

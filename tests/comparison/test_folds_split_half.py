@@ -1,0 +1,243 @@
+"""The split-half variance: against plain loops, and the same wherever a mean over folds has one."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from halved_tables import halved_frame
+from scipy import stats
+
+import skewanova as sa
+from skewanova.comparison.folds import omnibus_method, pairs_method
+from skewanova.decision import auprec_bands, difference_curves
+from skewanova.decision.bands import largest_of_all
+from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
+from skewanova.evaluation import auprec_intervals
+from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
+from skewanova.scores.design import Resampling
+
+PRIOR = (0.1, 0.3)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:at prior .* negatives weigh as much")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return halved_frame(n_folds=7, n_halvings=12, inner_folds=5, n_cases=90)
+
+
+@pytest.fixture(scope="module")
+def result(frame: pd.DataFrame) -> sa.Comparison:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        return sa.compare(frame, PRIOR, priors=(0.5, 0.2))
+
+
+@pytest.fixture(scope="module")
+def covariance(frame: pd.DataFrame) -> pd.DataFrame:
+    """V + S / J of the models A, B, C by plain loops."""
+    area = {
+        keys: sa.iauprec_score(rows["y_true"], rows["y_score"], deployment_prior=PRIOR)
+        for keys, rows in frame.fillna({"halving": 0}).groupby(["model", "part", "halving", "fold"])
+    }
+    models, n_folds, n_halvings, inner = "ABC", 7, 12, 5
+    between = np.zeros((3, 3))
+    for halving in range(1, n_halvings + 1):
+        d = []
+        for model in models:
+            half_a = sum(area[model, "half_a", halving, v] for v in range(1, inner + 1)) / inner
+            half_b = sum(area[model, "half_b", halving, v] for v in range(1, inner + 1)) / inner
+            d.append((half_a - half_b) / 2)
+        for i in range(3):
+            for j in range(3):
+                between[i, j] += d[i] * d[j] / n_halvings
+    held = {m: [area[m, "holdout", 0, fold] for fold in range(1, n_folds + 1)] for m in models}
+    mean = {m: sum(held[m]) / n_folds for m in models}
+    for i, a in enumerate(models):
+        for j, b in enumerate(models):
+            products = [(x - mean[a]) * (y - mean[b]) for x, y in zip(held[a], held[b], strict=True)]
+            between[i, j] += sum(products) / (n_folds - 1) / n_folds
+    return pd.DataFrame(between, index=list(models), columns=list(models)).assign(mean=pd.Series(mean))
+
+
+def _variance(covariance: pd.DataFrame, a: str, b: str) -> float:
+    return covariance.loc[a, a] + covariance.loc[b, b] - 2 * covariance.loc[a, b]
+
+
+def test_pairs_are_those_of_plain_loops(result: sa.Comparison, covariance: pd.DataFrame) -> None:
+    headline = result.posthoc[result.posthoc["role"] == "headline"]
+    assert set(headline["test"]) == {"split_half_t_holm"}
+    assert set(headline["df"]) == {12.0}
+    for row in headline.itertuples():
+        estimate = covariance.loc[row.model_a, "mean"] - covariance.loc[row.model_b, "mean"]
+        error = _variance(covariance, row.model_a, row.model_b) ** 0.5
+        assert row.estimate == pytest.approx(estimate, abs=1e-12)
+        assert row.std_error == pytest.approx(error, rel=1e-10)
+        assert row.statistic == pytest.approx(estimate / error, rel=1e-9)
+        assert row.p_value == pytest.approx(2 * stats.t.sf(abs(estimate / error), 12), rel=1e-9)
+    raw = headline["p_value"].to_numpy()
+    order = np.argsort(raw)
+    holm = np.maximum.accumulate(raw[order] * [3, 2, 1]).clip(max=1)
+    np.testing.assert_allclose(headline["p_adjusted"].to_numpy()[order], holm, rtol=1e-12)
+
+
+def test_all_models_are_those_of_hotelling_by_hand(result: sa.Comparison, covariance: pd.DataFrame) -> None:
+    row = result.anova[result.anova["role"] == "headline"].iloc[0]
+    assert row["test"] == "split_half_hotelling"
+    contrast = np.array([[1, -1, 0], [0, 1, -1]])
+    matrix = contrast @ covariance[list("ABC")].to_numpy() @ contrast.T
+    mean = contrast @ covariance["mean"].to_numpy()
+    t2 = mean @ np.linalg.inv(matrix) @ mean
+    # Hotelling's T2 of 2 contrasts on 12 degrees of freedom
+    assert row["statistic"] == pytest.approx((12 - 2 + 1) / (12 * 2) * t2, rel=1e-9)
+    assert (row["df"], row["df_error"]) == (2, 11)
+    assert row["p_value"] == pytest.approx(stats.f.sf(row["statistic"], 2, 11), rel=1e-9)
+
+
+def test_greenhouse_and_geisser_by_hand(result: sa.Comparison, covariance: pd.DataFrame) -> None:
+    row = result.anova[result.anova["test"] == "split_half_gg"].iloc[0]
+    centre = np.eye(3) - 1 / 3
+    matrix = centre @ covariance[list("ABC")].to_numpy() @ centre  # its eigenvalues are the contrasts'
+    mean = centre @ covariance["mean"].to_numpy()
+    epsilon = np.trace(matrix) ** 2 / (2 * (matrix**2).sum())
+    assert row["statistic"] == pytest.approx(mean @ mean / np.trace(matrix), rel=1e-9)
+    assert (row["df"], row["df_error"]) == pytest.approx((2 * epsilon, 2 * epsilon * 12))
+
+
+def test_one_variance_everywhere(result: sa.Comparison, covariance: pd.DataFrame) -> None:
+    measures = result.evaluation
+    known = iauprec_covariance(measures)
+    assert known is not None
+    mean, matrix, df = known
+    models = list(measures.models)
+    assert df == 12
+    np.testing.assert_allclose(mean, covariance.loc[models, "mean"], atol=1e-12)
+    np.testing.assert_allclose(matrix, covariance.loc[models, models], rtol=1e-9)
+    ranking = result.ranking.set_index("model")
+    margin = stats.t.isf(0.025, 12) * np.sqrt(np.diag(matrix))
+    np.testing.assert_allclose(ranking["conf_high"] - ranking["iauprec"], margin, rtol=1e-9)
+    plans = result.plans
+    for row in plans.itertuples():
+        assert row.std_error**2 == pytest.approx(_variance(covariance, row.model_a, row.model_b), rel=1e-9)
+    for row in result.equivalence.itertuples():
+        difference = covariance.loc[row.model_a, "mean"] - covariance.loc[row.model_b, "mean"]
+        scale = _variance(covariance, row.model_a, row.model_b) ** 0.5
+        ahead = stats.t.sf((0.01 - difference) / scale, 12)
+        assert row.p_a_ahead == pytest.approx(ahead, rel=1e-9)
+
+
+def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFrame) -> None:
+    measures = sa.evaluate(frame, priors=(0.2,), deployment_prior=0.2)  # IAUPREC is AUPREC at 0.2 there
+    _, matrix, _ = iauprec_covariance(measures) or (None, np.zeros(()), None)
+    joint = joint_curves(measures, np.array([0.2]))
+    np.testing.assert_allclose(joint.covariance(), matrix, rtol=1e-9)
+    intervals = auprec_intervals(measures)
+    np.testing.assert_allclose(intervals["std_error"], np.sqrt(np.diag(matrix)), rtol=1e-9)
+    np.testing.assert_allclose(
+        intervals["conf_high"] - intervals["auprec"], stats.t.isf(0.025, 12) * intervals["std_error"]
+    )
+    curves = difference_curves(measures, [0.2])
+    pairs = [matrix[i, i] + matrix[j, j] - 2 * matrix[i, j] for i, j in combinations(range(3), 2)]
+    np.testing.assert_allclose(curves["std_error"] ** 2, pairs, rtol=1e-9)
+    bands = auprec_bands(measures, [0.2])
+    assert (bands["conf_high"] - bands["conf_low"] > 0).all()
+
+
+def test_intervals_do_not_depend_on_the_order_of_models(frame: pd.DataFrame) -> None:
+    measures = sa.evaluate(frame, priors=(0.5, 0.2), deployment_prior=PRIOR)
+    turned = measures.ordered(measures.models[::-1])
+    first, second = (auprec_intervals(m).set_index(["model", "prior"]) for m in (measures, turned))
+    pd.testing.assert_frame_equal(first, second.loc[first.index])
+
+
+@pytest.mark.parametrize("drawn", [30_000_000_000, 0])  # row by row, and by sums of squares
+def test_the_largest_of_one_has_the_degrees_of_freedom(drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skewanova.decision.bands.MOST_DRAWN", drawn)
+    residual = np.random.default_rng(0).normal(size=(30, 1)) * np.ones((1, 2))
+    draws = largest_of_all(residual, 2, 20_000, 1, df=9)
+    assert np.mean(draws > stats.t.isf(0.025, 9)) == pytest.approx(0.05, abs=0.006)
+
+
+@pytest.mark.parametrize("drawn", [30_000_000_000, 0])
+def test_more_axes_than_degrees_of_freedom(drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Independent columns: the largest of each draw is the largest of as many t."""
+    monkeypatch.setattr("skewanova.decision.bands.MOST_DRAWN", drawn)
+    draws = largest_of_all(np.eye(24), 24, 8_000, 1, df=9)
+    assert np.mean(draws > stats.t.isf(0.05 / 48, 9)) == pytest.approx(1 - (1 - 0.05 / 24) ** 24, abs=0.009)
+
+
+def test_words_say_which_variance(result: sa.Comparison) -> None:
+    assert "12 halvings" in result.design.describe()
+    assert result.settings["resampling"] == "split_half"
+    assert "split-half Hotelling T2" in result.conclusions[0]
+    assert result.design.overlapping
+
+
+def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.DataFrame) -> None:
+    held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
+    with pytest.warns(sa.SkewanovaWarning, match="halvings are not used"):
+        stated = sa.compare(
+            frame, PRIOR, priors=(0.5, 0.2), resampling="repeated_holdout", test_fraction=1 / 3
+        )
+    plain = sa.compare(held, PRIOR, priors=(0.5, 0.2), resampling="repeated_holdout", test_fraction=1 / 3)
+    for name in ("anova", "posthoc", "ranking", "difference_curves", "plans", "equivalence"):
+        pd.testing.assert_frame_equal(getattr(stated, name), getattr(plain, name))
+    assert "split_half_t_holm" not in set(plain.posthoc["test"])
+
+
+def test_the_rule_of_choice() -> None:
+    def method(kind: str, n_models: int, **sizes: int) -> str:
+        return omnibus_method(
+            Resampling(kind, sizes.get("folds", 20), 0.25, "", (), sizes.get("halvings", 0)), n_models
+        )
+
+    assert method("split_half", 5, halvings=20) == "split_half_hotelling"
+    assert method("split_half", 6, halvings=20) == "split_half_gg"
+    assert method("repeated_holdout", 5) == "corrected_hotelling"
+    assert method("repeated_holdout", 6) == "corrected_gg"
+    assert method("independent", 3) == "repeated_measures"
+    assert pairs_method(Resampling("split_half", 20, 0.25, "", (), 20), 0.05) == "split_half_t_holm"
+
+
+def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
+    held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
+    with pytest.raises(sa.InputError, match=r"needs a table with halvings.*compare_estimators"):
+        sa.compare(held, PRIOR, resampling="split_half")
+    for test in (
+        lambda: omnibus_test(result.iauprec, method="split_half_gg"),
+        lambda: posthoc(result.iauprec, method="split_half_t_holm"),
+    ):
+        with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
+            test()
+    few = sa.evaluate(
+        halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90), priors=(0.5, 0.2)
+    )
+    with pytest.raises(sa.InputError, match="a halving for each model but one, but has 3 for 5 models"):
+        omnibus_test(few, method="split_half_hotelling")
+
+
+def test_few_folds_in_the_halves_are_warned_of() -> None:
+    with pytest.warns(sa.SkewanovaWarning, match="cross-validated in 2 folds"):
+        assert sa.evaluate(halved_frame(inner_folds=2)).design.n_halvings == 4
+
+
+def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
+    twin = frame[frame["model"] == "A"].assign(model="twin")
+    found = sa.compare(pd.concat([frame, twin]), PRIOR, priors=(0.5, 0.2))
+    assert found.anova["test"].iloc[0] == "split_half_gg"
+    same = found.posthoc.query("role == 'headline' and model_a == 'A' and model_b == 'twin'").iloc[0]
+    assert same["std_error"] == 0
+    assert np.isnan(same["p_value"])
+
+
+def test_the_split_plot_keeps_the_correction_and_says_so(result: sa.Comparison) -> None:
+    assert split_plot_anova(result.evaluation).test == "corrected_gg"
+
+
+def test_equivalence_of_a_frame_keeps_its_ratio(result: sa.Comparison) -> None:
+    assert len(equivalence(result.iauprec, ratio=0.5)) == 3
