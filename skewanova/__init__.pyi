@@ -64,6 +64,7 @@ from .plotting.display import AUPRECDisplay as AUPRECDisplay
 # comparison
 from .comparison.datasets import DatasetsComparison as DatasetsComparison
 from .comparison.datasets import compare_datasets as compare_datasets
+from .comparison.estimators import compare_estimators as compare_estimators
 from .comparison.pipeline import compare as compare
 from .comparison.result import Comparison as Comparison
 

@@ -1,6 +1,7 @@
 """compare(): all of the above in one call.
 
 - datasets: compare_datasets(): several data sets, each and together.
+- estimators: compare_estimators(): fit, score and compare in one call.
 - folds: The tests that the design of the folds asks for, and those beside.
 - one_set: The same on one test set.
 - pipeline: compare(): every step of a comparison in one call.

@@ -75,7 +75,9 @@ def methods_text(
     *, area_estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
 ) -> list[str]:
     """Return the paragraphs of a section on methods."""
-    named = "; ".join(known(test).methods for test in dict.fromkeys(tests))
+    done = list(dict.fromkeys(tests))
+    named = "; ".join(known(test).methods for test in done)
+    over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
     scored = _ONE_SET_SCORED if one_set else _FOLDS_SCORED
     ranked = "it" if one_set else "its mean over folds"
     return [
@@ -86,7 +88,7 @@ def methods_text(
         "ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
-        f"Tests, at level {alpha:g}: {named}. {_ONE_SET_REST if one_set else _FOLDS_REST}",
+        f"Tests, at level {alpha:g}: {named}. {_ONE_SET_REST if one_set else over_folds}",
         f"{_ONE_SET_READING if one_set else _FOLDS_READING} Letters follow Piepho (2004).",
     ]
 
@@ -100,6 +102,14 @@ _ONE_SET_SCORED = "Every model was scored on the same cases of one test set. Its
 _FOLDS_REST = (
     "Probabilities of practical equivalence are those of the Bayesian correlated t test (Corani and Benavoli "
     "2015). Bands of difference curves use the joint distribution of all t statistics along the prior."
+)
+
+
+_HALVED_REST = (
+    "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
+    "by the same split-half variance; tests called corrected, and intervals at thresholds, by Nadeau and "
+    "Bengio's (2003). Bands of difference curves use the joint distribution of all t statistics along the "
+    "prior."
 )
 
 

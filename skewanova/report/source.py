@@ -154,6 +154,11 @@ def level_of(source: ReportSource) -> str:
     return f"{100 * (1 - source.alpha):g} %"
 
 
+def has_halvings(source: ReportSource) -> bool:
+    """Whether halvings of the data set tell the variance."""
+    return source.design.n_halvings > 0
+
+
 def is_one_set(source: ReportSource) -> bool:
     """Whether there is one test set, so that nothing is averaged over folds."""
     return source.iauprec["fold"].nunique() == 1

@@ -28,7 +28,14 @@ from skewanova.base.text import (
 from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
 from skewanova.inference.catalogue import known, named_test, response_name
-from skewanova.report.source import MOST_PRIORS, ReportSource, evenly, headline_rows, is_one_set
+from skewanova.report.source import (
+    MOST_PRIORS,
+    ReportSource,
+    evenly,
+    has_halvings,
+    headline_rows,
+    is_one_set,
+)
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds, allowing for the training data they share"
@@ -43,6 +50,9 @@ _OVER_CASES_POSTERIOR = "t posterior of each pair's difference over cases, under
 _OVER_FOLDS_POSTERIOR = (
     "Bayesian correlated t test with flat priors, allowing for the training data that folds share."
 )
+
+
+_HALVED_POSTERIOR = "t posterior of each pair's difference by the split-half variance, under a flat prior."
 
 
 _TOGETHER = "Intervals and adjusted p hold together for the pairs of one test and measure, at {:g}."
@@ -217,8 +227,9 @@ def _fold_or(row: Any) -> str:
     return str(row.fold) if row.level == "fold" else f"({row.level})"
 
 
-def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Table:
+def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halved: bool = False) -> Table:
     """Probability that two models are practically equal."""
+    over_folds = _HALVED_POSTERIOR if halved else _OVER_FOLDS_POSTERIOR
     shown, cut = first_rows(equivalence, "equivalence.csv")
     width = equivalence["rope"].iloc[0]
     return table_of(
@@ -231,7 +242,7 @@ def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False) -> Ta
             "Practically equal": number("p_equal", 2),
             "Second ahead": number("p_b_ahead", 2),
         },
-        note=f"{_OVER_CASES_POSTERIOR if one_set else _OVER_FOLDS_POSTERIOR} {cut}".strip(),
+        note=f"{_OVER_CASES_POSTERIOR if one_set else over_folds} {cut}".strip(),
     )
 
 
@@ -515,7 +526,10 @@ TABLES: Mapping[str, TableOf] = {
         lambda source: prior_pairs_table(source.prior_pairs, source.alpha), ("prior_pairs.csv",)
     ),
     "equivalence": TableOf(
-        lambda source: equivalence_table(source.equivalence, one_set=is_one_set(source)), ("equivalence.csv",)
+        lambda source: equivalence_table(
+            source.equivalence, one_set=is_one_set(source), halved=has_halvings(source)
+        ),
+        ("equivalence.csv",),
     ),
     "plans": TableOf(lambda source: plans_table(source.plans), ("plans.csv",)),
     "assumptions": TableOf(lambda source: assumptions_table(source.assumptions), ("assumptions.csv",)),

@@ -8,6 +8,7 @@
 - parquet: Parquet in batches.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
+- splits: Hold-outs and halvings of a data set.
 - streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
 - streaming: The passes over a table larger than memory.
 - table: A checked table of held-out scores, in memory or read in passes.

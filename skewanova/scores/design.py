@@ -270,7 +270,8 @@ def _from_cases(table: Scores) -> Resampling | None:
             _ratio(size, n_cases),
             "the folds fall into sets that each cover all cases",
         )
-    total = max(float(n_cases), _capture_recapture(shared))
+    known = table.n_cases if isinstance(table, ScoreTable) else None
+    total = float(known) if known else max(float(n_cases), _capture_recapture(shared))
     return Resampling("repeated_holdout", n_folds, _ratio(size, total), "folds overlap at random")
 
 

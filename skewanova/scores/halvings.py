@@ -22,6 +22,10 @@ from skewanova.scores.table import HOLDOUT, Codes, Label, ScoreTable, build_tabl
 PARTS = (HOLDOUT, "half_a", "half_b")
 
 
+#: Columns of a table with halvings beside the others; they go together.
+HALVING_COLUMNS = ("part", "halving")
+
+
 #: Fewer halvings than two show no variation.
 FEWEST_HALVINGS = 2
 
@@ -62,6 +66,11 @@ class Halvings:
         return len(self.labels)
 
     @property
+    def n_cases(self) -> int:
+        """Number of cases of the data set: every halving tests all."""
+        return len(self.scores.frame["case"].cat.categories)
+
+    @property
     def fewest_folds(self) -> int:
         """Smallest number of folds in which a half is cross-validated."""
         return int(self._sizes.min())
@@ -99,6 +108,11 @@ class Halvings:
         return rows.assign(**told)
 
 
+def fold_label(fold: Label, part: str, halving: Label) -> str:
+    """A fold of a half in words."""
+    return f"{fold} of {part} in halving {halving}"
+
+
 def places(where: Where, rows: NDArray[np.intp]) -> Where:
     """Where a row of some of the rows stands in the whole table."""
     return lambda row: where(int(rows[row]))
@@ -115,11 +129,11 @@ def build_scores(raw: pd.DataFrame, where: Where, pos_label: object, source: Pat
             raise InputError(
                 f"a table with halvings must hold hold-outs beside them, but has no row of part {part!r}"
             )
-    columns = raw.drop(columns=["part", "halving"])
+    columns = raw.drop(columns=list(HALVING_COLUMNS))
     table = build_table(columns.iloc[held].reset_index(drop=True), places(where, held), pos_label, source)
     halvings = _halvings(raw.iloc[halved], half[halved] - 1, places(where, halved), pos_label)
     _check_same_data(table, halvings)
-    return replace(table, halvings=halvings)
+    return replace(table, halvings=halvings, n_cases=halvings.n_cases)
 
 
 def _tells_halvings(raw: pd.DataFrame) -> bool:
@@ -161,11 +175,10 @@ def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
     check_halvings(len(names), "halving")
     labels = [
-        f"{numbers[f]} of {PARTS[1 + s]} in halving {names[h]}"
-        for h, s, f in zip(of_halving, side, at, strict=True)
+        fold_label(numbers[f], PARTS[1 + s], names[h]) for h, s, f in zip(of_halving, side, at, strict=True)
     ]
     told = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
-    table = build_table(raw.drop(columns=["part", "halving"]).assign(fold=told), where, pos_label, None)
+    table = build_table(raw.drop(columns=list(HALVING_COLUMNS)).assign(fold=told), where, pos_label, None)
     order = np.array([labels.index(label) for label in map(str, table.folds)])
     found = Halvings(
         table, of_halving[order], side[order], tuple(numbers[f] for f in at[order]), tuple(names)

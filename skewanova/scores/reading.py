@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.system import available_memory
 from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
-from skewanova.scores.halvings import HALVINGS_IN_MEMORY, build_scores, places
+from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
     DATASET_COLUMNS,
     Scores,
@@ -30,10 +30,7 @@ from skewanova.scores.table import (
 COLUMNS = ("model", "fold", "y_true", "y_score")
 
 
-#: Columns that a table may have beside them; these two go together.
-HALVING_COLUMNS = ("part", "halving")
-
-
+#: Columns that a table may have beside them.
 OPTIONAL = ("case", *HALVING_COLUMNS)
 
 

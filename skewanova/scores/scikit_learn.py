@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -28,20 +27,14 @@ from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.correction import correct_class_prior
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.table import ScoreTable, build_table
+from skewanova.scores.halvings import HALVING_COLUMNS, build_scores
+from skewanova.scores.splits import Rows, Split, sklearn_module
+from skewanova.scores.table import HOLDOUT, Label, ScoreTable
 
 RESPONSES = ("decision_function", "predict_proba")
 
 
 RESPONSE_METHODS = ("auto", *RESPONSES)
-
-
-def sklearn_module(name: str) -> Any:
-    """Part of scikit-learn, or how to install it."""
-    try:
-        return import_module(f"sklearn.{name}")
-    except ImportError as error:
-        raise InputError('this needs scikit-learn: pip install "skewanova[sklearn]"') from error
 
 
 def check_response(response_method: str, class_prior: float | None) -> None:
@@ -148,11 +141,8 @@ def _has_cases(value: Any, n_cases: int) -> bool:
     return countable and getattr(value, "shape", None) != () and count_rows(value, "params") == n_cases
 
 
-Rows = NDArray[np.intp]
-
-
 @dataclass(frozen=True, eq=False)
-class _Data:
+class LabelledData:
     """Features, labels as given and as booleans, and how held-out cases are scored."""
 
     features: Any
@@ -173,14 +163,23 @@ class _Data:
         return at_data_prior(score, self.class_prior, float(self.positive.mean()))
 
     def fit_and_score(
-        self, estimator: Any, split: tuple[Rows, Rows], params: Mapping[str, Any]
+        self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Scores of the test cases by a clone trained on the others."""
-        train, test = split
-        given = cut_params(params, train, len(self.positive))
+        """Scores of the test cases by a clone trained on the others, seeded where it has no seed."""
+        given = cut_params(params, split.train, len(self.positive))
         fitted = sklearn_module("base").clone(estimator)
-        fitted.fit(cut_rows(self.features, train), cut_rows(self.labels, train), **given)
-        return self.scores(fitted, test)
+        if seed is not None:
+            _give_seed(fitted, seed)
+        fitted.fit(cut_rows(self.features, split.train), cut_rows(self.labels, split.train), **given)
+        return self.scores(fitted, split.test)
+
+
+def _give_seed(estimator: Any, seed: int) -> None:
+    """Set every `random_state` that is None, those of parts included."""
+    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    free = [key for key, value in params.items() if key.split("__")[-1] == "random_state" and value is None]
+    if free:
+        estimator.set_params(**dict.fromkeys(free, seed))
 
 
 def scores_from_estimators(
@@ -260,20 +259,44 @@ def scores_from_estimators(
     >>> table.models, table.folds, len(table.frame)
     (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
     """
-    selection = sklearn_module("model_selection")
-    _check_named(estimators, "estimators")
-    data = _checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    splitter = selection.check_cv(cv, data.labels, classifier=True)
-    splits = [tuple(map(np.asarray, split)) for split in splitter.split(data.features, data.labels, groups)]
+    check_named(estimators, "estimators")
+    data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    splits = splits_of(cv, data, groups)
+    return fitted_scores(estimators, data, splits, params=params, n_jobs=n_jobs, progress=progress)
+
+
+def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
+    """Splits of a splitter of scikit-learn, a number of stratified folds, or (train, test) positions."""
+    splitter = sklearn_module("model_selection").check_cv(cv, data.labels, classifier=True)
+    found = splitter.split(data.features, data.labels, groups)
+    return [Split(np.asarray(train), np.asarray(test), fold) for fold, (train, test) in enumerate(found, 1)]
+
+
+def fitted_scores(
+    estimators: Mapping[str, Any],
+    data: LabelledData,
+    splits: Sequence[Split],
+    *,
+    params: Mapping[str, Any] | None,
+    n_jobs: int | None,
+    progress: bool,
+    rng: np.random.Generator | None = None,
+) -> ScoreTable:
+    """Train every estimator on every split, and collect the scores of the held-out cases.
+
+    With a generator, estimators without a seed get one of their own for each split, so that the scores do not
+    depend on how many processes share the work.
+    """
+    shape = len(estimators), len(splits)
+    seeds = np.full(shape, None) if rng is None else rng.integers(2**32, size=shape).astype(object)
     jobs = (
-        delayed(tied(_named))(name, fold, data.fit_and_score, estimator, split, params or {})
-        for name, estimator in estimators.items()
-        for fold, split in enumerate(splits, 1)
+        delayed(tied(_named))(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
+        for (name, estimator), own in zip(estimators.items(), seeds, strict=True)
+        for split, seed in zip(splits, own, strict=True)
     )
-    total = len(estimators) * len(splits)
     done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    scores = list(tqdm(done, total=total, unit="fit", disable=None if progress else True))
-    return _table({name: [test for _, test in splits] for name in estimators}, scores, data.positive)
+    scores = list(tqdm(done, total=seeds.size, unit="fit", disable=None if progress else True))
+    return _table(dict.fromkeys(estimators, splits), scores, data.positive)
 
 
 def scores_from_cv_results(
@@ -319,8 +342,8 @@ def scores_from_cv_results(
     >>> scores_from_cv_results({"naive Bayes": results}, X, y).folds
     (1, 2, 3, 4, 5)
     """
-    _check_named(cv_results, "cv_results")
-    data = _checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    check_named(cv_results, "cv_results")
+    data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
     tests = {name: held_out_rows(result, len(data.positive), name) for name, result in cv_results.items()}
     _check_same_splits(tests)
     scores = [
@@ -328,7 +351,12 @@ def scores_from_cv_results(
         for name, result in cv_results.items()
         for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
     ]
-    return _table(tests, scores, data.positive)
+    nothing = np.empty(0, dtype=np.intp)
+    splits = {
+        name: [Split(nothing, test, fold) for fold, test in enumerate(folds, 1)]
+        for name, folds in tests.items()
+    }
+    return _table(splits, scores, data.positive)
 
 
 def auprec_scorer(
@@ -424,7 +452,8 @@ def _scorer(measure: Callable[..., float], response_method: str, **options: Any)
     return sklearn_module("metrics").make_scorer(measure, response_method=method, **options)
 
 
-def _check_named(models: object, name: str) -> None:
+def check_named(models: object, name: str) -> None:
+    """Models by names that are text."""
     if not isinstance(models, Mapping):
         raise InputTypeError(f"`{name}` must be a mapping by the name of the model, but got {models!r:.60}")
     if not models:
@@ -434,7 +463,8 @@ def _check_named(models: object, name: str) -> None:
         raise InputTypeError(f"`{name}` must name models by text, but has the name {unnamed[0]!r}")
 
 
-def _checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> _Data:
+def checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
+    """Features and labels of two classes, equally long, and how cases are to be scored."""
     check_response(**options)
     features, labels = as_rows(X), as_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
@@ -442,10 +472,10 @@ def _checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> _Data
         raise InputError(
             f"`X` and `y` must be equally long, but have {count_rows(features, 'X')} and {len(positive)}"
         )
-    return _Data(features, labels, positive, pos_label, **options)
+    return LabelledData(features, labels, positive, pos_label, **options)
 
 
-def _named(model: str, fold: int, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
+def _named(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
     """Do the work; an error says which model and fold it came from."""
     try:
         return work(*args)
@@ -469,28 +499,30 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
 
 
 def _table(
-    tests: Mapping[str, Sequence[Rows]], scores: Sequence[NDArray[Any]], positive: Bools
+    splits: Mapping[str, Sequence[Split]], scores: Sequence[NDArray[Any]], positive: Bools
 ) -> ScoreTable:
     """Score table of the models' test cases, scores in the order of models and folds."""
-    keys = [(name, fold) for name, folds in tests.items() for fold in range(1, len(folds) + 1)]
-    cases = [test for folds in tests.values() for test in folds]
-    size = [len(test) for test in cases]
-    for (name, fold), score, n_cases in zip(keys, scores, size, strict=True):
+    cells = [(name, split) for name, held in splits.items() for split in held]
+    size = [len(split.test) for _, split in cells]
+    for (name, split), score, n_cases in zip(cells, scores, size, strict=True):
         if len(score) != n_cases:
             raise InputError(
-                f"model {name!r} gave {len(score)} scores for the {n_cases} cases of fold {fold}"
+                f"model {name!r} gave {len(score)} scores for the {n_cases} cases of fold {split.label}"
             )
-    case = np.concatenate(cases)
-    model, number = (np.repeat(np.array(column, dtype=object), size) for column in zip(*keys, strict=True))
-    frame = pd.DataFrame(
-        {
-            "model": model,
-            "fold": number,
-            "y_true": positive[case],
-            "y_score": np.concatenate(scores),
-            "case": case,
-        }
+    case = np.concatenate([split.test for _, split in cells])
+    cell = np.repeat(np.arange(len(cells)), size)
+    keys = pd.DataFrame(
+        [(name, split.part, split.halving, split.fold) for name, split in cells],
+        columns=["model", *HALVING_COLUMNS, "fold"],
+        dtype=object,
     )
-    return build_table(
-        frame, lambda row: f"row {case[row]} of X (model {model[row]!r}, fold {number[row]})", None, None
-    )
+    frame = keys.take(cell).reset_index(drop=True)
+    frame = frame.assign(y_true=positive[case], y_score=np.concatenate(scores), case=case)
+    if (keys["part"] == HOLDOUT).all():
+        frame = frame.drop(columns=list(HALVING_COLUMNS))
+
+    def where(row: int) -> str:
+        name, split = cells[cell[row]]
+        return f"row {case[row]} of X (model {name!r}, fold {split.label!r})"
+
+    return replace(build_scores(frame, where, None, None), n_cases=len(positive))

@@ -67,11 +67,14 @@ class ScoreTable:
         The file the table was read from.
     halvings : Halvings or None
         The same models cross-validated in halves of the data set, where the table tells of them.
+    n_cases : int or None
+        Number of cases of the data set, tested or not, where it is known.
     """
 
     frame: pd.DataFrame
     source: Path | None = None
     halvings: Halvings | None = None
+    n_cases: int | None = None
 
     @property
     def models(self) -> tuple[str, ...]:

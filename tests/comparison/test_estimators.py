@@ -1,0 +1,187 @@
+"""compare_estimators(): fit, score and compare in one call."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import skewanova as sa
+
+X, Y = make_classification(160, 5, weights=[0.65], flip_y=0.2, random_state=0)
+MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
+FRAMES = ("anova", "posthoc", "ranking", "difference_curves", "decisions", "plans", "equivalence")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:at prior .* negatives weigh as much")
+
+
+def _compared(**options: object) -> sa.Comparison:
+    kept = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.2), "progress": False, "n_splits": 6}
+    return sa.compare_estimators(options.pop("models", MODELS), X, Y, **(kept | options))
+
+
+@pytest.fixture(scope="module")
+def halved() -> sa.Comparison:
+    return _compared(resampling="split_half", n_halvings=6)
+
+
+def test_half_splits_are_the_default() -> None:
+    result = _compared(n_splits=5)
+    assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
+    sizes = result.scores.frame.groupby(["model", "fold"], observed=True).size()
+    assert set(sizes) == {80}
+    assert set(result.posthoc.query("role == 'headline'")["test"]) == {"corrected_t_holm"}
+
+
+def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
+    cv = StratifiedShuffleSplit(5, test_size=0.3, random_state=1)
+    fixed = {"bayes": GaussianNB(), "logistic": LogisticRegression()}
+    result = _compared(models=fixed, cv=cv)
+    table = sa.scores_from_estimators(fixed, X, Y, cv=cv, progress=False)
+    pd.testing.assert_frame_equal(result.scores.frame, table.frame)
+    again = sa.compare(table, (0.2, 0.4), priors=(0.5, 0.2))
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(getattr(result, name), getattr(again, name))
+
+
+def test_the_design_of_splits_of_ones_own_is_seen() -> None:
+    assert _compared(cv=StratifiedKFold(4)).design.kind == "kfold"
+
+
+def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> None:
+    design = halved.design
+    assert (design.kind, design.n_folds, design.n_halvings, design.ratio) == ("split_half", 6, 6, 0.25)
+    assert halved.scores.halvings is not None
+    assert halved.scores.halvings.fewest_folds == 5
+    headline = halved.anova.query("role == 'headline'")
+    assert set(headline["test"]) == {"split_half_hotelling"}
+    assert set(halved.posthoc.query("role == 'headline'")["df"]) == {6.0}
+
+
+def test_scores_of_a_half_are_those_of_a_model_trained_in_it(halved: sa.Comparison) -> None:
+    frame = halved.scores.to_frame()
+    rows = frame.query("model == 'bayes' and halving == 3 and part == 'half_b'")
+    tested = rows[rows["fold"] == 2]
+    train = rows.loc[rows["fold"] != 2, "case"].astype(int).to_numpy()
+    fitted = GaussianNB().fit(X[train], Y[train])
+    expected = fitted.predict_proba(X[tested["case"].astype(int)])[:, 1]
+    np.testing.assert_allclose(tested["y_score"], expected, rtol=1e-12)
+
+
+def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_path: Path) -> None:
+    halved.scores.to_frame().to_csv(tmp_path / "scores.csv", index=False)
+    again = sa.compare(tmp_path / "scores.csv", (0.2, 0.4), priors=(0.5, 0.2))
+    assert again.design == halved.design
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
+
+
+def test_processes_change_nothing(halved: sa.Comparison) -> None:
+    """The tree has no seed of its own: it is given one for each split."""
+    again = _compared(resampling="split_half", n_halvings=6, n_jobs=2)
+    pd.testing.assert_frame_equal(again.scores.to_frame(), halved.scores.to_frame())
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
+
+
+def test_seeds() -> None:
+    loose = {"one": DecisionTreeClassifier(max_features=1), "bayes": GaussianNB()}
+    first, same, other = (_compared(models=loose, rng=seed).scores.frame for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, same)
+    assert not first["case"].equals(other["case"])
+    generator = _compared(rng=np.random.default_rng(1)).settings["seed"]
+    assert generator is None
+
+
+def test_a_seed_inside_a_pipeline_is_given_too_and_a_fixed_one_is_kept() -> None:
+    inside = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1))
+    fixed = DecisionTreeClassifier(max_features=1, random_state=5)
+    cv = [(np.arange(0, 160, 2), np.arange(1, 160, 2)), (np.arange(1, 160, 2), np.arange(0, 160, 2))]
+    found = [_compared(models=[inside, fixed], cv=cv, rng=3).scores.frame for _ in range(2)]
+    pd.testing.assert_frame_equal(*found)
+    train, test = cv[0]
+    expected = DecisionTreeClassifier(max_features=1, random_state=5).fit(X[train], Y[train])
+    rows = found[0].query("model == 'DecisionTreeClassifier' and fold == 1")
+    np.testing.assert_array_equal(rows["y_score"], expected.predict_proba(X[test])[:, 1])
+    assert inside.get_params()["decisiontreeclassifier__random_state"] is None
+
+
+def test_models_of_a_list_are_named_by_their_class() -> None:
+    result = _compared(models=[GaussianNB(), LinearDiscriminantAnalysis(), GaussianNB(var_smoothing=1)])
+    assert sorted(result.ranking["model"]) == ["GaussianNB", "GaussianNB 2", "LinearDiscriminantAnalysis"]
+
+
+def test_groups_are_kept_together() -> None:
+    groups = np.arange(160) // 2
+    result = _compared(resampling="split_half", n_halvings=3, inner_folds=5, groups=groups)
+    frame = result.scores.to_frame().assign(group=lambda f: f["case"].astype(int) // 2)
+    halves = frame[frame["part"] != "holdout"].drop_duplicates(["halving", "part", "group"])
+    assert not halves.duplicated(["halving", "group"]).any()
+
+
+def test_arguments_of_scoring_go_through() -> None:
+    words = np.array(["no", "yes"])[Y]
+    weights = np.linspace(1, 2, 160)
+    result = sa.compare_estimators(
+        MODELS, X, words, pos_label="yes", params={"sample_weight": weights}, response_method="predict_proba",
+        n_splits=4, progress=False, deployment_prior=0.3, priors=(0.5, 0.3),
+    )  # fmt: skip
+    assert result.scores.frame["y_score"].between(0, 1).all()
+
+
+REFUSED: dict[str, tuple[dict[str, object], str]] = {
+    "one model": ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
+    "no names": ({"models": 3}, "`estimators` must be a mapping"),
+    "unknown design": ({"resampling": "kfold"}, r"`resampling` must be one of .* give `cv`, such as"),
+    "misspelt design": ({"resampling": "split_halves"}, "did you mean 'split_half'"),
+    "cv and halvings": ({"cv": 5, "resampling": "split_half"}, "`cv` gives .* but resampling='split_half'"),
+    "cv and share": ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
+    "one halving": ({"resampling": "split_half", "n_halvings": 1}, "`n_halvings` must tell of at least 2"),
+    "many inner folds": (
+        {"resampling": "split_half", "inner_folds": 40},
+        r"`inner_folds`=40 needs at least 80 positive cases",
+    ),
+    "misspelt option": ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),
+    "level": ({"alpha": 2}, "`alpha` must lie strictly between 0 and 1"),
+    "control": ({"control": "forest"}, "`control` must be one of bayes, tree"),
+    "priors": ({"priors": (0.5, 4.0)}, "`priors` must lie strictly between 0 and 1"),
+    "deployment": ({"deployment_prior": (0.4, 0.2)}, "low"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options, message = REFUSED[wrong]
+    monkeypatch.setattr(GaussianNB, "fit", lambda *_: pytest.fail("fitted"))
+    with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
+        _compared(**options)
+
+
+def test_a_model_that_fails_in_a_half_is_named() -> None:
+    class Failing(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            if len(X) < 80:
+                raise KeyError("small")
+            return super().fit(X, y, sample_weight)
+
+    with pytest.raises(RuntimeError, match=r"model 'bad' failed in fold 1 of half_a in halving 1: KeyError"):
+        _compared(models={"good": GaussianNB(), "bad": Failing()}, resampling="split_half")
+
+
+def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(sa.InputError, match=r'this needs scikit-learn: pip install "skewanova\[sklearn\]"'):
+        _compared(models={"a": object(), "b": object()})
