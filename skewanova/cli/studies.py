@@ -33,6 +33,12 @@ STUDIES = {
         "type_one_error_study", "How often each test finds a difference between models that are equal."
     ),
     "power": _of_tests("power_study", "How often each test finds a difference that is there."),
+    "split-half": _Simulation(
+        "halvings",
+        "split_half_study",
+        "What halvings of the data cost and tell, for learners that change with their training set.",
+        unit="Replicates of each scenario, effect and kind of splits.",
+    ),
     "estimators": _Simulation(
         "areas", "estimators_study", "How far each estimator of AUPREC is off (Boyd et al. 2013)."
     ),
@@ -72,7 +78,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     chosen = click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default.")
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
-        *([chosen] if simulation.file == "calibration" else []),
+        *([chosen] if simulation.file in {"calibration", "halvings"} else []),
         click.option("--replicates", type=count, default=simulation.replicates, help=simulation.unit),
         click.option("--full", is_flag=True, help="As many as in the recorded study: hours."),
         click.option("--seed", type=seed, default=0, help="Seed."),

@@ -189,7 +189,7 @@ def omnibus_test(
         _check_enough(values, halves)
     inflation = 1 + len(values) * ratio
     needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
-    compute = partial(_COMPUTED[method], **needs)
+    compute = partial(KERNELS[method], **needs)
     if test.ranks:
         return omnibus_result(method, role, compute(values))
     return _tested(method, role, values, compute, halves=halves)
@@ -210,7 +210,7 @@ def _rearranged(values: Floats, *, rearrange: Callable[..., Resampled], **draws:
     return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
 
 
-_COMPUTED: dict[str, Callable[..., FTest]] = {
+KERNELS: dict[str, Callable[..., FTest]] = {
     "repeated_measures": fold_statistics.gg_test,
     "hotelling": fold_statistics.hotelling_test,
     "friedman": fold_statistics.friedman_test,
@@ -225,7 +225,7 @@ _COMPUTED: dict[str, Callable[..., FTest]] = {
 
 
 #: Tests of all models at once over folds.
-OMNIBUS_TESTS = tuple(_COMPUTED)
+OMNIBUS_TESTS = tuple(KERNELS)
 
 
 def _check_enough(values: Floats, halves: Floats | None) -> None:

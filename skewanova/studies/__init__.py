@@ -3,6 +3,7 @@
 - areas: Estimators, intervals and binormal fits against the truth.
 - calibration: Size and power of all tests over folds.
 - decisions: Crossings, leaders and P(best) against the truth.
+- halvings: Size and power of the split-half variance, and its price.
 - one_set: Size of the test on one set.
 - operating: Intervals at thresholds, and tests across data sets.
 - output: Figures and folder of a study.

@@ -19,6 +19,7 @@ from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
 from skewanova.base.ties import TIE_SLACK
+from skewanova.comparison.folds import omnibus_method, pairs_method
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
 from skewanova.inference.fold_statistics import pair_indices
@@ -87,17 +88,12 @@ def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> 
 
 def default_omnibus(scenario: Scenario) -> str:
     """Name the default test of all models, fixed by the design alone."""
-    if scenario.ratio == 0:
-        return "repeated_measures"
-    many = scenario.n_folds >= 5 * (scenario.n_models - 1)
-    return "corrected_hotelling" if many else "corrected_gg"
+    return omnibus_method(scenario.resampling, scenario.n_models)
 
 
 def default_pairs(scenario: Scenario) -> str:
     """Name the default test of pairs, fixed by the design alone."""
-    if scenario.ratio > 0:
-        return "corrected_t_holm"
-    return "max_t" if scenario.n_folds >= FOLDS_FOR_FLIPS else "paired_t_holm"
+    return pairs_method(scenario.resampling, min(LEVELS))
 
 
 def _inflation(scenario: Scenario) -> float:

@@ -150,6 +150,15 @@ def _rates(frame: pd.DataFrame) -> pd.DataFrame:
     return long.groupby(["rate of", "test", "head"], sort=False, as_index=False).agg({"share": list})
 
 
+def _by_way(frame: pd.DataFrame) -> pd.DataFrame:
+    """The levels side by side; the price in fits stands with the way."""
+    truth = frame["effect"].map(lambda e: f"one better by {e:g}" if e else "all equal")
+    way = frame["way"] + ", " + frame["question"] + ", " + frame["n_fits"].astype(str) + " fits"
+    named = frame.assign(**{"models in truth": truth, "way and test": way})
+    keys = ["models in truth", "way and test", "scenario"]
+    return named.groupby(keys, sort=False, as_index=False).agg({"rate": list, "std_error": "max"})
+
+
 def _levels(rates: Sequence[float]) -> str:
     return " / ".join("-" if np.isnan(rate) else _short(rate) for rate in rates)
 
@@ -220,6 +229,15 @@ _LAYOUTS: Mapping[str, _Layout] = {
         lambda row: _levels(row.share),
         "replicates",
         _rates,
+    ),
+    "split_half": _Layout(
+        lambda group: f"Rejections at .05 / .005, {group}",
+        "models in truth",
+        "way and test",
+        "scenario",
+        lambda row: _levels(row.rate),
+        "replicates",
+        _by_way,
     ),
     "power": _Layout(
         _OF_RATES.__getitem__,

@@ -13,7 +13,7 @@ case can add: its rank among the positives and the number of negatives above it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from skewanova.base.checks import Floats
 from skewanova.curves.distributions import Distribution
 from skewanova.curves.estimators import mean_precision, vertex_precision
 from skewanova.priors.weightings import UniformPrior
+from skewanova.scores.design import Resampling
 
 #: Neighbours that vote.
 N_NEIGHBOURS = 15
@@ -66,7 +67,9 @@ def naive_bayes(features: Floats, train: Floats, test: Floats, n_positive: int) 
     return np.asarray(log_density[0] - log_density[1] + _log_odds(negative, positive))
 
 
-def nearest_neighbours(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
+def nearest_neighbours(
+    features: Floats, train: Floats, test: Floats, n_positive: int, *, n_neighbours: int = N_NEIGHBOURS
+) -> Floats:
     """Positives among the nearest training cases, ties broken by the nearest case of either class.
 
     The second term lies between 0 and 1, so it orders only what has the same count.
@@ -75,9 +78,11 @@ def nearest_neighbours(features: Floats, train: Floats, test: Floats, n_positive
     products = test @ np.swapaxes(cases, -1, -2)
     squared = (test**2).sum(axis=-1)[..., None] + (cases**2).sum(axis=-1)[..., None, :] - 2 * products
     distance = np.where(train[..., None, :] > 0, np.maximum(squared, 0.0), np.inf)
-    nearest = np.argpartition(distance, N_NEIGHBOURS - 1, axis=-1)[..., :N_NEIGHBOURS]
     positive = np.sqrt(distance[..., :n_positive].min(axis=-1))
     negative = np.sqrt(distance[..., n_positive:].min(axis=-1))
+    if n_neighbours == 1:  # its class is told by the two already
+        return np.asarray((positive < negative) + negative / (positive + negative))
+    nearest = np.argpartition(distance, n_neighbours - 1, axis=-1)[..., :n_neighbours]
     return np.asarray((nearest < n_positive).sum(axis=-1) + negative / (positive + negative))
 
 
@@ -86,6 +91,13 @@ LEARNERS: dict[str, Learner] = {
     "qda": qda,
     "naive_bayes": naive_bayes,
     "nearest_neighbours": nearest_neighbours,
+}
+
+
+#: And one that changes more with its training set than any of these.
+STRESS_LEARNERS: dict[str, Learner] = {
+    **LEARNERS,
+    "nearest_neighbour": partial(nearest_neighbours, n_neighbours=1),
 }
 
 
@@ -156,10 +168,14 @@ PRIOR_GRIDS = {
 
 @dataclass(frozen=True)
 class Tables:
-    """IAUPREC (replicates, folds, models), and AUPREC (..., priors) for each grid of priors."""
+    """IAUPREC (replicates, folds, models), and AUPREC (..., priors) for each grid of priors.
+
+    With halvings also half the differences of IAUPREC between halves (replicates, halvings, models).
+    """
 
     iauprec: Floats
     auprec: Mapping[str, Floats]
+    halves: Floats | None = None
 
 
 def measures(scores: Floats, n_positive: int) -> Tables:
@@ -282,6 +298,32 @@ class Splits:
 
 
 @dataclass(frozen=True)
+class HalfFolds:
+    """Random halvings of a data set, both halves cut into folds for a cross-validation."""
+
+    halvings: int = 20
+    folds: int = 5
+
+    @property
+    def n_fits(self) -> int:
+        """Fits of each model."""
+        return 2 * self.halvings * self.folds
+
+    def test_cases(self, n_replicates: int, rng: np.random.Generator, sizes: tuple[int, int]) -> Indices:
+        """Cases tested (replicates, halvings, halves, folds, cases), positives first."""
+        shape = n_replicates, self.halvings, 2, self.folds, -1
+        drawn = []
+        for first, size in zip((0, sizes[0]), sizes, strict=True):
+            cases = np.broadcast_to(np.arange(first, first + size), (n_replicates, self.halvings, size))
+            drawn.append(rng.permuted(cases, axis=-1).reshape(shape))
+        return np.concatenate(drawn, axis=-1)
+
+
+#: Scores (replicates, models, folds, cases) of test cases, from these and the training cases of each fold.
+Scoring = Callable[[Indices, Floats], Floats]
+
+
+@dataclass(frozen=True)
 class Task:
     """A data set: cases of either class, the distance of the classes in each feature, and how it is cut."""
 
@@ -291,6 +333,7 @@ class Task:
     n_used: int = 4
     distance: float = 0.6
     n_models: int = 4
+    half_folds: HalfFolds | None = None
 
     def data(self, n_replicates: int, rng: np.random.Generator) -> Floats:
         """Independent standard Gaussian features (replicates, cases, features), positives shifted."""
@@ -322,6 +365,29 @@ class Task:
         """Areas of scores (replicates, models, folds, cases)."""
         return measures(np.moveaxis(scores, 1, 2), self.sizes[0] // self.splits.parts)
 
+    def with_halves(self, tables: Tables, score: Scoring, rng: np.random.Generator) -> Tables:
+        """The tables, and what the halves differ by, where the task has halvings: one halving at a time."""
+        if self.half_folds is None:
+            return tables
+        cut = self.half_folds.test_cases(len(tables.iauprec), rng, self.sizes)
+        n_positive = self.sizes[0] // (2 * self.half_folds.folds)
+        differences = []
+        for test in np.moveaxis(cut, 1, 0):
+            folds, train = self._halved(test)
+            areas = measures(np.moveaxis(score(folds, train), 1, 2), n_positive).iauprec
+            means = areas.reshape(len(areas), 2, -1, areas.shape[-1]).mean(axis=2)
+            differences.append((means[:, 0] - means[:, 1]) / 2)
+        return replace(tables, halves=np.stack(differences, axis=1))
+
+    def _halved(self, test: Indices) -> tuple[Indices, Floats]:
+        """Folds of both halves in a row, and 1 for the rest of a fold's half (replicates, folds, cases)."""
+        folds = test.reshape(len(test), -1, test.shape[-1])
+        inside = np.zeros((*test.shape[:2], sum(self.sizes)))
+        np.put_along_axis(inside, test.reshape(*test.shape[:2], -1), 1.0, axis=-1)
+        train = np.repeat(inside, test.shape[2], axis=1)
+        np.put_along_axis(train, folds, 0.0, axis=-1)
+        return folds, train
+
 
 def _tested(features: Floats, test: Indices) -> Floats:
     """Features (..., cases, features) of the test cases (..., folds, test)."""
@@ -338,12 +404,17 @@ def feature_subsets(
     """
     held = task.subsets(task.data(n_replicates, rng), rng, effect)
     test, train = task.folds(n_replicates, rng)
-    learners = list(LEARNERS.values()) if learner == "any" else [LEARNERS[learner]]
-    scores = [
-        learners[k](x, w[None], _tested(x, t[None]), task.sizes[0])
-        for k, x, w, t in zip(rng.integers(len(learners), size=n_replicates), held, train, test, strict=True)
-    ]
-    return task.measured(np.stack(scores))
+    learners = list(LEARNERS.values()) if learner == "any" else [STRESS_LEARNERS[learner]]
+    drawn = rng.integers(len(learners), size=n_replicates)
+
+    def score(test: Indices, train: Floats) -> Floats:
+        scores = [
+            learners[k](x, w[None], _tested(x, t[None]), task.sizes[0])
+            for k, x, w, t in zip(drawn, held, train, test, strict=True)
+        ]
+        return np.stack(scores)
+
+    return task.with_halves(task.measured(score(test, train)), score, rng)
 
 
 def different_learners(
@@ -391,11 +462,15 @@ def unstable_selection(
     held = task.subsets(task.data(n_replicates, rng), rng, effect)
     pool = np.concatenate([held, rng.standard_normal((*held.shape[:-1], n_noise))], axis=-1)
     test, train = task.folds(n_replicates, rng)
-    squared_t = separation(pool, train[:, None], task.sizes[0])
-    best = np.argsort(-squared_t, axis=-1)[..., : task.n_used]
-    seen = np.take_along_axis(pool[:, :, None], best[..., None, :], axis=-1)
-    tested = _tested(seen, test[:, None, :, None])
-    return task.measured(lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :])
+
+    def score(test: Indices, train: Floats) -> Floats:
+        squared_t = separation(pool, train[:, None], task.sizes[0])
+        best = np.argsort(-squared_t, axis=-1)[..., : task.n_used]
+        seen = np.take_along_axis(pool[:, :, None], best[..., None, :], axis=-1)
+        tested = _tested(seen, test[:, None, :, None])
+        return lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :]
+
+    return task.with_halves(task.measured(score(test, train)), score, rng)
 
 
 @dataclass(frozen=True)
@@ -416,6 +491,8 @@ class Scenario:
         Number of models, counted from the first, that are not equal to the others.
     full : int
         Replicates of a recorded study.
+    half_folds : HalfFolds or None
+        Halvings beside the folds.
     """
 
     design: str
@@ -425,6 +502,17 @@ class Scenario:
     draw: Callable[..., Tables]
     n_better: int = 0
     full: int = 4000
+    half_folds: HalfFolds | None = None
+
+    @property
+    def resampling(self) -> Resampling:
+        """The design as a comparison of such tables has it."""
+        if self.ratio == 0:
+            return Resampling("independent", self.n_folds, 0.0, "simulated")
+        found = Resampling("repeated_holdout", self.n_folds, self.ratio, "simulated")
+        if self.half_folds is None:
+            return found
+        return replace(found, kind="split_half", n_halvings=self.half_folds.halvings)
 
 
 #: Effect of the better model where the null is partly true: found in nearly every replicate.
@@ -452,7 +540,10 @@ def _gaussian(rho: float = 0.0, n_copies: int = 0) -> Scenario:
 
 def _learned(name: str, draw: Callable[..., Tables], task: Task, full: int = 2000) -> Scenario:
     splits = task.splits
-    return Scenario(name, splits.n_folds, task.n_models, splits.ratio, partial(draw, task=task), full=full)
+    drawn = partial(draw, task=task)
+    return Scenario(
+        name, splits.n_folds, task.n_models, splits.ratio, drawn, full=full, half_folds=task.half_folds
+    )
 
 
 _HOLD_OUTS = Splits(20, 5)
@@ -502,6 +593,28 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
         "S2e-5x2": _learned("5 x 2-fold", unstable_selection, Task(Splits(5, 2, 2), _SMALL)),
         **{f"G-{rho:g}": _gaussian(rho) for rho in (0.0, 0.05, 0.1, 0.2, 0.3)},
         **{f"P-{n}": _gaussian(n_copies=n) for n in (3, 4, 16)},
+    }
+)
+
+
+def _both_ways(draw: Callable[..., Tables], sizes: tuple[int, int] = (100, 300)) -> tuple[Scenario, Scenario]:
+    """Hold-outs of a fifth beside 20 halvings, and half splits."""
+    halved = Task(_HOLD_OUTS, sizes, half_folds=HalfFolds())
+    return (
+        _learned("20 hold-outs 80/20 beside 20 halvings", draw, halved, full=400),
+        _learned("20 hold-outs 50/50", draw, Task(Splits(20, 2), sizes), full=400),
+    )
+
+
+#: Scenarios of the study of halvings, learners that change more and more with their training set.
+HALVED_SCENARIOS: Mapping[str, tuple[Scenario, Scenario]] = MappingProxyType(
+    {
+        "S2a": _both_ways(feature_subsets),
+        "qda": _both_ways(_QDA),
+        "knn-15": _both_ways(_NEIGHBOURS),
+        "knn-1": _both_ways(partial(feature_subsets, learner="nearest_neighbour")),
+        "S2e": _both_ways(unstable_selection, _SMALL),
+        "noise-300": _both_ways(partial(unstable_selection, n_noise=300), _SMALL),
     }
 )
 

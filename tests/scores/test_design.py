@@ -259,8 +259,8 @@ def test_errors():
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="repeated_kfold")
     message = (
-        "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout; but got "
-        "'bootstrap'"
+        "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half; "
+        "but got 'bootstrap'"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="bootstrap")

@@ -1,0 +1,129 @@
+"""Size and power of the split-half variance, beside the corrected tests on hold-outs and on half splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skewanova.base.checks import Floats
+from skewanova.comparison.folds import omnibus_method, pairs_method
+from skewanova.inference import fold_statistics
+from skewanova.inference.catalogue import known
+from skewanova.inference.omnibus import KERNELS, what_it_needs
+from skewanova.scores.design import Resampling
+from skewanova.studies.results import Study, study_of
+from skewanova.studies.runner import Cell, Run, chosen, means
+from skewanova.studies.scenarios import HALVED_SCENARIOS, LEVELS, Scenario, Tables
+
+#: Effects of the first model: none, and one that is found about half of the time in scenario S2a.
+EFFECTS = (0.0, 0.4)
+
+
+#: What is compared: each on data sets of its own kind of splits.
+WAYS = ("80/20 corrected", "50/50 corrected", "80/20 split-half")
+
+
+SPLIT_HALF_COLUMNS = (
+    "scenario", "way", "n_fits", "effect", "test", "question", "level", "rate", "std_error", "replicates",
+)  # fmt: skip
+
+
+def split_half_study(
+    *, scenarios: Sequence[str] | None = None, effects: Sequence[float] = EFFECTS, **run: Any
+) -> Study:
+    """Simulate learners that change with their training set, and count what each default test finds.
+
+    Parameters
+    ----------
+    scenarios : sequence of str, optional
+        Names from `HALVED_SCENARIOS`; by default all.
+    effects : sequence of float, default (0, 0.4)
+        By how much further apart the first model's classes lie; 0 for models that are equal in truth.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (400), rng, n_jobs, progress.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `SPLIT_HALF_COLUMNS`: ``way`` is one of `WAYS`, ``n_fits`` its price in fits
+        of each model. With effect 0 the rate of pairs is that of families with a rejection, else the share of
+        the pairs with the better model that were found. The tests are those that `compare` would choose.
+
+    Raises
+    ------
+    ValueError
+        If a scenario is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from skewanova.studies.halvings import split_half_study
+    >>> frame = split_half_study(scenarios=["S2a"], effects=[0], replicates=5, progress=False).to_frame()
+    >>> sorted(set(frame["n_fits"]))
+    [20, 220]
+    """
+    how = Run(**run)
+    cells = [
+        _cell(name, halved, float(effect), how)
+        for name in chosen(scenarios, HALVED_SCENARIOS, argument="scenarios")
+        for effect in effects
+        for halved in (True, False)
+    ]
+    return study_of("split_half", cells, _rows, columns=SPLIT_HALF_COLUMNS, run=how)
+
+
+def _cell(name: str, halved: bool, effect: float, how: Run) -> Cell:
+    scenario = HALVED_SCENARIOS[name][0 if halved else 1]
+    key = name, "halved" if halved else "half", f"{effect:g}"
+    return Cell(key, how.number(scenario.full), partial(_p_values, scenario, effect))
+
+
+def _p_values(
+    scenario: Scenario, effect: float, seed: np.random.SeedSequence, size: int
+) -> dict[str, Floats]:
+    """p-values of the default tests by "way|test|question"; hold-outs beside halvings go both ways."""
+    tables = scenario.draw(size, np.random.default_rng(seed), effect=effect)
+    design = scenario.resampling
+    if design.kind != "split_half":
+        return _of_design(WAYS[1], design, tables)
+    plain = Resampling("repeated_holdout", design.n_folds, design.ratio, design.reason)
+    return _of_design(WAYS[0], plain, tables) | _of_design(WAYS[2], design, tables)
+
+
+def _of_design(way: str, design: Resampling, tables: Tables) -> dict[str, Floats]:
+    """p-values of the tests of all models and of pairs, adjusted, that the design asks for."""
+    values = tables.iauprec
+    needs = {"inflation": design.inflation, "halves": tables.halves}
+    everyone = omnibus_method(design, values.shape[-1])
+    pairs = pairs_method(design, min(LEVELS))
+    tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value
+    raw = fold_statistics.paired_t_p(values, **_needed(pairs, needs))
+    return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.holm(raw)}
+
+
+def _needed(test: str, needs: Mapping[str, Any]) -> dict[str, Any]:
+    return what_it_needs(known(test), **needs, n_resamples=0, rng=None)
+
+
+def _rows(cell: Cell, p_values: Mapping[str, Floats]) -> Iterator[tuple[object, ...]]:
+    name, kind, effect = cell.key
+    scenario = HALVED_SCENARIOS[name][0 if kind == "halved" else 1]
+    better = fold_statistics.pair_indices(scenario.n_models)[0] == 0
+    for key, p in p_values.items():
+        way, test, question = key.split("|")
+        extra = scenario.half_folds.n_fits if scenario.half_folds and known(test).halved else 0
+        price = scenario.n_folds + extra
+        for level in LEVELS:
+            rate, error = means(_found(p, level, effect != "0", better)[:, None])[0]
+            yield name, way, price, float(effect), test, question, level, rate, error, len(p)
+
+
+def _found(p: Floats, level: float, differ: bool, better: Floats) -> Floats:
+    """What each replicate counts: whether anything was rejected, or the share of true differences found."""
+    if p.ndim == 1:
+        return np.asarray(p <= level, dtype=np.float64)
+    if differ:
+        return np.asarray((p[:, better] <= level).mean(axis=1))
+    return np.asarray((p <= level).any(axis=1), dtype=np.float64)
