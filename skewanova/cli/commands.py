@@ -19,13 +19,13 @@ from skewanova.cli.options import (
     column_names,
     comparison_options,
     design_options,
+    exits_on_bad_input,
     open_table,
     out_option,
     output_options,
     read_table,
     reading,
     table_options,
-    told,
 )
 from skewanova.cli.output import (
     Files,
@@ -36,6 +36,7 @@ from skewanova.cli.output import (
     say,
     say_summary,
     screen_width,
+    show,
     stages_shown,
     wrapped,
     write_results,
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 @out_option("operating.csv and its tables")
 @table_options
 @output_options
-@told
+@exits_on_bad_input
 def operate(
     scores: Path,
     *,
@@ -103,13 +104,10 @@ def operate(
     frame = threshold_table(table, costs=costs, **options)
     tables = curves_by_skew_table(frame), thresholds_table(frame)
     settings = {**options, "costs": costs}
-    text = "\n\n".join(found.to_markdown() for found in tables)
-    files: Files = {"operating.csv": frame, "operating.md": text}
+    files: Files = {"operating.csv": frame, "operating.md": "\n\n".join(t.to_markdown() for t in tables)}
     write_results(out, files, command="operate", table=table, settings=settings)
-    if as_json:
-        print_json("operate", operating=frame)
-    elif not quiet:
-        say("\n\n".join(found.to_text(screen_width()) for found in tables))
+    text = "\n\n".join(found.to_text(screen_width()) for found in tables)
+    show("operate", text, as_json=as_json, quiet=quiet, operating=frame)
 
 
 @click.command()
@@ -128,7 +126,7 @@ def operate(
 @out_option("plans.csv and its text")
 @table_options
 @output_options
-@told
+@exits_on_bad_input
 def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Tell how much more data would tell the models apart.
 
@@ -142,10 +140,8 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
     found = plan_comparison(table, **options)
     files: Files = {"plans.csv": found.to_frame(), "plans.txt": found.summary()}
     write_results(out, files, command="plan", table=table, settings=options)
-    if as_json:
-        print_json("plan", plan=found.to_frame(), sentences=found.sentences)
-    elif not quiet:
-        say(found.summary())
+    content = {"plan": found.to_frame(), "sentences": found.sentences}
+    show("plan", found.summary(), as_json=as_json, quiet=quiet, **content)
 
 
 def describe_datasets(
@@ -181,11 +177,8 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) ->
     written = saved(result, out)
     if as_json:
         print_json("compare", **datasets_as_json(result))
-    if as_json or quiet:
-        return
-    say(result.summary())
-    if written is not None:
-        say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+    elif not quiet:
+        say(f"{result.summary()}{_where(written)}")
 
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
@@ -215,7 +208,7 @@ def main(context: click.Context) -> None:
 @main.command()
 @comparison_options
 @output_options
-@told
+@exits_on_bad_input
 def demo(**options: Any) -> None:
     """Compare three models on real data (Satellite, bundled).
 
@@ -235,7 +228,7 @@ def demo(**options: Any) -> None:
 )
 @table_options
 @output_options
-@told
+@exits_on_bad_input
 def compare(scores: Path, **options: Any) -> None:
     """Compare the models in the table SCORES.
 
@@ -262,7 +255,7 @@ def compare(scores: Path, **options: Any) -> None:
 @click.argument("scores", type=click.Path(path_type=Path))
 @table_options
 @output_options
-@told
+@exits_on_bad_input
 def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check the table SCORES, and tell what it holds.
 
@@ -277,24 +270,17 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
         _check_datasets(scores, given, as_json=as_json, quiet=quiet)
         return
     lines = describe_table(table)
-    if as_json:
-        print_json("check", **_facts(table, lines))
-    elif not quiet:
-        say("\n".join(map(wrapped, lines)))
+    text = "\n".join(map(wrapped, lines))
+    show("check", text, as_json=as_json, quiet=quiet, **_facts(table, lines))
 
 
 def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Check every data set, and tell that all will be compared."""
     tables, described = describe_datasets(scores, options)
-    if as_json:
-        facts = {name: _facts(table, described[name]) for name, table in tables.items()}
-        print_json("check", datasets=facts)
-    elif not quiet:
-        parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
-        told = (
-            f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
-        )
-        say("\n\n".join([*parts, wrapped(told)]))
+    facts = {name: _facts(table, described[name]) for name, table in tables.items()}
+    parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
+    end = f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
+    show("check", "\n\n".join([*parts, wrapped(end)]), as_json=as_json, quiet=quiet, datasets=facts)
 
 
 @main.command()
@@ -312,7 +298,7 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
 @out_option("intervals.csv and its table")
 @table_options
 @output_options
-@told
+@exits_on_bad_input
 def intervals(
     scores: Path, seed: int, out: Path | None, *, as_json: bool, quiet: bool, **options: Any
 ) -> None:
@@ -328,16 +314,13 @@ def intervals(
     shown = intervals_table(frame)
     files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
     write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
-    if as_json:
-        print_json("intervals", intervals=frame)
-    elif not quiet:
-        say(shown.to_text(screen_width()))
+    show("intervals", shown.to_text(screen_width()), as_json=as_json, quiet=quiet, intervals=frame)
 
 
 @main.command()
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
-@told
+@exits_on_bad_input
 def report(directory: Path, in_browser: bool) -> None:
     """Tell where the report in the output folder DIR is, or open it."""
     from skewanova.base.folders import own_files
@@ -406,7 +389,14 @@ def _run(
     elif not quiet:
         say_summary(result.summary(screen_width()))
         if written is not None:
-            say(f"\nWritten to {written}: open {written / 'report.html'} in a browser.")
+            say(_where(written).removeprefix("\n"))
+
+
+def _where(written: Path | None) -> str:
+    """Where the output is, if one was written."""
+    if written is None:
+        return ""
+    return f"\n\nWritten to {written}: open {written / 'report.html'} in a browser."
 
 
 def _n_figures(out: Path | None) -> int:

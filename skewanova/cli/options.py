@@ -114,7 +114,7 @@ def _drop_output() -> None:
         os.close(nowhere)
 
 
-def told(command: Callable[..., None]) -> Callable[..., None]:
+def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
     """Turn bad input into one clear line and exit status 2; warnings are part of what is printed.
 
     A folder that could not be written is refused before the work begins.

@@ -144,6 +144,14 @@ def write_results(
                 output.write_csv(name, content)
 
 
+def show(command: str, text: str, *, as_json: bool, quiet: bool, **content: Any) -> None:
+    """Print what a command found: as text, as JSON, or not at all."""
+    if as_json:
+        print_json(command, **content)
+    elif not quiet:
+        say(text)
+
+
 def print_json(command: str, **content: Any) -> None:
     """Print one JSON object; what is not a number in a frame is null."""
     head = {"skewanova": skewanova.__version__, "command": command}

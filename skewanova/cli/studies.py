@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from skewanova.cli.options import out_option, told, with_options
+from skewanova.cli.options import exits_on_bad_input, out_option, with_options
 from skewanova.cli.output import say
 
 
@@ -88,7 +88,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
 
 
 def _command(name: str, simulation: _Simulation) -> click.Command:
-    @told
+    @exits_on_bad_input
     def run(*, seed: int, jobs: int, out: Path | None, **options: Any) -> None:
         """Run a study, write it if a folder is named, print its tables."""
         if options.get("scenarios") is not None:

@@ -15,7 +15,6 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, Seed, check_fraction, emit
-from skewanova.base.frames import Framed
 from skewanova.base.text import short_names, visible
 from skewanova.base.ties import falling_order, levelled
 from skewanova.comparison.pipeline import compare
@@ -28,7 +27,7 @@ from skewanova.inference.random_effects import random_effects
 from skewanova.inference.ranks import compact_letters
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.report.datasets import across_tables, hierarchical_sentences
+from skewanova.report.datasets import DatasetsSource, across_tables, hierarchical_sentences
 from skewanova.scores.reading import naming, read_datasets
 
 MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")
@@ -64,7 +63,7 @@ FEW_DATASETS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetsComparison(Framed):
+class DatasetsComparison(DatasetsSource):
     """All that a comparison on several data sets found.
 
     Attributes
@@ -91,15 +90,7 @@ class DatasetsComparison(Framed):
         What to keep in mind, by data set.
     """
 
-    comparisons: dict[str, Comparison] = field(repr=False)
-    iauprec: pd.DataFrame = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
-    hierarchical: pd.DataFrame = field(repr=False)
-    ranking: pd.DataFrame
-    alpha: float
-    deployment_prior: str
-    warnings: tuple[str, ...]
+    comparisons: Mapping[str, Comparison] = field(repr=False)
 
     def __str__(self) -> str:
         """Return the summary."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
 from skewanova.base.folders import PROVENANCE, provenance_of, whole_folder
-from skewanova.base.frames import records
+from skewanova.base.frames import Framed, records
 from skewanova.base.text import (
     Table,
     format_p,
@@ -21,48 +23,33 @@ from skewanova.base.text import (
     table_of,
     with_error,
 )
-from skewanova.report.document import environment, script, view
-from skewanova.report.folder import write_part
 from skewanova.report.source import ReportSource
 
 #: More pairs than these are counted.
 MOST_LISTED = 3
 
 
-class DatasetsSource(Protocol):
-    """What tables, page and folder are made of: a comparison on several data sets."""
+@dataclass(frozen=True, eq=False)
+class DatasetsSource(Framed):
+    """What tables, page and folder are made of: the frames of a comparison on several data sets.
+
+    See :class:`~skewanova.comparison.datasets.DatasetsComparison`.
+    """
+
+    comparisons: Mapping[str, ReportSource] = field(repr=False)
+    iauprec: pd.DataFrame = field(repr=False)
+    anova: pd.DataFrame = field(repr=False)
+    posthoc: pd.DataFrame = field(repr=False)
+    hierarchical: pd.DataFrame = field(repr=False)
+    ranking: pd.DataFrame
+    alpha: float
+    deployment_prior: str
+    warnings: tuple[str, ...]
 
     @property
-    def iauprec(self) -> pd.DataFrame:
-        """Mean IAUPREC of every data set and model."""
-
-    @property
-    def ranking(self) -> pd.DataFrame:
-        """Mean ranks."""
-
-    @property
-    def hierarchical(self) -> pd.DataFrame:
-        """Random-effects meta-analysis of every pair."""
-
-    @property
-    def alpha(self) -> float:
-        """Level of the tests."""
-
-    @property
-    def comparisons(self) -> Mapping[str, ReportSource]:
-        """Comparison on each data set."""
-
-    @property
+    @abstractmethod
     def conclusions(self) -> tuple[str, ...]:
         """What was found, in words."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What to keep in mind."""
-
-    @property
-    def deployment_prior(self) -> str:
-        """The weighting, in words."""
 
 
 def across_tables(source: DatasetsSource) -> tuple[Table, ...]:
@@ -166,6 +153,8 @@ TABLE_FILES = {
 
 def write_datasets_folder(source: DatasetsSource, directory: Path) -> Path:
     """Write the folder, whole or not at all."""
+    from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
+
     provenance = _provenance(source)
     inputs = [result.source for result in source.comparisons.values()]
     with whole_folder(directory, provenance, inputs=inputs) as output:
@@ -207,6 +196,8 @@ def _contents(source: DatasetsSource) -> pd.DataFrame:
 
 def _page(source: DatasetsSource) -> str:
     """The page across data sets, in the looks of the report on each."""
+    from skewanova.report.document import environment, script, view
+
     names = _contents(source).itertuples(index=False)
     advised = zip(names, source.comparisons.values(), strict=True)
     context = {
