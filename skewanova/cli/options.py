@@ -220,12 +220,15 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options(options, command)
 
 
+#: Columns of a score table by the words that options have for them.
+COLUMN_WORDS = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+
+
 def table_options(command: Callable[..., None]) -> Callable[..., None]:
     """How the score table is laid out."""
-    names = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
     options = [
         click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
-        for word, column in names.items()
+        for word, column in COLUMN_WORDS.items()
     ]
     options.append(
         click.option(
@@ -250,8 +253,7 @@ _Table = TypeVar("_Table")
 
 def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
     """Names of columns and the positive label, taken out of `options` with what belongs to them."""
-    words = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
-    named = {column: options.pop(f"{word}_column") for word, column in words.items()}
+    named = {column: options.pop(f"{word}_column") for word, column in COLUMN_WORDS.items()}
     options.pop("wide")
     return {column: name for column, name in named.items() if name is not None}, options.pop("positive")
 

@@ -146,7 +146,11 @@ print(*(name for name in {HEAVY!r} if name in sys.modules))
 
 
 def test_comparing_loads_nothing_that_draws():
-    code = "import sys, skewanova; skewanova.compare, skewanova.compare_datasets; print(*({'matplotlib', 'seaborn'} & {*sys.modules}))"
+    code = """
+import sys, skewanova
+skewanova.compare, skewanova.compare_datasets
+print(*({"matplotlib", "seaborn"} & {*sys.modules}))
+"""
     assert run(code) == "\n"
 
 
