@@ -15,8 +15,8 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, Seed, check_fraction, emit
+from skewanova.base.rounding import falling_order, levelled
 from skewanova.base.text import short_names, visible
-from skewanova.base.ties import falling_order, levelled
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance

@@ -19,7 +19,7 @@ from skewanova.base.checks import (
     check_prior_list,
     seeded,
 )
-from skewanova.base.ties import TIE, TIE_SLACK
+from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid

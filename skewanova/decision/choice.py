@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import Floats, Seed, check_fraction, seeded
-from skewanova.base.ties import TIE, falling_order, is_largest
+from skewanova.base.rounding import TIE, falling_order, is_largest
 from skewanova.decision.joint_curves import MeanCurves, iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_resampling import share_best

@@ -23,7 +23,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Bools, Floats, InputError
-from skewanova.base.ties import TIE, is_largest
+from skewanova.base.rounding import TIE, is_largest
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.influence import JackknifeLookup, influence_kernel, stratified_covariance

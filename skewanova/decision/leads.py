@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats, Seed, check_fraction
-from skewanova.base.ties import falling_order
+from skewanova.base.rounding import falling_order
 from skewanova.decision.bands import difference_grid, pair_critical
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import (

@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import records
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits

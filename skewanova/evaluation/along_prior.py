@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
-from skewanova.base.ties import is_largest
+from skewanova.base.rounding import is_largest
 from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells

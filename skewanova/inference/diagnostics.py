@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, seeded
-from skewanova.base.ties import falling_order
+from skewanova.base.rounding import falling_order
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
 from skewanova.inference.omnibus import fold_table, without_variation

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, seeded
-from skewanova.base.ties import TIE_SLACK, is_largest
+from skewanova.base.rounding import TIE_SLACK, is_largest
 from skewanova.inference.fold_statistics import ROUNDING, pair_differences
 
 #: Numbers held at once while permuting.

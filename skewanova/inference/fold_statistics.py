@@ -19,7 +19,7 @@ from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats
-from skewanova.base.ties import levelled
+from skewanova.base.rounding import levelled
 
 #: Differences below this share of the largest value are rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)

@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import Framed
-from skewanova.base.ties import falling_order, levelled
+from skewanova.base.rounding import falling_order, levelled
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (

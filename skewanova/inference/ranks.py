@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, check_choice, check_fraction
-from skewanova.base.ties import falling_order, levelled
+from skewanova.base.rounding import falling_order, levelled
 from skewanova.inference import pairwise
 from skewanova.inference.fold_statistics import range_isf
 from skewanova.inference.omnibus import fold_table

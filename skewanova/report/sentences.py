@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import records
+from skewanova.base.rounding import TIE
 from skewanova.base.text import format_factor, format_number, p_words, short_names
-from skewanova.base.ties import TIE
 from skewanova.decision.bands import differing_priors
 from skewanova.inference.catalogue import known, named_test
 from skewanova.report.source import ReportSource

@@ -11,6 +11,7 @@ import pandas as pd
 
 from skewanova.base.checks import check_choice
 from skewanova.base.frames import records
+from skewanova.base.rounding import TIE, is_largest
 from skewanova.base.text import (
     MOST_ROWS,
     Table,
@@ -25,7 +26,6 @@ from skewanova.base.text import (
     without,
     without_empty,
 )
-from skewanova.base.ties import TIE, is_largest
 from skewanova.decision.operating import MEAN
 from skewanova.inference.catalogue import known, named_test, response_name
 from skewanova.report.source import (

@@ -18,7 +18,7 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
-from skewanova.base.ties import TIE_SLACK
+from skewanova.base.rounding import TIE_SLACK
 from skewanova.comparison.folds import omnibus_method, pairs_method
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special, stats
 
 from skewanova.base.checks import Floats
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.decision import operating
 from skewanova.inference import fold_statistics

@@ -5,7 +5,7 @@ import pytest
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.decision.bands import (
     BAND_PRIORS,
     N_DRAWS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.decision.choice import N_DRAWS, N_SCALES, N_SPREADS, _contrasts, _grid, probability_best
 
 COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.5], [0.5, -0.5, 1.0]]) / 100

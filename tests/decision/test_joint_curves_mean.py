@@ -5,7 +5,7 @@ import pytest
 from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.decision.joint_curves import (
     DEGREE,
     PANEL_WIDTH,

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skewanova import roc_curve
-from skewanova.base.ties import TIE
+from skewanova.base.rounding import TIE
 from skewanova.decision import operating
 from skewanova.decision.operating import Estimate, Share
 

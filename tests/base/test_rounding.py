@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-from skewanova.base.ties import TIE, falling_order, is_largest, levelled
+from skewanova.base.rounding import TIE, falling_order, is_largest, levelled
 
 #: Kernels of OpenBLAS, and what the processor must have for them.
 KERNELS = {"Zen": "AVX2", "SkylakeX": "AVX512_SKX"}
