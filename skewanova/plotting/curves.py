@@ -100,25 +100,15 @@ def plot_precision_recall(
     frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
         frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
-    styles = looks.line_looks(frames.distinct(frame["model"]))
-    dashes = looks.dash_of(frames.distinct(frame["prior"]))
-    band = looks.check_errorbar(errorbar, frame["fold"], len(styles) * len(dashes))
+    priors = frames.distinct(frame["prior"])
+    xy = ("recall", "precision")
     ax = looks.new_axes(ax, (7.2, 4.6))
-    faint = looks.opacity(len(styles) * len(dashes))
-    for model, look in styles.items():
-        for at, dash in dashes.items():
-            rows = frame[(frame["model"] == model) & (frame["prior"] == at)]
-            extra = {"linestyle": dash, "opacity": faint}
-            looks.mean_line(ax, rows, ("recall", "precision"), errorbar=band, **look, **extra)
-    one = f" at prior {looks.plain(next(iter(dashes)))}" if len(dashes) == 1 else ""
+    parts = [(f"prior {looks.plain(at)}", frame[frame["prior"] == at], xy) for at in priors]
+    entries = artists.mean_lines(ax, parts, errorbar)
+    one = f" at {parts[0][0]}" if len(parts) == 1 else ""
     looks.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
     looks.unit_limits(ax)
-    named = {} if one else {f"prior {looks.plain(at)}": dash for at, dash in dashes.items()}
-    looks.legend(
-        ax,
-        [*looks.line_entries(styles), *looks.dash_entries(named), *looks.band_entries(band)],
-        looks.legend_title(frame),
-    )
+    looks.legend(ax, entries, looks.legend_title(frame))
     return ax
 
 
@@ -203,15 +193,9 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     """
     columns = ["model", "fold", "skew", "accuracy", "precision"]
     frame = looks.find_frame(result, "skew", columns, "plot_skew")
-    styles = looks.line_looks(frames.distinct(frame["model"]))
-    dashes = looks.dash_of(("accuracy", "precision"))
-    band = looks.check_errorbar(errorbar, frame["fold"], 2 * len(styles))
     ax = looks.new_axes(ax, (7.2, 4.4))
-    for model, look in styles.items():
-        rows = frame[frame["model"] == model]
-        for measure, dash in dashes.items():
-            extra = {"linestyle": dash, "opacity": looks.opacity(2 * len(styles))}
-            looks.mean_line(ax, rows, ("skew", measure), errorbar=band, **look, **extra)
+    parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
+    entries = artists.mean_lines(ax, parts, errorbar)
     looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
     looks.unit_limits(ax, x=False)
     looks.style(
@@ -220,9 +204,5 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
         xlabel="Skew (negatives per positive)",
         ylabel="Accuracy, precision",
     )
-    looks.legend(
-        ax,
-        [*looks.line_entries(styles), *looks.dash_entries(dashes), *looks.band_entries(band)],
-        looks.legend_title(frame),
-    )
+    looks.legend(ax, entries, looks.legend_title(frame))
     return ax
