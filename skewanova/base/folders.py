@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skewanova.base.checks import InputError, SkewanovaWarning
-from skewanova.base.system import LITTER, flush_folder, is_closed_pipe, locked, rename, undisturbed
+from skewanova.base.operating_system import LITTER, flush_folder, is_closed_pipe, locked, rename, undisturbed
 
 if TYPE_CHECKING:
     import pandas as pd

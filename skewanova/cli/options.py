@@ -17,7 +17,7 @@ import click
 import skewanova
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.base.folders import OutputError, check_folder
-from skewanova.base.system import is_closed_pipe, tidy_end
+from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.parsing import parse_deployment_prior, parse_priors

@@ -31,7 +31,7 @@ class KnownTest:
     name : str
         What tables, sentences and plots call it.
     methods : str
-        How a paper describes it; by default the name.
+        How a paper describes it.
     note : str
         How it may be read.
     question : str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skewanova.base.checks import InputError
-from skewanova.base.system import available_memory
+from skewanova.base.operating_system import available_memory
 
 #: What takes no word of warning.
 SHORT_SECONDS, SMALL_BYTES = 60.0, 2e9

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
-from skewanova.base.system import available_memory
+from skewanova.base.operating_system import available_memory
 from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (

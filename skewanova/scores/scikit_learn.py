@@ -22,7 +22,7 @@ from skewanova.base.checks import (
     check_prior,
     to_array,
 )
-from skewanova.base.system import tied
+from skewanova.base.operating_system import tied
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.correction import correct_class_prior

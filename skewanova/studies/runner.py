@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from skewanova.base.checks import Floats, check_choice, check_count
-from skewanova.base.system import tied
+from skewanova.base.operating_system import tied
 
 #: Replicates simulated together, from one seed.
 BLOCK = 25

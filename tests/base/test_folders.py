@@ -373,7 +373,7 @@ KILLS = """
 import os, random, signal, sys, time
 from pathlib import Path
 from skewanova.base.folders import is_output, own_files, provenance_of, whole_folder, _foreign
-from skewanova.base.system import tidy_end
+from skewanova.base.operating_system import tidy_end
 
 place, signals = Path(sys.argv[1]), sys.argv[2].split(",")
 made = provenance_of("test", {})
@@ -602,8 +602,11 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     assert all(line.strip() in {"Example:", "For example, in ~/.bashrc:"} for text in examples
                for line in text.split("\n") if "xample" in line)  # fmt: skip
     for group in ((), ("study",)):
-        listed = texts[group].split("Commands:\n")[1].rstrip("\n").split("\n")
-        assert all(line.endswith(".") and "et al." not in line for line in listed), listed
+        listed = re.split(r"\n(?=  \S)", texts[group].split("Commands:\n")[1].rstrip("\n"))
+        whole = re.compile(
+            r"[^.]+(\([^)]+\))?[^.]*\."
+        )  # folded, maybe, but neither cut ("...") nor ended early
+        assert all(whole.fullmatch(line) and "et al." not in line for line in listed), listed
 
 
 def test_the_root_is_no_place_for_an_output():

@@ -15,8 +15,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from skewanova.base import system as base_system
-from skewanova.base.system import available_memory, flush_folder, locked, rename, tidy_end, undisturbed
+from skewanova.base import operating_system as base_system
+from skewanova.base.operating_system import (
+    available_memory,
+    flush_folder,
+    locked,
+    rename,
+    tidy_end,
+    undisturbed,
+)
 
 
 @pytest.fixture
@@ -61,7 +68,7 @@ def test_a_lock_of_a_file_that_its_owner_removed_is_tried_again(tmp_path, monkey
 
 def test_a_lock_dies_with_its_process(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from skewanova.base.system import locked\n"
+        "import sys, time; from pathlib import Path; from skewanova.base.operating_system import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen(
@@ -322,7 +329,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     code = (
         "import os, sys, time\n"
         "from joblib import Parallel, delayed\n"
-        "from skewanova.base.system import tied\n"
+        "from skewanova.base.operating_system import tied\n"
         "def work(folder, n):\n"
         "    open(os.path.join(folder, str(os.getpid())), 'w').close()\n"
         "    time.sleep(120)\n"
