@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
