@@ -221,7 +221,10 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 #: Columns of a score table by the words that options have for them.
-COLUMN_WORDS = {"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"}
+COLUMN_WORDS = {
+    **{"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"},
+    **{"part": "part", "halving": "halving"},
+}
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -298,5 +301,10 @@ def _wide(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
     if "model" in given or "y_score" in given:
         raise InputError(
             "--wide takes every other column as a model: leave out --model-column, --score-column"
+        )
+    if "part" in given or "halving" in given:
+        raise InputError(
+            "--wide finds the columns part and halving by these names: leave out --part-column, "
+            "--halving-column"
         )
     return skewanova.scores_from_wide(path, pos_label=positive, **given)

@@ -169,6 +169,7 @@ def describe_table(table: Scores) -> list[str]:
     complete_table(table)
     notes = check_paired(table)
     one_set = len(table.folds) == 1
+    halvings = table.halvings if isinstance(table, ScoreTable) else None
     if one_set:
         paired_cases(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
@@ -179,6 +180,7 @@ def describe_table(table: Scores) -> list[str]:
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
+        *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*size, *notes)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",

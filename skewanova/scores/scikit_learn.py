@@ -288,7 +288,7 @@ def fitted_scores(
     depend on how many processes share the work.
     """
     shape = len(estimators), len(splits)
-    seeds = np.full(shape, None) if rng is None else rng.integers(2**32, size=shape).astype(object)
+    seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (
         delayed(tied(_named))(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
         for (name, estimator), own in zip(estimators.items(), seeds, strict=True)
