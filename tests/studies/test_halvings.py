@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,3 +132,16 @@ def test_the_command() -> None:
     wrong = CliRunner().invoke(main, [*args[:3], "qdb"])
     assert wrong.exit_code == 2
     assert "`scenarios` must be one of S2a, qda" in wrong.output
+
+
+def test_the_recorded_study_says_what_the_docs_say() -> None:
+    recorded = pd.read_csv(Path(__file__).resolve().parents[2] / "docs" / "studies" / "split_half.csv")
+    assert tuple(recorded.columns) == SPLIT_HALF_COLUMNS
+    size = recorded[(recorded["effect"] == 0) & (recorded["level"] == 0.05)].set_index(["way", "scenario"])
+    safe = size.loc[list(WAYS[1:])]
+    assert (safe["rate"] <= 0.05 + 2 * np.maximum(safe["std_error"], 0.01)).all()
+    assert (size.loc[(WAYS[0], "S2e"), "rate"] > 0.07).all()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
+    models = size[size["question"] == "models"]["rate"]
+    for way in WAYS:
+        assert f"{models[way, 'S2e']:.3f}".removeprefix("0") in page
