@@ -222,8 +222,13 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 #: Columns of a score table by the words that options have for them.
 COLUMN_WORDS = {
-    **{"model": "model", "fold": "fold", "label": "y_true", "score": "y_score", "case": "case"},
-    **{"part": "part", "halving": "halving"},
+    "model": "model",
+    "fold": "fold",
+    "label": "y_true",
+    "score": "y_score",
+    "case": "case",
+    "part": "part",
+    "halving": "halving",
 }
 
 

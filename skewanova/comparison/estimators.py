@@ -115,8 +115,8 @@ def compare_estimators(
     splits in .01 to .06, with no loss of power where both hold it (``skewanova study split-half``). Their
     estimates are of models trained on half of the data. Halvings keep the hold-outs of a fifth, hold the
     level too, and cost ``2 n_halvings inner_folds`` further fits a model (200 by default). The difference of
-    two models has the variance ``V + s^2 / J``: V is the mean square of half the difference between halves, s the deviation over
-    the J hold-outs. The one assumption is that halving the data doubles the variance.
+    two models has the variance ``V + s^2 / J``: V is the mean square of half the difference between halves,
+    s the deviation over the J hold-outs. The one assumption is that halving the data doubles the variance.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def compare_estimators(
     >>> from skewanova import compare_estimators
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = {"naive Bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
-    >>> result = compare_estimators(models, X, y, deployment_prior=(0.2, 0.5), priors=(0.5, 0.3))
-    >>> result.ranking[["model", "group"]].to_numpy().tolist()
-    [['naive Bayes', 'a'], ['tree', 'b']]
+    >>> result = compare_estimators(models, X, y, deployment_prior=(0.4, 0.6), priors=(0.6, 0.4))
+    >>> result.ranking["model"].tolist(), result.design.n_folds
+    (['naive Bayes', 'tree'], 20)
     """
     named = named_estimators(estimators)
     scoring = {**SCORING} | {name: options.pop(name) for name in SCORING if name in options}
