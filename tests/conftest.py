@@ -3,11 +3,11 @@
 import json
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from blank_figures import undrawn as undrawn
 from hypothesis import HealthCheck, settings
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -39,15 +39,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         drawn = "fuzz" in item.path.parts or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if drawn or isinstance(item, pytest.DoctestItem):
             item.add_marker("no_cover")
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blank figures in folders and reports: drawing takes most of the time, and has tests of its own."""
-    from matplotlib.figure import Figure
-
-    from skewanova.report import figures
-
-    blank = {kind: replace(each, draw=lambda _: Figure()) for kind, each in figures.FIGURES.items()}
-    monkeypatch.setattr(figures, "FIGURES", blank)
-    monkeypatch.setattr(figures, "_picture", lambda figure, name: b"<svg></svg>")
