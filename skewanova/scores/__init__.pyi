@@ -2,6 +2,7 @@
 
 from .design import Resampling as Resampling
 from .design import find_resampling as find_resampling
+from .halvings import Halvings as Halvings
 from .reading import load_satellite_scores as load_satellite_scores
 from .reading import read_datasets as read_datasets
 from .reading import read_scores as read_scores

@@ -35,7 +35,7 @@ ENOUGH_INNER_FOLDS = 5
 
 FEW_INNER_FOLDS = (
     "the halves are cross-validated in {fewest} folds: models train on much less than half the data, and "
-    "tests reject true equality too often (.17 at level .05 in simulations with 2 folds); use 5 folds or more"
+    "tests reject true equality too often (.15 at level .05 in simulations with 2 folds); use 5 folds or more"
 )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Where
 from skewanova.curves.groups import GroupCurves
-from skewanova.scores.table import HOLDOUT, Codes, Label, ScoreTable, build_table, levels_of
+from skewanova.scores.table import HOLDOUT, WHOLE, Codes, Label, ScoreTable, build_table, levels_of
 
 #: The parts of a table with halvings: the hold-outs, and the two halves of every halving.
 PARTS = (HOLDOUT, "half_a", "half_b")
@@ -174,6 +174,10 @@ def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -
     of_halving, side = np.divmod(of_half, 2)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
     check_halvings(len(names), "halving")
+    if not isinstance(names[0], int):  # one that is no whole number makes text of all
+        raise InputError(
+            f"`halving` must number the halvings by whole numbers, but has {_first_text(names)!r:.40}"
+        )
     labels = [
         fold_label(numbers[f], PARTS[1 + s], names[h]) for h, s, f in zip(of_halving, side, at, strict=True)
     ]
@@ -185,6 +189,10 @@ def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -
     )
     _check_halves(found)
     return found
+
+
+def _first_text(labels: list[Label]) -> Label:
+    return next(label for label in labels if not WHOLE.fullmatch(str(label)))
 
 
 def check_halvings(n_halvings: int, name: str) -> int:

@@ -132,6 +132,10 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "no part": (lambda f: f.drop(columns="part"), "needs the column part"),
     "no hold-outs": (_without("part == 'holdout'"), "no row of part 'holdout'"),
     "hold-outs only": (lambda f: f[f["part"] == "holdout"], "no row of part 'half_a'"),
+    "halvings by name": (
+        lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
+        r"numbers, but has 'cut",
+    ),
     "one halving": (_without("halving > 1"), "at least 2 halvings, but there is 1"),
     "half a halving": (_without("halving == 2 and part == 'half_b'"), "half_b is missing in halving 2"),
     "a model's fold missing": (
