@@ -119,6 +119,7 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
         (np.array([1.0, 2], "f2"), 32, False),
         (np.array([5e-324, 1.9]), 64, False),
         (np.array([5e-324, 2.0]), 32, True),
+        (np.array([0.0, 4.0]), 64, False),
         (np.array([1e-40, 4.0], "f4"), 32, True),
         (np.array([-1e300, 1e-300]), 32, True),
         (np.array([1, 2], np.longdouble), 32, np.dtype(np.longdouble).itemsize > 8),
