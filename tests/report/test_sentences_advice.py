@@ -277,7 +277,7 @@ def test_one_model_is_only_measured(result):
         iauprec=result.iauprec.query("model == 'A'"), anova=result.anova.iloc[:0],
         posthoc=result.posthoc.iloc[:0],
         decisions=result.decisions.iloc[:1], choices=result.choices, crossings=result.crossings,
-        leaders=result.leaders.iloc[:1], support=result.support, settings=result.settings,
+        leaders=result.leaders.iloc[:1], support=result.support, settings=result.settings, alpha=result.alpha,
         plans=result.plans.iloc[:0],
     )  # fmt: skip
     assert sentences.advice(alone).startswith("A was measured by mean AUPREC")
