@@ -176,6 +176,7 @@ def test_words_say_which_variance(result: sa.Comparison) -> None:
     assert result.settings["resampling"] == "split_half"
     assert "split-half Hotelling T2" in result.conclusions[0]
     assert result.design.overlapping
+    assert "by the split-half variance" in result.to_markdown("equivalence")
 
 
 def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.DataFrame) -> None:

@@ -57,3 +57,10 @@ def test_bibtex_reads_every_entry(tmp_path):
     assert run.returncode == 0, run.stdout
     assert "Warning" not in run.stdout, run.stdout
     assert (tmp_path / "all.bbl").read_text().count("\\bibitem") == len(REFERENCES)
+
+
+def test_halvings_say_whose_variance_each_number_has():
+    halved, corrected = (" ".join(text([test])) for test in ("split_half_hotelling", "corrected_hotelling"))
+    assert "plans go by the same split-half variance" in halved
+    assert "Corani" not in halved
+    assert "Bayesian correlated t test (Corani and Benavoli" in corrected
