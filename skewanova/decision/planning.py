@@ -335,9 +335,7 @@ def _plan(
     """Everything from the column design on."""
     wanted = pair.observed if difference is None else difference
     std_error = float(np.sqrt(pair.positive + pair.negative))
-    numbers = _cases(pair, wanted, power=power, alpha=alpha)
-    if std_error == 0:  # the models agree on every case: nothing to plan with
-        numbers = (np.nan, np.nan, *numbers[2:3], *[np.nan] * 4)
+    numbers = _cases(pair, wanted, power=power, alpha=alpha)  # nan where the models agree on every case
     return (design.kind, pair.observed, wanted, std_error, alpha, power, *numbers)
 
 

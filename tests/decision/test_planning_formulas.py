@@ -1,5 +1,7 @@
 """Power and the size that reaches it: by simulation-free identities and at every limit."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -154,3 +156,65 @@ def test_factors_are_looked_for_up_to_a_thousand_million(step, finite):
 
 def test_a_power_unknown_for_the_cases_at_hand_gives_no_factor():
     assert np.isnan(planning.factor_needed(lambda factor: np.nan if factor == 1 else power_of(factor), 0.8))
+
+
+@pytest.mark.parametrize("power", [0.06, 0.3, 0.99])
+def test_the_shift_needed_has_the_power(power):
+    shift = planning.shift_needed(5, power, 0.05)
+    assert planning.shift_power(shift, 5, 0.05) == pytest.approx(power, rel=1e-10)
+    assert (shift < 1) == (power == 0.06)
+
+
+def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
+    pair, shift = planning._Pair(0.05, positive=4e-4, negative=1e-4), 1.959964 + 0.841621
+    now, limit, folds, *factors = planning._cases(pair, 0.05, power=0.8, alpha=0.05)
+    assert now == pytest.approx(planning.z_power(0.05, np.sqrt(5e-4), 0.05))
+    assert np.isnan([limit, factors[0]]).all()
+    assert folds == 1
+    wanted = (0.05 / shift) ** 2  # the variance with that power, but for the other side
+    assert factors[1] == pytest.approx(5e-4 / wanted, rel=1e-4)
+    assert factors[2] == pytest.approx(4e-4 / (wanted - 1e-4), rel=1e-4)
+    assert np.isinf(factors[3])  # the positives' variance alone is too large
+
+
+def test_halvings_show_the_variance_that_more_folds_leave():
+    halves = np.array([[0.3, 0.1], [0.1, 0.0]])
+    assert planning._shared(halves, np.array([0.5])) == pytest.approx([(0.2**2 + 0.1**2) / 2 / 0.25])
+    assert np.isnan(planning._shared(halves, np.array([0.0]))).all()
+
+
+NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
+CANNOT = "More folds of the same data cannot: they share training data, and infinitely many have power 0.73."
+
+
+@pytest.mark.parametrize(
+    ("changed", "overlapping", "sentence"),
+    [
+        ({"case_factor": 1.0}, True, f"{NOW}, which is enough."),
+        ({}, True, f"{NOW}. About 1.5 times as many cases in the data would give power 0.8. {CANNOT}"),
+        ({"case_factor": np.inf}, True, f"{NOW}. No number of cases gives power 0.8. {CANNOT}"),
+        (
+            {"n_folds": 12.0},
+            False,
+            f"{NOW}. About 1.5 times as many cases in the data would give power 0.8."
+            " So would 12 independent folds instead of 8.",
+        ),
+        (
+            {"design": "one_set"},
+            False,
+            f"{NOW}. About 1.5 times as many test cases would give power 0.8.",
+        ),
+    ],
+)
+def test_what_a_plan_says_of_a_pair(changed, overlapping, sentence):
+    row = {"model_a": "a", "model_b": "b", "design": "kfold", "difference": 0.05, "alpha": 0.005}
+    row |= {"power": 0.8, "power_now": 0.6142, "limit_power": 0.7251, "case_factor": 1.5}
+    row |= {"n_folds": np.inf, "n_folds_now": 8.0} | changed
+    plan = SimpleNamespace(given=True, overlapping=overlapping)
+    assert planning._sentence(SimpleNamespace(**row), {"a": "A", "b": "B"}, plan) == sentence
+
+
+def test_folds_are_planned_for_every_difference():
+    sizes = {"ratio": 0.0, "alpha": 0.05, "power": 0.8}
+    each = [float(planning.folds_needed(d, 1.0, **sizes)) for d in (0.5, 0.9)]
+    assert planning.folds_needed([0.5, 0.9], [1.0, 1.0], **sizes).tolist() == each
