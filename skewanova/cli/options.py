@@ -191,7 +191,8 @@ def design_options(command: Callable[..., None]) -> Callable[..., None]:
             "--resampling",
             type=click.Choice(RESAMPLING),
             default="auto",
-            help="How the folds were made; auto looks at the case column.",
+            metavar="NAME",
+            help=f"How the folds were made: {', '.join(RESAMPLING)}; auto looks at the case column.",
         ),
         click.option(
             "--test-fraction",

@@ -36,7 +36,7 @@ STUDIES = {
     "split-half": _Simulation(
         "halvings",
         "split_half_study",
-        "What halvings of the data cost and tell, for learners that change with their training set.",
+        "What half splits and halvings of the data tell, and what they cost.",
         unit="Replicates of each scenario, effect and kind of splits.",
     ),
     "estimators": _Simulation(
