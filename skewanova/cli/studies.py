@@ -51,7 +51,7 @@ STUDIES = {
     "paired": _Simulation(
         "one_set",
         "paired_study",
-        "How often two models of equal AUPREC on one test set are found to differ.",
+        "How often models of equal AUPREC on one test set are found to differ.",
     ),
     "crossings": _Simulation(
         "decisions",

@@ -15,10 +15,10 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Options, analyse_folds
 from skewanova.comparison.one_set import analyse_one_set
 from skewanova.comparison.result import Comparison
-from skewanova.decision.bands import critical_of, difference_grid, pair_critical
+from skewanova.decision.bands import critical_of, decided_grid, pair_critical, rarest_decided
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
-from skewanova.decision.leads import crossings_frame, leaders_frame, rarest_decided, regions
+from skewanova.decision.leads import crossings_frame, leaders_frame, regions
 from skewanova.decision.planning import plans
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -44,8 +44,7 @@ def decision_frames(
     panel = panel_curves(measures)
     critical = None if differences is None else critical_of(differences)
     if critical is None:
-        joint = joint_curves(measures, difference_grid(measures))
-        critical = pair_critical(joint, alpha, rng=rng)
+        critical = pair_critical(joint_curves(measures, decided_grid(measures)), alpha, rng=rng)
     rarest = rarest_decided(measures)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
@@ -80,7 +79,7 @@ def compare(
     scores : ScoreTable, StreamedScores, path or frame
         Held-out scores of at least two models, as for :func:`~skewanova.read_scores`; Parquet that would not
         fit in memory is read as by :func:`~skewanova.stream_scores`. With one fold, the fitted models are
-        compared by the influence covariance of their areas on the same cases
+        compared by the jackknife covariance of their areas on the same cases
         (:func:`~skewanova.compare_on_one_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.

@@ -16,7 +16,7 @@ proportion (Davis and Goadrich 2006).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -229,11 +229,22 @@ def linear_sums(points: Points, prior: Floats) -> Floats:
     return sums
 
 
-def mean_precision(tpr: Floats, fpr: Floats, weighting: UniformPrior | UniformSkew) -> Floats:
-    """Mean of T / (T + skew F) over the weighting, in closed form, at every point."""
+def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
+    """Mean of T / (T + skew F) over the weighting at every point: in closed form where there is one."""
     if isinstance(weighting, UniformSkew):
-        start = tpr + weighting.low_skew * fpr
-        return tpr / start * _log_ratio((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
+        return _mean_over_skew(tpr, fpr, weighting)
+    if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
+        return _mean_over_prior(tpr, fpr, weighting)
+    nodes = zip(*weighting.quadrature(), strict=True)
+    return np.asarray(sum(weight * vertex_precision(tpr, fpr, prior) for prior, weight in nodes))
+
+
+def _mean_over_skew(tpr: Floats, fpr: Floats, weighting: UniformSkew) -> Floats:
+    start = tpr + weighting.low_skew * fpr
+    return tpr / start * _log_ratio((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
+
+
+def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Floats:
     low, width = weighting.low, weighting.high - weighting.low
     start = low * tpr + (1 - low) * fpr
     end = weighting.high * tpr + (1 - weighting.high) * fpr
@@ -264,6 +275,14 @@ def _series(u: Floats) -> Floats:
         total *= -u
         total += 1 / (k + 2)
     return total
+
+
+def segments(rises: Rises, area_estimator: str) -> Rises:
+    """What ``exact`` areas are taken along: the rises or, of ``interpolated_max``, from the end of the last.
+
+    The largest precision at a recall is where the recall is first reached.
+    """
+    return rises if area_estimator == "exact" else replace(rises, start_fpr=rises.reached_fpr)
 
 
 def segment_areas(rises: Rises, prior: float) -> Floats:
@@ -305,11 +324,9 @@ def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
 
 
 def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: float, aggregate: str) -> Floats:
-    """Largest, mean or median precision over the vertices that share a recall; it falls within each group."""
+    """Mean or median precision over the vertices that share a recall; it falls within each group."""
     precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
     first = reached - reached[0]
-    if aggregate == "max":
-        return np.asarray(precision[first])
     size = np.diff(np.append(first, len(precision)))
     if aggregate == "mean":
         return np.asarray(np.add.reduceat(precision, first) / size)
@@ -325,12 +342,11 @@ def _interpolated_area(recall: Floats, precision: Floats, prior: float) -> float
 
 
 #: Estimators that depend on the rises of the curve only, and can be summed block by block.
-BY_RISES = (*LINEAR, "exact")
+BY_RISES = (*LINEAR, "exact", "interpolated_max")
 
 
 _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
     "convex_hull": lambda roc: area_kernel(convex_hull(roc), "exact"),
-    "interpolated_max": _interpolated_kernel("max"),
     "interpolated_mean": _interpolated_kernel("mean"),
     "interpolated_median": _interpolated_kernel("median"),
 }
@@ -354,7 +370,12 @@ def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats
     if area_estimator in LINEAR:
         area = _over_height(blocks, lambda rises: linear_sums(LINEAR[area_estimator](rises), prior))
     else:
-        area = _over_height(blocks, lambda rises: np.array([segment_areas(rises, pi).sum() for pi in prior]))
+        area = _over_height(
+            blocks,
+            lambda rises: np.array(
+                [segment_areas(segments(rises, area_estimator), pi).sum() for pi in prior]
+            ),
+        )
     return np.asarray(area)
 
 
@@ -371,16 +392,25 @@ def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, area_estimator: st
 def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, area_estimator: str) -> float:
     """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return float(
-            _over_height(blocks, lambda rises: closed_form_terms(rises, weighting, area_estimator).sum())
-        )
+        return float(_over_height(blocks, lambda rises: rise_terms(rises, weighting, area_estimator).sum()))
     priors, weights = weighting.quadrature()
     return float((weights * areas(blocks, priors, area_estimator)).sum() / weights.sum())
 
 
-def closed_form_terms(rises: Rises, weighting: UniformPrior | UniformSkew, area_estimator: str) -> Floats:
-    """Every rise's part in the area averaged over a weighting, for an estimator of `LINEAR`."""
-    return LINEAR[area_estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
+def rise_terms(rises: Rises, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+    """Every rise's part in the area averaged over a weighting, for an estimator of `BY_RISES`.
+
+    A rise without height has no part in it.
+    """
+    rising = rises.tpr > rises.start_tpr
+    if not rising.all():
+        terms = np.zeros(rising.shape)
+        terms[rising] = rise_terms(rises.part(rising), weighting, area_estimator)
+        return terms
+    if area_estimator in LINEAR:
+        return LINEAR[area_estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
+    parts, nodes = segments(rises, area_estimator), zip(*weighting.quadrature(), strict=True)
+    return np.asarray(sum(weight * segment_areas(parts, prior) for prior, weight in nodes))
 
 
 def _over_height(blocks: Iterable[Rises], part: Callable[[Rises], Any]) -> Any:

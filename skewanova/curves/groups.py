@@ -18,9 +18,10 @@ from skewanova.curves.estimators import (
     MANY_RISES,
     area_kernel,
     areas,
-    closed_form_terms,
     mean_area,
+    rise_terms,
     segment_areas,
+    segments,
     vertex_precision,
 )
 from skewanova.curves.roc import Rises, RocCurve, in_blocks, rises_between, together
@@ -158,7 +159,7 @@ def _areas(rises: Rises, prior: Floats, area_estimator: str) -> Floats:
         points = LINEAR[area_estimator](rises)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
     else:
-        terms = (segment_areas(rises, pi) for pi in prior)
+        terms = (segment_areas(segments(rises, area_estimator), pi) for pi in prior)
     return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
 
 
@@ -171,7 +172,7 @@ def _mean_areas(rises: Rises, weighting: DeploymentPrior, area_estimator: str) -
             )
         return np.array([mean_area(in_blocks(rises), weighting, area_estimator)])
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = closed_form_terms(rises, weighting, area_estimator)
+        terms = rise_terms(rises, weighting, area_estimator)
         return np.asarray(_sums(terms, first) / _sums(rises.height, first))
     priors, weights = weighting.quadrature()
     return _weighted(_areas(rises, priors, area_estimator), weights)

@@ -299,7 +299,7 @@ class Rises:
         """Gain in recall."""
         return self.tpr - self.start_tpr
 
-    def part(self, rows: slice) -> Rises:
+    def part(self, rows: slice | Bools) -> Rises:
         """Some of the rises."""
         return Rises(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 

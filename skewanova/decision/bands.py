@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import special
 
 from skewanova.base.checks import (
     Bools,
@@ -20,11 +21,13 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
-from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
+from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves, matched_cases
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
+from skewanova.inference.one_set import t_test
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, rarest_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
@@ -36,6 +39,10 @@ MOST_DRAWN = 30_000_000_000
 
 #: Beyond these, products of curves standing for the folds, draws are fewer.
 MOST_MULTIPLIED = 15_000_000_000
+
+
+#: Differences drawn over cases, of all pairs at all priors, beyond which draws are fewer.
+MOST_COMPARED = 500_000_000
 
 
 #: Pairs and priors of a draw that are worked on at once: what the second-level cache holds.
@@ -102,7 +109,7 @@ def difference_curves(
     Raises
     ------
     ValueError
-        If there are fewer than 2 models or 2 folds, a cell is missing, or an option is out of range.
+        If there are fewer than 2 models, a cell is missing, or an option is out of range.
 
     Notes
     -----
@@ -111,6 +118,10 @@ def difference_curves(
     Nadeau and Bengio (2003) have it; with halvings it is the split-half variance, and the draws have its
     correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
     independent, and with two folds the priors too, since so few folds do not show how they go together.
+
+    On one test set the deviations are the jackknife's over cases, on the angular scale; the largest |z| of
+    their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
+    fewer than 100 effective negatives have no band.
 
     Examples
     --------
@@ -123,6 +134,8 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
+    if len(evaluation.folds) == 1:
+        return _over_cases(evaluation, grid, alpha, n_draws=n_draws, rng=rng)
     values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
     design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
     found = _paired_along(values, halves, inflation=design.inflation)
@@ -136,21 +149,74 @@ def difference_curves(
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
     margin = critical_value(largest, alpha) * std_error
+    return _difference_frame(
+        evaluation,
+        grid,
+        alpha,
+        estimate,
+        std_error,
+        statistic,
+        adjusted,
+        estimate - margin,
+        estimate + margin,
+    )
+
+
+def _over_cases(
+    evaluation: Evaluation, grid: Floats, alpha: float, *, n_draws: int, rng: Seed
+) -> pd.DataFrame:
+    """The same on one test set: the largest |z| of the joint jackknife, t with as much beyond in its place.
+
+    At priors for which the set cannot speak there is nothing but the difference.
+    """
     a, b = fold_statistics.pair_indices(len(evaluation.models))
-    return pd.DataFrame(
-        {
-            "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
-            "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
-            "prior": np.tile(grid, len(a)),
-            "estimate": estimate,
-            "std_error": std_error,
-            "statistic": statistic,
-            "p_adjusted": adjusted,
-            "conf_low": estimate - margin,
-            "conf_high": estimate + margin,
-            "reject": adjusted < alpha,
-        }
-    )[list(DIFFERENCE_COLUMNS)]
+    mean = evaluation.mean_auprec(grid)
+    values = {name: np.full((len(a), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
+    tested = grid >= rarest_decided(evaluation) * (1 - SLACK)
+    joint = joint_curves(evaluation, grid[tested]) if tested.any() else None
+    if joint is not None and joint.pair_error is not None and joint.pair_df is not None:
+        estimate, error, df = joint.pairs()[0], joint.pair_error, joint.pair_df
+        largest = np.sort(_draws_over_cases(joint, alpha, n_draws, rng))
+        n_draws = len(largest)
+        statistic, p_value = t_test(estimate, error, df)
+        reached = n_draws - np.searchsorted(largest, -special.ndtri(p_value / 2))
+        margin = joint.half_widths(critical_value(largest, alpha))
+        margin[(error == 0) & (estimate != 0)] = np.nan
+        adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
+        found = (error, statistic, adjusted, estimate - margin, estimate + margin)
+        for name, part in zip(values, found, strict=True):
+            values[name][:, tested] = part
+    flat = (part.ravel() for part in (mean[a] - mean[b], *values.values()))
+    return _difference_frame(evaluation, grid, alpha, *flat)
+
+
+def _difference_frame(evaluation: Evaluation, grid: Floats, alpha: float, *columns: Floats) -> pd.DataFrame:
+    """Frame of all pairs along the prior, from the columns behind the prior."""
+    a, b = fold_statistics.pair_indices(len(evaluation.models))
+    keys = {
+        "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
+        "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
+        "prior": np.tile(grid, len(a)),
+    }
+    frame = pd.DataFrame(keys | dict(zip(DIFFERENCE_COLUMNS[3:9], columns, strict=True)))
+    return frame.assign(reject=frame["p_adjusted"] < alpha)[list(DIFFERENCE_COLUMNS)]
+
+
+def rarest_decided(evaluation: Evaluation) -> float:
+    """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
+    if len(evaluation.folds) > 1:
+        return 0.0
+    cases = matched_cases(evaluation)
+    if cases is None:
+        return 0.0
+    return rarest_prior(cases[0].effective_size(positive=False), ENOUGH_OVER_CASES)
+
+
+def decided_grid(evaluation: Evaluation) -> Floats:
+    """Priors of the difference curves at which something is decided; all, if there are none."""
+    grid = difference_grid(evaluation)
+    decided = grid[grid >= rarest_decided(evaluation) * (1 - SLACK)]
+    return decided if len(decided) else grid
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
@@ -460,10 +526,10 @@ def auprec_bands(
 
 def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, rng: Seed = 0) -> float:
     """Critical value of the differences of all pairs at all priors; nan where nothing is known."""
-    a, b = fold_statistics.pair_indices(len(joint.estimate))
-    if not joint.known or np.isinf(joint.df):
-        differences = joint.deviations[:, a] - joint.deviations[:, b]
-        return _critical(joint, differences, alpha, n_draws=n_draws, rng=rng)
+    if not joint.known:
+        return np.nan
+    if joint.pair_error is not None:
+        return critical_value(np.sort(_draws_over_cases(joint, alpha, n_draws, rng)), alpha)
     spread = np.sqrt(joint.pairs()[1])
     moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold
     largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
@@ -480,6 +546,22 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
         return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
     largest = largest_of_all(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
+
+
+def _draws_over_cases(joint: JointCurves, alpha: float, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |z| of the differences of all pairs at all priors, fewer if that is much work."""
+    a, b = fold_statistics.pair_indices(len(joint.estimate))
+    fewer = max(fewest_draws(alpha), MOST_COMPARED // (len(a) * len(joint.priors)))
+    n_draws = min(n_draws, fewer)
+    root = joint.deviations.reshape(len(joint.deviations), -1)
+    draws = (seeded(rng).standard_normal((n_draws, len(root))) @ root).reshape(n_draws, *joint.estimate.shape)
+    largest = np.zeros(n_draws)
+    for i, j in zip(a.tolist(), b.tolist(), strict=True):  # one at a time: all would not fit
+        spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)
+        varying = spread > TIE
+        moved = np.abs(draws[:, i] - draws[:, j])[:, varying] / spread[varying]
+        np.maximum(largest, moved.max(axis=1, initial=0.0), out=largest)
+    return largest
 
 
 def _largest_normal(columns: Floats, n_draws: int, rng: Seed) -> Floats:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -22,11 +23,14 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit, logit
 
-from skewanova.base.checks import Bools, Floats, InputError
+from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_largest
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.influence import JackknifeLookup, influence_kernel, stratified_covariance
+from skewanova.inference.jackknife import LeftOut, left_out, measured
+from skewanova.inference.one_set import Angles, t_deviate
+from skewanova.inference.sampling import Sample
+from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.pairing import paired_cases
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
@@ -255,43 +259,51 @@ class JointCurves:
     df : float
         Degrees of freedom of the covariance: folds less one or, where there are halvings, their number;
         infinite for cases, nan without units.
+    pair_error, pair_df : ndarray of shape (n_pairs, n_priors), or None
+        Of cases: standard error of every difference, and its degrees of freedom, as the tests have them.
     """
 
     priors: Floats
     estimate: Floats
     deviations: Floats
     df: float
+    pair_error: Floats | None = None
+    pair_df: Floats | None = None
 
     @property
     def known(self) -> bool:
         """Whether anything is known about the spread."""
         return len(self.deviations) > 0
 
-    def averaged(self, weights: Floats) -> JointCurves:
-        """Average over the priors, as one curve of one value."""
+    def at(self, chosen: NDArray[np.intp]) -> JointCurves:
+        """Keep some of the priors."""
+        error, df = (None if each is None else each[:, chosen] for each in (self.pair_error, self.pair_df))
         return JointCurves(
-            np.array([np.nan]),
-            (self.estimate @ weights)[:, None],
-            (self.deviations @ weights)[..., None],
-            self.df,
+            self.priors[chosen], self.estimate[:, chosen], self.deviations[..., chosen], self.df, error, df
         )
-
-    def covariance(self) -> Floats:
-        """Covariance of the models at the first prior, of shape (n_models, n_models)."""
-        first = self.deviations[..., 0]
-        return np.asarray(first.T @ first)
 
     def pairs(self) -> tuple[Floats, Floats]:
         """Difference and its variance of every pair of models, each of shape (n_pairs, n_priors)."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
-        for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)) if self.known else ():
-            moved = self.deviations[:, i] - self.deviations[:, j]
-            variance[k] = (moved * moved).sum(axis=0)
+        if self.pair_error is not None:
+            variance = self.pair_error**2
+        elif self.known:
+            for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+                moved = self.deviations[:, i] - self.deviations[:, j]
+                variance[k] = (moved * moved).sum(axis=0)
         difference = self.estimate[a] - self.estimate[b]
         alike = (np.abs(difference).max(axis=1) <= TIE) & (variance.max(axis=1) <= TIE**2)
         difference[alike] = variance[alike] = 0.0  # models that are the same, but for rounding
         return difference, variance
+
+    def half_widths(self, critical: float) -> Floats:
+        """How far the intervals of all differences reach, (n_pairs, n_priors), at a critical value.
+
+        Of cases the value is a normal deviate: t with as much beyond it takes its place.
+        """
+        error = np.sqrt(self.pairs()[1])
+        return error * (critical if self.pair_df is None else t_deviate(critical, self.pair_df))
 
     def critical_value(self, alpha: float) -> float:
         """Two-sided value of one t; nan where nothing is known."""
@@ -333,22 +345,36 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
 
 
 def case_curves(
-    priors: Floats, estimate: Floats, cases: tuple[Bools, list[NDArray[np.float64]]]
+    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any]], area_estimator: str
 ) -> JointCurves:
-    """Curves of models on one set of cases, from what leaving out every case changes (jackknife)."""
-    positive, scores = cases
-    size = np.where(positive, positive.sum(), (~positive).sum())[:, None]
-    lookups = [JackknifeLookup(positive, score, priors) for score in scores]
+    """Curves of models on one test set, from what leaving out every unit changes (jackknife)."""
+    at = [UniformPrior(prior, prior) for prior in priors.tolist()]
+    found = [left_out(sample, score, at, area_estimator) for score in scores]
+    estimate = np.stack([one.estimate for one in found])
+    scaled = [one.deviations(sample) for one in found]
 
     def deviations(rows: slice) -> Floats:
-        return np.hstack([lookup.rows(rows) / size[rows] for lookup in lookups])
+        return np.hstack([one.rows(rows) for one in scaled])
 
-    if len(positive) <= estimate.size:
+    if sample.n_units <= estimate.size:
         units = deviations(slice(None))
     else:  # as many directions as columns say the same
-        starts = range(0, len(positive), CASES_AT_ONCE)
+        starts = range(0, sample.n_units, CASES_AT_ONCE)
         units = condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
-    return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf)
+    return JointCurves(
+        priors, estimate, units.reshape(-1, *estimate.shape), np.inf, *_pair_spreads(sample, found)
+    )
+
+
+def _pair_spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Floats]:
+    """Standard errors of all differences, and their degrees of freedom, of shape (n_pairs, n_priors)."""
+    spreads = []
+    for k in range(len(found[0].estimate)):
+        area = np.array([one.estimate[k] for one in found])
+        values = np.hstack([one.rows(weightings=slice(k, k + 1)) for one in found])
+        spreads.append(Angles.of(area, values, sample).pairs())
+    error, df = zip(*spreads, strict=True)
+    return np.stack(error, axis=1), np.stack(df, axis=1)
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:
@@ -376,7 +402,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     if cases is None:
         halves = evaluation.auprec_between_halves(priors)
         return fold_curves(priors, values, ratio=evaluation.design.ratio, halves=halves)
-    return case_curves(priors, values[0], cases)
+    return case_curves(priors, *cases, evaluation.area_estimator)
 
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
@@ -387,10 +413,10 @@ def panel_curves(evaluation: Evaluation) -> PanelCurves:
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
-def matched_cases(evaluation: Evaluation) -> tuple[Bools, list[NDArray[np.float64]]] | None:
-    """Labels of the only fold's cases and the scores of every model on them.
+def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[NDArray[Any]]] | None:
+    """Cases of the only fold, and the scores of every model on them.
 
-    None if they do not match or are not known, or if a class has one case, which shows no spread.
+    None if they do not match or are not known, or if all cases of a class are one unit: no spread shows then.
     """
     scores = evaluation.scores
     if scores is None:
@@ -399,9 +425,10 @@ def matched_cases(evaluation: Evaluation) -> tuple[Bools, list[NDArray[np.float6
         cases = paired_cases(scores)
     except InputError:
         return None
-    if min(np.count_nonzero(cases.positive), np.count_nonzero(~cases.positive)) < 2:
+    sample = Sample(cases.positive, cases.cluster, cases.weight)
+    if sample.alone:
         return None
-    return cases.positive, [cases.scores[scores.models.index(name)] for name in evaluation.models]
+    return sample, [cases.scores[scores.models.index(name)] for name in evaluation.models]
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
@@ -416,9 +443,9 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     cases = matched_cases(evaluation)
     if cases is None:
         return None
-    positive, columns = cases
-    influence = [influence_kernel(positive, score, evaluation.deployment_prior)[1] for score in columns]
-    return values[0], stratified_covariance(np.stack(influence, axis=1), positive), np.inf
+    sample, columns = cases
+    _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
+    return values[0], sample.covariance(left[..., 0]), np.inf
 
 
 def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:

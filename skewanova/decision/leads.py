@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats, Seed, check_fraction
 from skewanova.base.rounding import falling_order
-from skewanova.decision.bands import difference_grid, pair_critical
+from skewanova.decision.bands import decided_grid, pair_critical, rarest_decided
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import (
     MeanCurves,
@@ -37,7 +37,6 @@ from skewanova.decision.joint_curves import (
 )
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from skewanova.priors.weightings import UniformPrior
 
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
@@ -197,6 +196,7 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
+    reach = panel.joint.half_widths(critical)
     pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
     found, known = [], not np.isnan(critical)
     for k in np.flatnonzero(clear_signs(panel.edges, difference) == 0):
@@ -209,7 +209,7 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
             at = (end + start) / 2  # the same but where the curves coincide on a stretch
             limits: tuple[float, float, bool, bool] = (np.nan, np.nan, False, False)
             if known:
-                around = undecided(panel.edges, difference[k], variance[k], critical)
+                around = undecided(panel.edges, difference[k], reach[k])
                 limits = _limits(panel.edges, around, at)
             error = _delta_error(panel.edges, pieces, variance[k], at)
             below, above = (int(a), int(b)) if before > 0 else (int(b), int(a))
@@ -217,18 +217,14 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     return found
 
 
-def undecided(
-    edges: Floats, difference: Floats, variance: Floats, critical: float
-) -> list[tuple[float, float]]:
-    """Stretches, in log-odds, on which a difference is within `critical` standard errors of zero."""
-    return undecided_pairs(edges, difference[None], variance[None], critical)[0]
+def undecided(edges: Floats, difference: Floats, reach: Floats) -> list[tuple[float, float]]:
+    """Stretches, in log-odds, on which the interval of a difference holds zero."""
+    return undecided_pairs(edges, difference[None], reach[None])[0]
 
 
-def undecided_pairs(
-    edges: Floats, difference: Floats, variance: Floats, critical: float
-) -> list[list[tuple[float, float]]]:
+def undecided_pairs(edges: Floats, difference: Floats, reach: Floats) -> list[list[tuple[float, float]]]:
     """The same for each of several differences (n_pairs, n_priors)."""
-    excess = difference**2 - critical**2 * variance
+    excess = difference**2 - reach**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
     whole = [(float(edges[0]), float(edges[-1]))]
@@ -330,17 +326,9 @@ def leaders(
     """
     check_fraction(alpha, "alpha")
     panel = panel_curves(evaluation)
-    joint = joint_curves(evaluation, difference_grid(evaluation))
+    joint = joint_curves(evaluation, decided_grid(evaluation))
     critical = pair_critical(joint, alpha, rng=rng)
     return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
-
-
-def rarest_decided(evaluation: Evaluation) -> float:
-    """Prior below which nobody is left out: 0 with several folds, whose spread shows itself."""
-    if len(evaluation.folds) > 1:
-        return 0.0
-    fewest = min(roc.n_negative for roc in evaluation.curves.values())
-    return rarest_prior(fewest, ENOUGH_OVER_CASES)
 
 
 def leaders_frame(
@@ -386,9 +374,9 @@ def _behind(panel: PanelCurves, critical: float) -> list[tuple[int, float, float
     """Stretches, in log-odds, on which the band of a difference puts a model behind another."""
     if np.isnan(critical):
         return []
-    difference, variance = panel.joint.pairs()
+    difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
-    decided = undecided_pairs(panel.edges, difference, variance, critical)
+    decided = undecided_pairs(panel.edges, difference, panel.joint.half_widths(critical))
     stretches = [
         (a, b, low, high)
         for (a, b), ends in zip(pairs, decided, strict=True)

@@ -22,8 +22,9 @@ from skewanova.base.text import format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
-from skewanova.inference.influence import influence_kernel
+from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
+from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
@@ -211,6 +212,7 @@ class _Pair(NamedTuple):
     observed: float
     positive: float  # variance that the positives add
     negative: float
+    mixed: float  # and clusters that hold both
 
 
 def plans(
@@ -316,16 +318,17 @@ def _shared(halves: Floats, deviation: Floats) -> Floats:
 
 
 def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
-    """Difference of every pair, and the variance that each class adds to it."""
-    positive, scores = paired_cases(table)
-    columns = [scores[table.models.index(model)] for model in measures.models]
-    influence = [influence_kernel(positive, score, measures.deployment_prior)[1] for score in columns]
-    area = measures.iauprec["iauprec"].to_numpy()
+    """Difference of every pair, and the variance that the units of each stratum add to it."""
+    cases = paired_cases(table)
+    sample = Sample(cases.positive, cases.cluster, cases.weight)
+    columns = [cases.scores[table.models.index(model)] for model in measures.models]
+    area, values = measured(sample, columns, [measures.deployment_prior], measures.area_estimator)
+    deviations = sample.deviations(values[..., 0])
     pairs = []
     for i, j in combinations(range(len(area)), 2):
-        moved = influence[i] - influence[j]
-        parts = [float((moved[r] ** 2).sum() / np.count_nonzero(r) ** 2) for r in (positive, ~positive)]
-        pairs.append(_Pair(float(area[i] - area[j]), *parts))
+        moved = (deviations[:, i] - deviations[:, j]) ** 2
+        negative, positive, mixed = np.bincount(sample.stratum, weights=moved, minlength=3).tolist()
+        pairs.append(_Pair(float(area[i, 0] - area[j, 0]), positive, negative, mixed))
     return pairs
 
 
@@ -334,7 +337,7 @@ def _plan(
 ) -> tuple[object, ...]:
     """Everything from the column design on."""
     wanted = pair.observed if difference is None else difference
-    std_error = float(np.sqrt(pair.positive + pair.negative))
+    std_error = float(np.sqrt(pair.positive + pair.negative + pair.mixed))
     numbers = _cases(pair, wanted, power=power, alpha=alpha)  # nan where the models agree on every case
     return (design.kind, pair.observed, wanted, std_error, alpha, power, *numbers)
 
@@ -343,7 +346,8 @@ def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[f
     """Power now and without limit, folds (one), and the factors of all cases and of either class."""
 
     def power_of(positive: float, negative: float) -> float:
-        variance = pair.positive / positive + pair.negative / negative
+        both = min(positive, negative)  # clusters that hold both classes
+        variance = pair.positive / positive + pair.negative / negative + pair.mixed / both
         return float(z_power(wanted, np.sqrt(variance), alpha)) if variance > 0 else np.nan
 
     factors = (
@@ -468,7 +472,7 @@ def plan_comparison(
     folds and r the test cases for each training case (0 for independent folds). More folds of the same data
     bring down ``1/J`` only. Where the design has M halvings, the shift is ``difference / sqrt(V + s^2 / J)``,
     V being the mean square between halves, on M degrees of freedom. ``case_factor`` takes ``s^2`` (and V) as
-    inversely proportional to the cases. One test set: the influence variance of the difference,
+    inversely proportional to the cases. One test set: the jackknife variance of the difference,
     ``v1/n + v2/m`` for n positives and m negatives, and the normal test.
 
     Examples

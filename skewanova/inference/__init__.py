@@ -6,13 +6,16 @@
 - diagnostics: What the tests assume; residuals and their quantiles.
 - fold_resampling: Bootstrap, sign flips, permutations and max-T over folds.
 - fold_statistics: Statistics of fold x model tables, and the studentized range.
-- influence: Influence and jackknife values over cases; variance and covariance of AUPREC.
+- influence: Influence values of average precision, and its first-order variance.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
+- jackknife: What leaving out each case or cluster changes in an area.
 - omnibus: Tests of all models at once.
 - one_set: Models compared on one test set, over its cases.
 - pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
+- sampling: How cases were drawn: clusters, weights; spread over them.
+- shared_cases: Several runs of every model on one test set.
 """
 
 import lazy_loader

@@ -6,13 +6,13 @@ from .anova import two_way_anova as two_way_anova
 from .diagnostics import assumptions as assumptions
 from .diagnostics import residuals as residuals
 from .diagnostics import residual_quantiles as residual_quantiles
-from .influence import AuprecCovariance as AuprecCovariance
-from .influence import auprec_covariance as auprec_covariance
 from .influence import auprec_influence as auprec_influence
 from .influence import auprec_variance as auprec_variance
 from .intervals import Interval as Interval
 from .intervals import confidence_interval as confidence_interval
 from .intervals import interval_table as interval_table
+from .jackknife import AuprecCovariance as AuprecCovariance
+from .jackknife import auprec_covariance as auprec_covariance
 from .omnibus import OmnibusResult as OmnibusResult
 from .omnibus import omnibus_test as omnibus_test
 from .one_set import OneSetComparison as OneSetComparison
@@ -28,3 +28,5 @@ from .random_effects import split_plot_anova as split_plot_anova
 from .ranks import RankComparison as RankComparison
 from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison
+from .shared_cases import SharedCasesComparison as SharedCasesComparison
+from .shared_cases import compare_runs as compare_runs

@@ -342,7 +342,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     if kept["fold"].nunique() < 2:
         raise InputError(
             "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-            "compare_on_one_set(), which uses the influence covariance, or the bootstrap over cases"
+            "compare_on_one_set(), which uses the jackknife over cases, or the bootstrap over cases"
         )
     return kept
 

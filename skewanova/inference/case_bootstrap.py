@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, Floats, Seed, seeded
+from skewanova.base.checks import Floats, Seed, seeded
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import LINEAR, vertex_precision
-from skewanova.curves.roc import Rises, RocCurve
+from skewanova.curves.estimators import BY_RISES, rise_terms
+from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.curves.sorting import Counts, run_ends, sort_cases
+from skewanova.inference.jackknife import rises_of_counts
+from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import DeploymentPrior
 
 #: Cases drawn at once, so that a few arrays of them stay in the second-level cache. Every block of resamples
@@ -23,7 +24,7 @@ BLOCK_SIZE = 1 << 16
 
 
 def bootstrap_estimates(
-    positive: Bools,
+    sample: Sample,
     score: NDArray[Any],
     weighting: DeploymentPrior,
     *,
@@ -31,15 +32,16 @@ def bootstrap_estimates(
     n_resamples: int,
     rng: Seed,
 ) -> Floats:
-    """Estimates of AUPREC or IAUPREC from `n_resamples` samples of as many cases of each class."""
-    keys = sort_cases(positive, score).keys
-    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
-    block = max(1, BLOCK_SIZE // len(keys))
+    """Estimates of AUPREC or IAUPREC from `n_resamples` samples of as many units of each stratum.
+
+    A sample of clusters that happens to lack a class is left out.
+    """
+    block = max(1, BLOCK_SIZE // len(score))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
-    measure = _linear_measure if area_estimator in LINEAR else _curve_measure
-    estimates = measure(counts, weighting, area_estimator)
+    estimates = _measure(sample, score, weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
-    return np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
+    found = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
+    return np.asarray(found[np.isfinite(found)])
 
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
@@ -65,6 +67,40 @@ class _Class:
         return np.bincount(at.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
+def _measure(
+    sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str
+) -> Estimates:
+    """What measures a block of resamples: all rises at once or, if that will not do, curve by curve."""
+    if sample.cluster is not None or sample.weight is not None:
+        return _units_measure(sample, score, weighting, area_estimator)
+    keys = sort_cases(sample.positive, score).keys
+    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
+    if area_estimator in BY_RISES:
+        return _rises_measure(counts, weighting, area_estimator)
+    return _curve_measure(counts, weighting, area_estimator)
+
+
+def _units_measure(
+    sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str
+) -> Estimates:
+    """Units drawn as a whole, stratum by stratum; every case weighs what its unit was drawn."""
+    weight = np.ones(len(score)) if sample.weight is None else sample.weight
+
+    def estimate(rng: np.random.Generator) -> float:
+        drawn = np.zeros(sample.n_units)
+        for rows, size in sample.strata:
+            drawn[rows] = np.bincount(rng.integers(0, size, size=size), minlength=size)
+        held = drawn[sample.unit] * weight
+        kept = held > 0
+        positive = sample.positive[kept]
+        if positive.all() or not positive.any():
+            return np.nan
+        curve = curve_from_scores(positive, score[kept], held[kept])
+        return iauprec(curve, weighting, area_estimator=area_estimator)
+
+    return lambda size, rng: np.array([estimate(rng) for _ in range(size)])
+
+
 def _curve_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
     classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
@@ -83,39 +119,16 @@ def _curve(true: Counts, false: Counts) -> RocCurve:
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _linear_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _rises_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Only groups with positives matter: the negatives have a slot within each, and one before each."""
     rising = np.flatnonzero(counts[0])
     slot = np.searchsorted(rising, np.arange(counts.shape[1])) * 2
     slot[rising] += 1
     positives = _Class(np.repeat(np.arange(len(rising)), counts[0][rising]), len(rising))
     negatives = _Class(np.repeat(slot, counts[1]), 2 * len(rising) + 1)
-    priors, weights = weighting.quadrature()
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
-        height = positives.drawn(size, rng)
-        true, false = np.cumsum(height, axis=1), np.cumsum(negatives.drawn(size, rng), axis=1)
-        points = LINEAR[area_estimator](
-            _rises(height, true, false, reached=area_estimator == "upper_trapezoid")
-        )
-        points = replace(points, weight=height.astype(np.float64))
-        means = (points.mean(partial(vertex_precision, prior=pi)).sum(axis=1) for pi in priors)
-        total = sum(weight * mean for weight, mean in zip(weights, means, strict=True))
-        return np.asarray(total / len(positives.slot))
+        rises = rises_of_counts(positives.drawn(size, rng), negatives.drawn(size, rng))
+        return np.asarray(rise_terms(rises, weighting, area_estimator).sum(axis=1))
 
     return estimates
-
-
-def _rises(height: Counts, true: Counts, false: Counts, *, reached: bool) -> Rises:
-    """Rises of all resamples; one above all that was drawn has no height, and a rate to divide by."""
-    n_positive, n_negative = true[0, -1], false[0, -1]
-    start_fpr, fpr = false[:, :-1:2] / n_negative, false[:, 1::2] / n_negative
-    tpr = np.maximum(true, 1) / n_positive
-    return Rises((true - height) / n_positive, start_fpr, tpr, fpr, _reached(height, fpr) if reached else fpr)
-
-
-def _reached(height: Counts, fpr: Floats) -> Floats:
-    """False positive rate at the end of the last rise before that was drawn, 0 where there is none."""
-    last = np.maximum.accumulate(np.where(height > 0, np.arange(height.shape[1]), -1), axis=1)
-    last = np.insert(last[:, :-1], 0, -1, axis=1)
-    return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)

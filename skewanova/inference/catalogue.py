@@ -198,7 +198,7 @@ TESTS: Mapping[str, KnownTest] = {
         halved=True,
         full_rank=True,
     ),
-    "influence": KnownTest(
+    "jackknife": KnownTest(
         name="F over cases of one test set",
         methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
         "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
@@ -275,7 +275,7 @@ TESTS: Mapping[str, KnownTest] = {
         statistic="t",
         control=True,
     ),
-    "influence_holm": KnownTest(
+    "jackknife_holm": KnownTest(
         name="paired t over cases of one test set, Holm",
         methods="t tests of every pair with the same covariance, adjusted by Holm (1979)",
         note="About these fitted models on further cases: t of the differences over cases.",

@@ -31,13 +31,8 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_bootstrap import bootstrap_estimates
-from skewanova.inference.influence import (
-    check_cases,
-    influence_kernel,
-    jackknife_kernel,
-    spread_of,
-    target_prior,
-)
+from skewanova.inference.jackknife import left_out
+from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
 from skewanova.priors.weightings import DeploymentPrior, Target
@@ -124,12 +119,10 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
     return float(low), float(high)
 
 
-def acceleration_of(influence: Floats, positive: Bools) -> float:
-    """Acceleration from influence values of two samples: a sixth of the skewness of their mean."""
-    parts = [(influence[rows], np.count_nonzero(rows)) for rows in (positive, ~positive)]
-    square = sum(float((values**2).sum()) / size**2 for values, size in parts)
-    cube = sum(float((values**3).sum()) / size**3 for values, size in parts)
-    return cube / (6 * square**1.5) if square > 0 else 0.0
+def acceleration_of(deviations: Floats) -> float:
+    """Acceleration from jackknife deviations: a sixth of the skewness of their sum (Efron 1987, eq. 7.3)."""
+    square = float((deviations**2).sum())
+    return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
 
 
 def t_limits(estimates: Floats, level: float) -> Limits:
@@ -174,15 +167,15 @@ class Interval:
     confidence_level: float
     method: str
     warning: str | None = None
-    area_estimator: str = "average_precision"
+    area_estimator: str = "trapezoid"
     weighting: str = ""
 
 
 @dataclass(frozen=True)
-class _Question:
-    """Clean input, and what several methods need of it, computed once."""
+class Question:
+    """Clean input, and what several methods need of it, computed once: :func:`answer` takes it."""
 
-    positive: Bools
+    sample: Sample
     score: NDArray[Any]
     weighting: DeploymentPrior
     area_estimator: str
@@ -192,45 +185,50 @@ class _Question:
     folds: NDArray[np.intp] | None
 
     @cached_property
-    def n_positive(self) -> int:
-        return int(np.count_nonzero(self.positive))
+    def n_positive(self) -> float:
+        """Positives, or the clusters that weigh as much."""
+        return self.sample.effective_size(positive=True)
 
     @cached_property
     def support(self) -> float:
         """Negatives over the skew: m / lam; over a deployment prior, the geometric mean of lam."""
         priors, weights = self.weighting.quadrature()
         rarity = float(np.exp(weights @ np.log((1 - priors) / priors)))
-        return (len(self.positive) - self.n_positive) / rarity
+        return self.sample.effective_size(positive=False) / rarity
 
     @cached_property
     def effective_size(self) -> float:
-        return max(min(float(self.n_positive), self.support), FEWEST_TRIALS)
+        """Trials that the sample is worth."""
+        return max(min(self.n_positive, self.support), FEWEST_TRIALS)
 
     @cached_property
     def estimate(self) -> float:
-        return self.area(np.full(len(self.positive), True))
-
-    @cached_property
-    def influence(self) -> Floats:
-        return influence_kernel(self.positive, self.score, self.weighting)[1]
+        """The area."""
+        return self.area(slice(None))
 
     @cached_property
     def left_out(self) -> Floats:
-        return jackknife_kernel(self.positive, self.score, self.weighting)[1]
+        """Jackknife value of every unit."""
+        found = left_out(self.sample, self.score, [self.weighting], self.area_estimator)
+        return found.rows()[:, 0]
 
-    def area(self, rows: Bools) -> float:
-        curve = curve_from_scores(self.positive[rows], self.score[rows])
+    def area(self, rows: Bools | slice) -> float:
+        """Area of some cases."""
+        weight = None if self.sample.weight is None else self.sample.weight[rows]
+        curve = curve_from_scores(self.sample.positive[rows], self.score[rows], weight)
         return iauprec(curve, self.weighting, area_estimator=self.area_estimator)
 
     @cached_property
     def fold_areas(self) -> Floats:
-        folds = np.zeros(len(self.positive), dtype=np.intp) if self.folds is None else self.folds
+        """Area of every fold, or of all cases."""
+        folds = np.zeros(len(self.score), dtype=np.intp) if self.folds is None else self.folds
         return np.array([self.area(folds == fold) for fold in range(folds.max() + 1)])
 
     @cached_property
     def resampled(self) -> Floats:
+        """Areas of resampled cases."""
         return bootstrap_estimates(
-            self.positive,
+            self.sample,
             self.score,
             self.weighting,
             area_estimator=self.area_estimator,
@@ -247,10 +245,12 @@ def confidence_interval(
     deployment_prior: Target | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
-    area_estimator: str = "average_precision",
+    area_estimator: str = "trapezoid",
     folds: ArrayLike | None = None,
     n_resamples: int = 2000,
     rng: Seed = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     pos_label: object = None,
 ) -> Interval:
     """Confidence interval for the AUPREC or IAUPREC of one model.
@@ -266,28 +266,28 @@ def confidence_interval(
     method : str, default "auto"
         One of `METHODS`:
 
-        * ``influence``: from influence values (:func:`~skewanova.inference.auprec_influence`), or the
-          jackknife's where that is wider, on the logit scale, with a t deviate whose degrees of freedom come
-          from their kurtosis;
+        * ``jackknife``: from what leaving out each case changes in the estimate, on the logit scale, with a t
+          deviate whose degrees of freedom come from the kurtosis of these changes;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``influence`` where m/lam, the negatives over the skew of the deployment, is at least 100
+        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew of the deployment, is at least 100
           and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials or, below 20
           trials, Clopper and Pearson's, and a warning.
     confidence_level : float, default 0.95
         Nominal coverage.
-    area_estimator : str, default "average_precision"
-        As for :func:`~skewanova.auprec`. Influence values are those of average precision, whose intervals
-        have the better coverage below about 50 positives.
+    area_estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
     folds : array_like of shape (n_cases,), optional
         Fold of every case, for ``cross_validation`` only; each fold must hold both classes.
     n_resamples : int, default 2000
         Bootstrap samples.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap; None takes fresh entropy.
+    cluster, sample_weight
+        As for :func:`~skewanova.inference.auprec_covariance`; bootstraps draw clusters.
 
     Returns
     -------
@@ -322,28 +322,31 @@ def confidence_interval(
     >>> labels = np.repeat([0, 1], [900, 100])
     >>> found = confidence_interval(labels, rng.normal(labels), prior=0.2)
     >>> found.method, round(found.estimate, 3), round(found.conf_low, 3), round(found.conf_high, 3)
-    ('influence', 0.393, 0.32, 0.471)
+    ('jackknife', 0.389, 0.316, 0.468)
     """
     check_choice(method, METHODS, "method")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     check_fraction(confidence_level, "confidence_level")
     check_count(n_resamples, "n_resamples", minimum=10)
     check_vector(to_array(y_score, "y_score"), "y_score")
-    positive, columns = check_cases(y_true, y_score, pos_label)
-    question = _Question(
-        positive=positive,
+    sample, columns = check_sample(
+        y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
+    )
+    question = Question(
+        sample=sample,
         score=columns[:, 0],
-        weighting=target_prior(prior, deployment_prior, positive),
+        weighting=target_prior(prior, deployment_prior, sample),
         area_estimator=area_estimator,
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         rng=rng,
-        folds=_check_folds(folds, method, positive),
+        folds=_check_folds(folds, method, sample.positive),
     )
-    return _answer(question, method)
+    return answer(question, method)
 
 
-def _answer(question: _Question, method: str) -> Interval:
+def answer(question: Question, method: str) -> Interval:
+    """Interval by one method."""
     estimate = float(question.fold_areas.mean()) if method == "cross_validation" else question.estimate
     at_boundary = min(estimate, 1 - estimate) <= AT_BOUNDARY and method != "wilson"
     used = "boundary" if at_boundary else method
@@ -363,13 +366,13 @@ def _answer(question: _Question, method: str) -> Interval:
     )
 
 
-def chosen_method(n_positive: int, support: float) -> str:
+def chosen_method(n_positive: float, support: float) -> str:
     """What ``auto`` takes with so many positives and effective negatives."""
     enough = n_positive >= POSITIVES_FOR_INTERVALS and are_enough(support, ENOUGH_OVER_CASES)
-    return "influence" if enough else "thin"
+    return "jackknife" if enough else "thin"
 
 
-def _thin_name(question: _Question) -> str:
+def _thin_name(question: Question) -> str:
     return "clopper_pearson" if question.effective_size < FEW_TRIALS else "wilson"
 
 
@@ -395,7 +398,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
     return codes
 
 
-def _note(question: _Question, method: str, used: str) -> str | None:
+def _note(question: Question, method: str, used: str) -> str | None:
     """What to say about the method used on this question, if anything."""
     support, size = question.support, question.effective_size
     thin = f"m/lam = {support:.3g} (negatives over skew, at {question.weighting.describe()})"
@@ -405,36 +408,32 @@ def _note(question: _Question, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
         )
     if used == "thin":
-        few = f"{question.n_positive} positives are fewer than {POSITIVES_FOR_INTERVALS}"
+        few = f"{question.n_positive:.4g} positives are fewer than {POSITIVES_FOR_INTERVALS}"
         reason = few if are_enough(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
         name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
     if method in _BY_TRIALS and not are_enough(support, question.n_positive):
         return (
-            f"{thin} is below the {question.n_positive} positives: the prior is rarer than the sample's, and "
-            f"{method} with the positives as trials is too short; use auto"
+            f"{thin} is below the {question.n_positive:.4g} positives: the prior is rarer than the sample's, "
+            f"and {method} with the positives as trials is too short; use auto"
         )
     if method in _BY_SPREAD and not are_enough(support, ENOUGH_OVER_CASES):
         return f"{thin} is below {ENOUGH_OVER_CASES:g}, where {method} tends to be too short; use auto"
     return None
 
 
-def _influence(question: _Question) -> Limits:
-    """The wider of two: influence values understate thin curves, the jackknife those of few positives."""
-    spreads = [spread_of(values, question.positive) for values in (question.influence, question.left_out)]
-    std_error, df = max(
-        spreads, key=lambda spread: spread[0] * two_sided(question.confidence_level, spread[1])
-    )
+def _jackknife(question: Question) -> Limits:
+    std_error, df = (float(part) for part in question.sample.spread(question.left_out))
     return delta_logit_limits(question.estimate, std_error, question.confidence_level, df=df)
 
 
-def _bca(question: _Question) -> Limits:
-    acceleration = acceleration_of(question.influence, question.positive)
+def _bca(question: Question) -> Limits:
+    acceleration = acceleration_of(question.sample.deviations(question.left_out))
     return bca_limits(question.estimate, question.resampled, acceleration, question.confidence_level)
 
 
-_LIMITS: dict[str, Callable[[_Question], Limits]] = {
-    "influence": _influence,
+_LIMITS: dict[str, Callable[[Question], Limits]] = {
+    "jackknife": _jackknife,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
     "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
@@ -446,14 +445,14 @@ _LIMITS: dict[str, Callable[[_Question], Limits]] = {
 }
 
 
-METHODS = ("auto", "influence", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
+METHODS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
 #: Methods that count the positives as trials, and those that measure the spread of the estimate.
 _BY_TRIALS = ("wilson", "binomial", "logit")
 
 
-_BY_SPREAD = ("influence", "bootstrap", "bca", "cross_validation")
+_BY_SPREAD = ("jackknife", "bootstrap", "bca", "cross_validation")
 
 
 INTERVAL_COLUMNS = (
@@ -472,7 +471,7 @@ def interval_table(
     deployment_prior: DeploymentPrior | tuple[float, float] | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
-    area_estimator: str = "average_precision",
+    area_estimator: str = "trapezoid",
     rng: Seed = 0,
 ) -> pd.DataFrame:
     """Confidence interval for every model in every fold, and over all cases where folds are disjoint.

@@ -6,29 +6,21 @@ itself; a t or F deviate allows for the tails of the values behind the standard 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skewanova.base.checks import Bools, Floats, check_choice, check_fraction, emit
+from skewanova.base.checks import Floats, check_choice, check_fraction, emit
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
-from skewanova.inference.influence import (
-    AuprecCovariance,
-    check_cases,
-    check_model_names,
-    estimates,
-    jackknife_kernel,
-    spread_of,
-    stratified_covariance,
-    target_prior,
-)
-from skewanova.priors.weightings import Target
+from skewanova.inference.jackknife import measured
+from skewanova.inference.sampling import Sample, check_model_names, check_sample, target_prior
+from skewanova.priors.weightings import DeploymentPrior, Target
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10
@@ -65,7 +57,7 @@ class PairTests(NamedTuple):
 
 
 class Angles(NamedTuple):
-    """Areas on the angular scale, and the values of every case on it, centred in either class.
+    """Areas on the angular scale, and the jackknife values of every unit on it.
 
     An area of 0 or 1 has no slope there: with one among them, all stay as they are.
     """
@@ -73,53 +65,64 @@ class Angles(NamedTuple):
     area: Floats
     angle: Floats
     values: Floats
-    positive: Bools
+    sample: Sample
 
     @classmethod
-    def of(cls, area: Floats, values: Floats, positive: Bools) -> Angles:
-        """Carry areas and values of shape (n_cases, n_models) over (delta method)."""
-        centred = np.where(
-            positive[:, None], values - values[positive].mean(axis=0), values - values[~positive].mean(axis=0)
-        )
+    def of(cls, area: Floats, values: Floats, sample: Sample) -> Angles:
+        """Carry areas and values of shape (n_units, n_models) over (delta method)."""
         if ((area <= 0) | (area >= 1)).any():
-            return cls(area, area, centred, positive)
-        return cls(area, 2 * np.arcsin(np.sqrt(area)), centred / np.sqrt(area * (1 - area)), positive)
+            return cls(area, area, values, sample)
+        return cls(area, 2 * np.arcsin(np.sqrt(area)), values / np.sqrt(area * (1 - area)), sample)
 
     @property
     def covariance(self) -> Floats:
         """Covariance of the angles."""
-        return stratified_covariance(self.values, self.positive)
+        return self.sample.covariance(self.values)
 
-    def chord(self, a: int, b: int) -> float:
-        """Difference of two areas for one of their angles."""
-        rise = self.angle[a] - self.angle[b]
-        if abs(rise) > SAME_ANGLE:
-            return float((self.area[a] - self.area[b]) / rise)
-        at = self.area[a]
-        return 1.0 if self.angle is self.area else float(np.sqrt(at * (1 - at)))
+    def chords(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+        """Difference of two areas for one of their angles, pair by pair."""
+        rise, at = self.angle[a] - self.angle[b], self.area[a]
+        near = np.abs(rise) <= SAME_ANGLE
+        slope = np.ones(len(a)) if self.angle is self.area else np.sqrt(at * (1 - at))
+        return np.where(near, slope, (at - self.area[b]) / np.where(near, 1.0, rise))
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Standard error of the difference of every two areas, and its degrees of freedom.
+
+        The standard error is that of the difference of the angles times the chord, so that a test is that of
+        the angles, and an interval agrees with it. It is exactly zero where only rounding is left.
+        """
+        a, b = np.triu_indices(len(self.area), 1)
+        step = max(1, BLOCK_SIZE // len(self.values))
+        parts = (slice(start, start + step) for start in range(0, len(a), step))
+        spreads = [self.sample.spread(self.values[:, a[part]] - self.values[:, b[part]]) for part in parts]
+        error, df = (np.concatenate(column) for column in zip(*spreads, strict=True))
+        size = np.diag(self.covariance)
+        error[error**2 <= RANK_TOLERANCE * (size[a] + size[b])] = 0.0
+        return error * self.chords(a, b), df
 
 
 def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
 
-    The standard error is that of the difference of the angles times the chord, so that the test is that of
-    the angles, and the interval agrees with it. A difference without spread has neither test nor limits,
-    however large: a perfect model and a constant one keep their areas whatever case is left out.
+    A difference without spread has neither test nor limits, however large: a perfect model and a constant one
+    keep their areas whatever case is left out.
     """
     a, b = np.triu_indices(len(angles.area), 1)
-    pairs = list(zip(a.tolist(), b.tolist(), strict=True))
-    spread = [_spread(angles.values[:, i] - angles.values[:, j], angles.positive) for i, j in pairs]
-    error, df_error = (np.array(column) for column in zip(*spread, strict=True))
-    contrasts, covariance = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b], angles.covariance
-    error[contrast_errors(contrasts, covariance) == 0] = 0.0
-    std_error = error * np.array([angles.chord(i, j) for i, j in pairs])
+    std_error, df_error = angles.pairs()
     difference = angles.area[a] - angles.area[b]
     statistic, p_value = t_test(difference, std_error, df_error)
-    normal = _critical_value(contrasts, covariance, level, simultaneous)
-    critical = -special.stdtrit(df_error, special.ndtr(-normal))
+    contrasts = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b]
+    normal = _critical_value(contrasts, angles.covariance, level, simultaneous)
+    critical = t_deviate(normal, df_error)
     reach = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
     low, high = difference - reach, difference + reach
     return PairTests(difference, std_error, statistic, df_error, p_value, holm(p_value), low, high, critical)
+
+
+def t_deviate(normal: float, df: Floats) -> Floats:
+    """Value of t with the upper tail of this normal deviate."""
+    return np.asarray(-special.stdtrit(df, special.ndtr(-normal)))
 
 
 def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
@@ -139,7 +142,9 @@ def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
     The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
-    come from orthonormal contrasts, so that the order of the models does not matter.
+    come from orthonormal contrasts, so that the order of the models does not matter. Half of Hotelling's
+    factor, 1 - (d - 1) / df, allows for their estimated covariance: the whole is conservative here, none is
+    liberal with eight models (docs/studies/paired.md).
     """
     steps, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
@@ -148,19 +153,11 @@ def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     if df == 0:
         return np.nan, 0, np.nan, np.nan
     along = vectors[:, kept].T @ steps
-    spread = [_spread(angles.values @ contrast, angles.positive) for contrast in along]
-    error, df_error = (np.array(column) for column in zip(*spread, strict=True))
-    statistic = float((((along @ angles.angle) / error) ** 2).mean())
+    error, df_error = angles.sample.spread(angles.values @ along.T)
     inverse = float((1 / df_error).mean())
     shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
+    statistic = float((((along @ angles.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
-
-
-def _spread(values: Floats, positive: Bools) -> tuple[float, float]:
-    """As :func:`spread_of`, but nan where a class has one case, which shows no spread."""
-    error, df = spread_of(values, positive)
-    alone = min(np.count_nonzero(positive), np.count_nonzero(~positive)) == 1
-    return (np.nan if alone else error), df
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:
@@ -206,11 +203,11 @@ SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 
 #: Said of models whose difference has no spread.
-SAMENESS = "models {} and {} have the same influence values: their difference has no standard error or test"
+SAMENESS = "models {} and {} change alike without each case: their difference has no standard error or test"
 
 
-#: Said of a set in which a class has one case.
-ALONE = "the only {} case cannot show how cases differ: there is no standard error, test or interval"
+#: Said of a sample in which all cases of a class are one unit.
+ALONE = "{} cannot show how others would differ: there is no standard error, test or interval"
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,14 +266,16 @@ def compare_on_one_set(
     models: Sequence[str] | None = None,
     confidence_level: float = 0.95,
     simultaneous: str = "max_z",
-    area_estimator: str = "average_precision",
+    area_estimator: str = "trapezoid",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     pos_label: object = None,
 ) -> OneSetComparison:
     """Compare models on one set of cases, without folds.
 
     Parameters
     ----------
-    y_true, y_score, prior, deployment_prior, area_estimator, pos_label
+    y_true, y_score, prior, deployment_prior, area_estimator, cluster, sample_weight, pos_label
         As for :func:`~skewanova.inference.auprec_covariance`, with at least two models.
     models : sequence of str, optional
         Names of the columns; by default their numbers from 0.
@@ -300,18 +299,18 @@ def compare_on_one_set(
     Warns
     -----
     SkewanovaWarning
-        If models do not differ on any case that matters, or a class has one case: statistic and p are then
-        nan.
+        If models do not differ on any case that matters, or all cases of a class are one unit:
+        statistic and p are then nan.
 
     Notes
     -----
     The scores are taken as given: what is compared are these fitted models, not the methods that fitted them.
 
-    The tests compare 2 arcsin(sqrt(area)), or the areas themselves where one is 0 or 1, by the jackknife that
-    leaves out one case of either class, in closed form. A difference is referred to t, with Satterthwaite's
-    degrees of freedom from the kurtosis of the jackknife values. Standard errors and intervals are carried
-    back to the difference of the areas by its ratio to that of the angles. The size of the test was
-    simulated, beside that of a z test from influence values alone: ``docs/studies/paired.md``.
+    The tests compare 2 arcsin(sqrt(area)), or the areas themselves where one is 0 or 1, by the jackknife of
+    the estimator in use, which leaves out one case of either class or, with clusters, one cluster. A
+    difference is referred to t, with Satterthwaite's degrees of freedom from the kurtosis of the jackknife
+    values. Standard errors and intervals are carried back to the difference of the areas by its ratio to that
+    of the angles. The size of the test was simulated: ``docs/studies/paired.md``.
 
     Examples
     --------
@@ -327,48 +326,51 @@ def compare_on_one_set(
     check_choice(simultaneous, SIMULTANEOUS, "simultaneous")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     check_fraction(confidence_level, "confidence_level")
-    positive, columns = check_cases(y_true, y_score, pos_label)
-    names = check_model_names(models, columns.shape[1])
-    weighting = target_prior(prior, deployment_prior, positive)
-    found = estimates(positive, columns, weighting, area_estimator)
-    values = np.stack([jackknife_kernel(positive, score, weighting)[1] for score in columns.T], axis=1)
-    angles = Angles.of(found.estimate, values, positive)
-    result = _compared(
-        found,
-        angles,
-        names,
-        confidence_level=confidence_level,
-        simultaneous=simultaneous,
-        weighting=weighting.describe(),
+    sample, columns = check_sample(
+        y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
-    emit(SAMENESS.format(a, b) for a, b, same in alike if same)
-    counts = {"positive": np.count_nonzero(positive), "negative": np.count_nonzero(~positive)}
-    emit(ALONE.format(word) for word, count in counts.items() if count == 1)
-    return result
-
-
-def _compared(
-    found: AuprecCovariance,
-    angles: Angles,
-    names: tuple[str, ...],
-    *,
-    confidence_level: float,
-    simultaneous: str,
-    weighting: str,
-) -> OneSetComparison:
-    f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
-    return OneSetComparison(
+    names = check_model_names(models, columns.shape[1])
+    return compare_sample(
+        sample,
+        columns.T,
+        target_prior(prior, deployment_prior, sample),
         models=names,
-        estimate=found.estimate,
-        covariance=found.covariance,
-        model_a=tuple(a for a, _ in combinations(names, 2)),
-        model_b=tuple(b for _, b in combinations(names, 2)),
+        confidence_level=confidence_level,
+        area_estimator=area_estimator,
+        simultaneous=simultaneous,
+    )
+
+
+def compare_sample(
+    sample: Sample,
+    scores: Iterable[NDArray[Any]],
+    weighting: DeploymentPrior,
+    *,
+    models: tuple[str, ...],
+    confidence_level: float,
+    area_estimator: str,
+    simultaneous: str = "max_z",
+) -> OneSetComparison:
+    """Compare the models of a clean sample; says what cannot be tested."""
+    estimate, values = measured(sample, scores, [weighting], area_estimator)
+    area, left = estimate[:, 0], values[..., 0]
+    angles = Angles.of(area, left, sample)
+    f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
+    result = OneSetComparison(
+        models=models,
+        estimate=area,
+        covariance=sample.covariance(left),
+        model_a=tuple(a for a, _ in combinations(models, 2)),
+        model_b=tuple(b for _, b in combinations(models, 2)),
         **pair_tests(angles, level=confidence_level, simultaneous=simultaneous)._asdict(),
         confidence_level=confidence_level,
         f_omnibus=f_omnibus,
         df=df,
         df_omnibus=df_omnibus,
         p_omnibus=p_omnibus,
-        weighting=weighting,
+        weighting=weighting.describe(),
     )
+    alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
+    emit(SAMENESS.format(a, b) for a, b, same in alike if same)
+    emit(map(ALONE.format, sample.alone))
+    return result

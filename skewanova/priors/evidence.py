@@ -19,7 +19,7 @@ ENOUGH_OVER_FOLDS = 50
 ENOUGH_OVER_CASES = 100
 
 
-#: Positives below which the interval by influence covers too seldom.
+#: Positives below which the interval by the jackknife covers too seldom.
 POSITIVES_FOR_INTERVALS = 30
 
 

@@ -49,8 +49,9 @@ NOT_USED = "the table's halvings are not used, since resampling={resampling!r} w
 
 
 SAME_CASES = (
-    "all folds test the same cases, so the variation between folds says nothing about other cases: read the "
-    "tests as about these cases alone"
+    "all folds test the same cases, as runs with several seeds do, so the variation between folds says "
+    "nothing about other cases: read the tests as about these cases alone, or test runs and cases together "
+    "by skewanova.inference.compare_runs()"
 )
 
 

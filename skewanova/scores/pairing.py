@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, InputError, check_choice, emit
+from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
 from skewanova.scores.cost import cost_notes
 from skewanova.scores.table import SHOWN, Scores, ScoreTable
@@ -25,10 +25,12 @@ STREAMED = (
 
 
 class PairedCases(NamedTuple):
-    """Labels, and one column of scores for each model."""
+    """Labels, one column of scores for each model and, where given, clusters numbered from 0 and weights."""
 
     positive: Bools
     scores: tuple[NDArray[Any], ...]
+    cluster: NDArray[np.intp] | None = None
+    weight: Floats | None = None
 
 
 def paired_cases(table: Scores) -> PairedCases:

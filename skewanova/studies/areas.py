@@ -5,6 +5,7 @@ Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,29 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from skewanova.base.checks import Bools, Floats, InputError, check_count, check_prior
+from skewanova.base.checks import Bools, Floats, InputError, SkewanovaWarning, check_count, check_prior
 from skewanova.curves.binormal import BinormalFit
 from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
 from skewanova.curves.roc import auc, curve_from_scores
-from skewanova.inference.case_bootstrap import bootstrap_estimates
-from skewanova.inference.influence import influence_kernel, jackknife_kernel, spread_of
-from skewanova.inference.intervals import (
-    AT_BOUNDARY,
-    acceleration_of,
-    bca_limits,
-    binomial_limits,
-    boundary_limits,
-    chosen_method,
-    delta_logit_limits,
-    logit_limits,
-    percentile_limits,
-    t_limits,
-    thin_limits,
-    two_sided,
-    wilson_limits,
-)
-from skewanova.priors.evidence import effective_negatives
+from skewanova.inference.intervals import Question, answer
+from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from skewanova.studies.results import Study, study_of
 from skewanova.studies.runner import Cell, Run, chosen, means, one_by_one
@@ -49,7 +34,7 @@ N_RESAMPLES = 1000
 AREAS = (*ESTIMATORS, "binormal")
 
 
-QUICK_METHODS = ("binomial", "logit", "wilson", "influence", "auto", "cross_validation")
+QUICK_METHODS = ("binomial", "logit", "wilson", "jackknife", "auto", "cross_validation")
 
 
 BOOTSTRAP_METHODS = ("bootstrap", "bca")
@@ -86,65 +71,39 @@ def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
 
 
 def quick_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
-    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`.
-
-    The limits are those of :func:`~skewanova.confidence_interval`, from values computed once for all methods.
-    """
+    """Low, high, and whether the rule for estimates of 0 or 1 made them, by each of `QUICK_METHODS`."""
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
-    weighting, n = UniformPrior(prior, prior), int(positive.sum())
-    support = float(effective_negatives(n_total - n, prior))
-    theta, values = influence_kernel(positive, score, weighting)
-    trials = min(n, support)
-    wilson = wilson_limits(theta, n, LEVEL)
-    if _at_boundary(theta):
-        exact = boundary_limits(theta, trials, LEVEL)
-        limits = [exact, exact, wilson, exact, exact]
-    else:
-        _, left_out = jackknife_kernel(positive, score, weighting)
-        spreads = [spread_of(part, positive) for part in (values, left_out)]
-        error, df = max(spreads, key=lambda spread: spread[0] * two_sided(LEVEL, spread[1]))
-        influence = delta_logit_limits(theta, error, LEVEL, df=df)
-        by_influence = chosen_method(n, support) == "influence"
-        auto = influence if by_influence else thin_limits(theta, trials, LEVEL)
-        limits = [binomial_limits(theta, n, LEVEL), logit_limits(theta, n, LEVEL), wilson, influence, auto]
-    at_limit = np.array([_at_boundary(theta)] * 5) & (np.array(QUICK_METHODS[:5]) != "wilson")
-    rows = [(*pair, float(at)) for pair, at in zip(limits, at_limit, strict=True)]
-    return np.array([*rows, _fold_limits(positive, score, weighting, trials)])
-
-
-def _fold_limits(
-    positive: Bools, score: Floats, weighting: UniformPrior, trials: float
-) -> tuple[float, float, float]:
-    """Limits from the areas of 10 folds, of which each class is dealt out in turn."""
-    n = int(positive.sum())
-    folds = np.concatenate([np.arange(n), np.arange(len(positive) - n)]) % N_FOLDS
-    rows = [folds == fold for fold in range(N_FOLDS)]
-    areas = np.array([influence_kernel(positive[row], score[row], weighting)[0] for row in rows])
-    mean = float(areas.mean())
-    if _at_boundary(mean):
-        return (*boundary_limits(mean, trials, LEVEL), 1.0)
-    return (*t_limits(areas, LEVEL), 0.0)
-
-
-def _at_boundary(area: float) -> bool:
-    return min(area, 1 - area) <= AT_BOUNDARY
+    return _limits(positive, score, prior, QUICK_METHODS, rng=rng)
 
 
 def bootstrap_limits(setting: str, prior: float, n_total: int, rng: np.random.Generator) -> Floats:
     """As :func:`quick_limits`, by each of `BOOTSTRAP_METHODS` from the same resamples."""
     positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
-    weighting, ranks = UniformPrior(prior, prior), coarse(positive, score)
-    theta, influence = influence_kernel(positive, score, weighting)
+    return _limits(positive, coarse(positive, score), prior, BOOTSTRAP_METHODS, rng=rng)
+
+
+def _limits(
+    positive: Bools, score: Floats, prior: float, methods: Sequence[str], *, rng: np.random.Generator
+) -> Floats:
+    """Limits as :func:`~skewanova.confidence_interval` has them, for all methods of one sample.
+
+    Of the folds, each class is dealt out in turn.
+    """
     n = int(positive.sum())
-    if _at_boundary(theta):
-        trials = min(n, float(effective_negatives(n_total - n, prior)))
-        return np.array([(*boundary_limits(theta, trials, LEVEL), 1.0)] * 2)
-    drawn = bootstrap_estimates(
-        positive, ranks, weighting, area_estimator="average_precision", n_resamples=N_RESAMPLES, rng=rng
+    question = Question(
+        sample=Sample(positive),
+        score=score,
+        weighting=UniformPrior(prior, prior),
+        area_estimator="average_precision",
+        confidence_level=LEVEL,
+        n_resamples=N_RESAMPLES,
+        rng=rng,
+        folds=np.concatenate([np.arange(n), np.arange(len(positive) - n)]) % N_FOLDS,
     )
-    acceleration = acceleration_of(influence, positive)
-    limits = [percentile_limits(drawn, LEVEL), bca_limits(theta, drawn, acceleration, LEVEL)]
-    return np.array([(low, high, 0.0) for low, high in limits])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        found = [answer(question, method) for method in methods]
+    return np.array([(one.conf_low, one.conf_high, one.method == "boundary") for one in found], dtype=float)
 
 
 def coarse(positive: Bools, score: Floats) -> Floats:
@@ -313,7 +272,7 @@ def intervals_study(
     >>> from skewanova.studies.areas import intervals_study
     >>> study = intervals_study(settings=["binormal"], sizes=[200], replicates=100, progress=False)
     >>> coverage = study.to_frame().set_index("method")["coverage"]
-    >>> bool(coverage["cross_validation"] < coverage["influence"])
+    >>> bool(coverage["cross_validation"] < coverage["jackknife"])
     True
     """
     how = Run(**run)

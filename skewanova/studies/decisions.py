@@ -20,14 +20,14 @@ from scipy import optimize, stats
 from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.curves.areas import auprec
 from skewanova.curves.distributions import true_auprec
-from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves, panel_priors
 from skewanova.decision.leads import find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
+from skewanova.inference.jackknife import measured
+from skewanova.inference.sampling import Sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from skewanova.studies.results import Study, study_of
 from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_error
@@ -124,8 +124,7 @@ def draw_joint(
     if design.n_folds > 1:
         areas = trapezoid_areas(scores, design.n_positive, tuple(priors.tolist()))
         return fold_curves(priors, areas, ratio=0.0)  # folds on their own
-    estimate = np.array([auprec(curve_from_scores(positive, score), priors) for score in scores[0]])
-    return case_curves(priors, estimate, (positive, list(scores[0])))
+    return case_curves(priors, Sample(positive), list(scores[0]), "trapezoid")
 
 
 def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) -> Floats:
@@ -247,8 +246,8 @@ def _crossing_measures(design: FoldDesign, rng: np.random.Generator) -> Floats:
     """Whether a crossing was found; whether Fieller, delta and the whole set hold the truth; open; widths."""
     panel = draw_panel(crossing_pair(TRUE_CROSSING, design.jitter), design, CROSSING_LIMITS, rng)
     critical = panel.joint.critical_value(1 - LEVEL)
-    difference, variance = panel.joint.pairs()
-    stretches = undecided(panel.edges, difference[0], variance[0], critical)
+    widths = panel.joint.half_widths(critical)
+    stretches = undecided(panel.edges, panel.joint.pairs()[0][0], widths[0])
     at = logit(TRUE_CROSSING)
     in_set = any(low <= at <= high for low, high in stretches)
     width = sum(high - low for low, high in stretches)
@@ -375,10 +374,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
 def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
     """The curves at the priors of the bands, read off the panels."""
     nearest = np.unique(np.abs(logit(panel.joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
-    joint = panel.joint
-    return JointCurves(
-        joint.priors[nearest], joint.estimate[:, nearest], joint.deviations[..., nearest], joint.df
-    )
+    return panel.joint.at(nearest)
 
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -489,9 +485,10 @@ def _one_set_shares(
     models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """P(best) by the posterior, and by draws around the estimates."""
-    priors, weights = DEPLOYMENT.quadrature()
-    joint = draw_joint(models, design, priors, rng).averaged(weights)
-    estimate, covariance = joint.estimate[:, 0], joint.covariance()
+    positive, scores = draw_scores(models, design, rng)
+    sample = Sample(positive)
+    area, values = measured(sample, list(scores[0]), [DEPLOYMENT], "trapezoid")
+    estimate, covariance = area[:, 0], sample.covariance(values[..., 0])
     draws = rng.multivariate_normal(estimate, covariance, size=2000)
     return probability_best(estimate, covariance, df=np.inf, n_draws=2000, rng=rng), share_best(draws)
 

@@ -130,7 +130,14 @@ def study_of(
 def _by_design(frame: pd.DataFrame) -> pd.DataFrame:
     """Tests in rows for each weighting, sizes in columns."""
     sizes = frame["n_positive"].astype(str) + " / " + frame["support"].astype(str)
-    return frame.assign(test=frame["test"] + ", " + frame["weighting"], design=sizes)
+    models = frame["n_models"].astype(str) + " models"
+    level = "at " + frame["level"].map(_short_level)
+    row = frame["test"] + ", " + models + ", " + frame["weighting"] + ", " + level
+    return frame.assign(test=row, design=sizes)
+
+
+def _short_level(level: float) -> str:
+    return f"{level:g}".removeprefix("0")
 
 
 def _by_prior(frame: pd.DataFrame) -> pd.DataFrame:
@@ -205,8 +212,7 @@ _LAYOUTS: Mapping[str, _Layout] = {
     ),
     "paired": _Layout(
         lambda group: (
-            "Size at .05 of tests of two models with the same true area, by number of positives and m/lam "
-            f"({group})"
+            f"Size of tests of models with the same true area, by number of positives and m/lam ({group})"
         ),
         "setting",
         "test",

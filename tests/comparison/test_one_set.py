@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special, stats
+from scipy.special import expit, logit
 
 from skewanova import (
     InputError,
@@ -14,13 +15,11 @@ from skewanova import (
     compare_on_one_set,
     evaluate,
 )
-from skewanova.comparison import one_set as comparison_one_set
-from skewanova.comparison.folds import Options
-from skewanova.comparison.one_set import _difference_curves, _normal_draws, _root, _Set
+from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import RANKING_COLUMNS
 from skewanova.decision.joint_curves import condensed
 from skewanova.inference.anova import ANOVA_COLUMNS
-from skewanova.inference.influence import auprec_variance
+from skewanova.inference.jackknife import auprec_covariance
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.scores.pairing import paired_cases
 from skewanova.scores.reading import read_scores
@@ -58,7 +57,7 @@ def test_the_headline_is_the_f_test_of_one_set(found):
     assert list(result.anova) == list(ANOVA_COLUMNS)
     (row,) = result.anova.to_dict("records")
     assert [row[k] for k in ("test", "role", "response", "term", "df")] == [
-        "influence", "headline", "iauprec", "model", 2,
+        "jackknife", "headline", "iauprec", "model", 2,
     ]  # fmt: skip
     assert row["statistic"] == pytest.approx(twin.f_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
@@ -72,7 +71,7 @@ def test_the_headline_is_the_f_test_of_one_set(found):
 def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(found):
     labels, scores, result = found
     assert list(result.posthoc) == list(POSTHOC_COLUMNS)
-    assert result.posthoc["test"].unique().tolist() == ["influence_holm"]
+    assert result.posthoc["test"].unique().tolist() == ["jackknife_holm"]
     headline = result.posthoc[result.posthoc["role"] == "headline"]
     twin = compare_on_one_set(
         labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], area_estimator="trapezoid"
@@ -185,7 +184,7 @@ def test_rows_that_do_not_go_together_are_refused():
 
 def test_models_that_are_alike_have_no_test_and_equal_chances():
     labels, scores = cases(n=60, m=300, quality=(1.2,))
-    with pytest.warns(SkewanovaWarning, match="have the same influence values"):
+    with pytest.warns(SkewanovaWarning, match="change alike without each case"):
         result = compare(table(labels, np.hstack([scores, scores]), ("a", "b")), **SETTINGS)
     assert np.isnan(result.anova["p_value"].iloc[0])
     assert not result.posthoc["reject"].any()
@@ -264,33 +263,23 @@ def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
     assert re.search(r"\bnan\b", html) is None
 
 
-def test_draws_have_the_covariance_asked_for():
-    root = np.array([[1.0, 0.0], [0.8, 0.6]])
-    options = Options(0.05, None, rope=0.01, interaction=False, sum_of_squares=2, rng=0)
-    draws = _normal_draws(condensed([root.T]), options)
-    np.testing.assert_allclose(np.cov(draws.T), root @ root.T, atol=0.05)
-
-
 def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
     """Their covariance would lose it: squared, it is below what a double adds to the rest."""
     rng = np.random.default_rng(0)
-    positive = np.arange(60) < 20
     values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
-    root = _root(np.column_stack([values, values[:, 0] + moved]), positive)
-    expected = np.sqrt(((moved / np.where(positive, 20, 40)) ** 2).sum())
+    root = condensed([np.column_stack([values, values[:, 0] + moved])])
+    expected = np.sqrt((moved**2).sum())
     assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.no_cover
-def test_bands_of_equal_models_seldom_leave_out_zero(monkeypatch):
+def test_bands_of_equal_models_seldom_leave_out_zero():
     """50 sets at level .05: up to 7 with any rejection are within 3 standard errors of .05."""
-    monkeypatch.setattr(comparison_one_set, "MOST_VALUES", 0)  # nine priors, which so short a range needs
     rejected = 0
     for seed in range(50):
         labels, scores = cases(n=100, m=400, quality=(1.2, 1.2, 1.2), seed=seed)
         measures = evaluate(table(labels, scores), deployment_prior=(0.25, 0.4), priors=(0.5,))
-        options = Options(0.05, None, rope=0.01, interaction=False, sum_of_squares=2, rng=seed)
-        curves = _difference_curves(_Set(labels == 1, scores, measures), options)
+        curves = difference_curves(measures, expit(np.linspace(*logit([0.25, 0.4]), 9)), rng=seed)
         rejected += bool(curves["reject"].any())
     assert rejected <= 7
 
@@ -299,7 +288,7 @@ def test_variance_of_a_model_is_that_of_its_interval_on_the_logit_scale(found):
     labels, scores, result = found
     top = result.ranking.iloc[0]
     low, high = special.logit([top["conf_low"], top["conf_high"]])
-    variance = auprec_variance(labels, scores[:, 0], deployment_prior=RANGE)
+    variance = auprec_covariance(labels, scores[:, 0], deployment_prior=RANGE).covariance[0, 0]
     theta = top["iauprec"]
     deviate = (high - low) / 2 / (np.sqrt(variance) / (theta * (1 - theta)))
     assert 1.9 < deviate < 2.2

@@ -6,12 +6,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from case_values import covariance_of, jackknife_values
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance
-from skewanova.inference.influence import jackknife_kernel
+from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
 PRIORS = np.array([0.5, 0.1, 0.02])
@@ -23,15 +24,13 @@ def test_covariance_is_that_of_all_cases_at_once(n, block, monkeypatch):
     rng = np.random.default_rng(n)
     positive = np.append([True, False], rng.random(n - 2) < 0.3)
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
-    size = np.where(positive, positive.sum(), (~positive).sum())
-    values = [
-        jackknife_kernel(positive, score, UniformPrior(at, at))[1] / size for score in scores for at in PRIORS
-    ]
+    values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
     monkeypatch.setattr(joint_curves, "CASES_AT_ONCE", block)
-    found = joint_curves.case_curves(PRIORS, np.ones((2, 3)), (positive, scores))
+    found = joint_curves.case_curves(PRIORS, Sample(positive), scores, "trapezoid")
     units = found.deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
-    assert units.T @ units == pytest.approx(np.array(values) @ np.array(values).T, rel=1e-9, abs=1e-14)
+    expected = Sample(positive).covariance(np.transpose(values))
+    assert units.T @ units == pytest.approx(expected, rel=1e-9, abs=1e-14)
 
 
 # --- what is kept of the curves -----------------------------------------------------------------------------
@@ -53,7 +52,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
     assert found.df == n_folds - 1
     assert found.priors.tolist() == PRIORS[:2].tolist()
     assert found.estimate == pytest.approx(values.mean(axis=0))
-    assert found.covariance() == pytest.approx(np.cov(values[:, :, 0], rowvar=False) * inflated)
+    assert covariance_of(found.deviations) == pytest.approx(np.cov(values[:, :, 0], rowvar=False) * inflated)
     difference, variance = found.pairs()
     for row, (a, b) in enumerate(combinations(range(3), 2)):
         d = values[:, a] - values[:, b]
@@ -62,14 +61,12 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
     assert found.critical_value(0.1) == pytest.approx(stats.t(n_folds - 1).ppf(0.95))
 
 
-def test_an_average_over_priors_is_a_curve_of_one_value(four_folds):
-    weights = np.array([0.3, 0.7])
-    found = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0).averaged(weights)
-    direct = four_folds @ weights
-    assert np.isnan(found.priors).tolist() == [True]
-    assert found.estimate[:, 0] == pytest.approx(direct.mean(axis=0))
-    assert found.covariance() == pytest.approx(np.cov(direct, rowvar=False) / 4)
-    assert found.df == 3
+def test_some_of_the_priors_are_kept(four_folds):
+    whole = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0)
+    found = whole.at(np.array([1]))
+    assert found.priors.tolist() == [PRIORS[1]]
+    assert found.estimate[:, 0].tolist() == whole.estimate[:, 1].tolist()
+    assert found.pairs()[1][:, 0].tolist() == whole.pairs()[1][:, 1].tolist()
 
 
 def test_one_fold_says_nothing_of_the_spread(four_folds):
@@ -110,7 +107,7 @@ def test_several_folds_are_compared_over_folds_even_with_scores(several):
         assert found.df == 2
         assert found.estimate[:, 0] == pytest.approx(areas.mean(axis=0))
         expected = np.cov(areas, rowvar=False) * (1 / 3 + ratio)
-        assert found.covariance() == pytest.approx(expected)
+        assert covariance_of(found.deviations) == pytest.approx(expected)
 
 
 def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
@@ -119,17 +116,15 @@ def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
     found = joint_curves.joint_curves(measures, PRIORS)
     frame = table.frame
     positive = frame["y_true"].to_numpy()[:60].astype(bool)
-    size = np.where(positive, 20, 40)
     values = [
-        jackknife_kernel(
+        jackknife_values(
             positive, frame.loc[frame["model"] == m, "y_score"].to_numpy(), UniformPrior(0.5, 0.5)
         )[1]
-        / size
         for m in measures.models
     ]
     assert np.isinf(found.df)
     assert found.estimate == pytest.approx(measures.mean_auprec(PRIORS))
-    assert found.covariance() == pytest.approx(np.array(values) @ np.array(values).T)
+    assert covariance_of(found.deviations) == pytest.approx(Sample(positive).covariance(np.transpose(values)))
     assert found.critical_value(0.05) == pytest.approx(1.959963985)
 
 
@@ -165,9 +160,9 @@ def test_panels_of_one_set_rest_on_its_scores(single):
 
 def test_matched_cases_follow_the_models_named(single):
     measures, table = single
-    positive, columns = joint_curves.matched_cases(measures.ordered(("c", "a", "b")))
+    sample, columns = joint_curves.matched_cases(measures.ordered(("c", "a", "b")))
     frame = table.frame
-    assert positive.sum() == 20
+    assert sample.positive.sum() == 20
     for name, column in zip(("c", "a", "b"), columns, strict=True):
         assert column.tolist() == frame.loc[frame["model"] == name, "y_score"].tolist()
 
@@ -217,10 +212,12 @@ def test_covariance_of_iauprec_over_cases(single):
 def test_models_that_are_the_same_vary_alike():
     positive = np.arange(40) < 10
     score = np.random.default_rng(4).normal(size=40) + positive
-    found = joint_curves.case_curves(PRIORS, np.ones((3, 3)), (positive, [score, score, score]))
+    found = joint_curves.case_curves(PRIORS, Sample(positive), [score, score, score], "trapezoid")
     assert np.isfinite(found.deviations).all()  # though rounding leaves eigenvalues below 0
     assert np.isinf(found.df)
-    assert found.covariance() == pytest.approx(np.full((3, 3), found.covariance()[0, 0]))
+    assert covariance_of(found.deviations) == pytest.approx(
+        np.full((3, 3), covariance_of(found.deviations)[0, 0])
+    )
     assert found.pairs()[1] == pytest.approx(0.0, abs=1e-14)
 
 

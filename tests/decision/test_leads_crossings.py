@@ -26,9 +26,7 @@ from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior, support
 from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
-from skewanova.inference import auprec_covariance
-from skewanova.inference.influence import jackknife_kernel
-from skewanova.priors.weightings import UniformPrior
+from skewanova.inference import auprec_covariance, compare_on_one_set
 from skewanova.studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
 
 PRIORS = (0.6, 0.1, 0.004)
@@ -124,13 +122,12 @@ def test_every_sign_change_on_a_grid_is_found(folds):
     assert len(crossings(measures)) == changes > 0
 
 
-def left_out_errors(table, prior):
-    """Jackknife standard errors at a prior, of either model and of their difference."""
+def t_of_difference(table, prior):
+    """The t of the difference of both models at a prior, on the angular scale, as a normal deviate."""
     positive = table.frame["y_true"].to_numpy()[:3000] == 1
     columns = table.frame["y_score"].to_numpy().reshape(2, -1)
-    sizes = np.where(positive, positive.sum(), (~positive).sum())
-    values = [jackknife_kernel(positive, s, UniformPrior(prior, prior))[1] / sizes for s in columns]
-    return [float(np.linalg.norm(v)) for v in (*values, values[0] - values[1])]
+    found = compare_on_one_set(positive, columns.T, prior=prior)
+    return stats.norm.isf(found.p_value[0] / 2)
 
 
 def test_one_set_leaves_out_its_cases(one_set):
@@ -138,10 +135,8 @@ def test_one_set_leaves_out_its_cases(one_set):
     found = crossings(measures)
     row = found.iloc[0]
     for limit in (row.conf_low, row.conf_high):
-        mean = measures.mean_auprec([limit])[:, 0]
-        z = (mean[0] - mean[1]) / left_out_errors(table, limit)[2]
         if not (row.open_low if limit == row.conf_low else row.open_high):
-            assert abs(z) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
+            assert t_of_difference(table, limit) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
     assert np.isinf(row.df)
     unknown = crossings(replace(measures, scores=None))
     assert unknown["prior"].tolist() == found["prior"].tolist()
@@ -259,7 +254,11 @@ def test_bands_hold_the_means_at_one_width_in_standard_errors(folds):
 def test_bands_of_one_set_and_without_scores(one_set):
     measures, table = one_set
     bands = auprec_bands(measures, [0.3])
-    reach = (bands["conf_high"] - bands["auprec"]) / left_out_errors(table, 0.3)[:2]
+    positive = table.frame["y_true"].to_numpy()[:3000] == 1
+    error = auprec_covariance(
+        positive, table.frame["y_score"].to_numpy().reshape(2, -1).T, prior=0.3
+    ).std_error
+    reach = (bands["conf_high"] - bands["auprec"]) / error
     assert stats.norm.isf(0.025) < reach.iloc[0] < stats.norm.isf(0.025 / 2) + 0.05
     assert reach.iloc[1] == pytest.approx(reach.iloc[0], rel=1e-6)
     assert auprec_bands(replace(measures, scores=None), [0.3])["conf_low"].isna().all()

@@ -100,11 +100,11 @@ def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
 def test_undecided_stretches_of_a_known_difference():
     edges, priors = panel_priors(LOW, HIGH)
     x = logit(priors)
-    found = undecided(edges, x + 2, np.full(x.shape, 0.01), 3.0)
+    found = undecided(edges, x + 2, np.full(x.shape, 0.3))
     assert found == [pytest.approx((-2.3, -1.7))]
-    assert undecided(edges, 0 * x, 0 * x, 3.0) == [(edges[0], edges[-1])]
-    assert undecided(edges, 0 * x + 1, np.full(x.shape, 0.01), 3.0) == []
-    assert undecided(edges, 0 * x + 1, np.full(x.shape, 1.0), 3.0) == [(edges[0], edges[-1])]
+    assert undecided(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
+    assert undecided(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
+    assert undecided(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
 
 
 # --- leaders ------------------------------------------------------------------------------------------------

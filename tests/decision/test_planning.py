@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from case_values import jackknife_values
 from click.testing import CliRunner
 from fold_tables import correlated_folds
 from hypothesis import given
@@ -16,6 +17,7 @@ import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import planning as decision_planning
 from skewanova.decision.planning import PLAN_COLUMNS
+from skewanova.priors.weightings import UniformPrior
 
 
 def folds_table(n_folds=8, size=120, effects=(1.5, 1.0), seed=0):
@@ -159,8 +161,9 @@ def test_plan_of_one_test_set():
     assert plan["case_factor"] == pytest.approx((shift * plan["std_error"] / 0.1) ** 2, rel=1e-4)
     assert (plan["design"], plan["n_folds_now"]) == ("one_set", 1)
     assert plan["positive_factor"] > plan["case_factor"]
-    influence = sa.inference.auprec_influence(labels, scores, prior=0.2) @ [1, -1]
-    parts = [(influence[labels == y] ** 2).sum() / (labels == y).sum() ** 2 for y in (1, 0)]
+    at = UniformPrior(0.2, 0.2)
+    gap = np.subtract(*(jackknife_values(labels == 1, column, at)[1] for column in scores.T))
+    parts = [gap[labels == y].var(ddof=1) / (labels == y).sum() for y in (1, 0)]
     left = parts[0] / plan["positive_factor"] + parts[1]
     assert 0.1 / np.sqrt(left) == pytest.approx(shift, rel=1e-4)
 

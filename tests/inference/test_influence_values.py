@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from case_values import jackknife_values, spread_of
 
+from skewanova.curves.estimators import mean_precision
 from skewanova.inference import influence
+from skewanova.inference.sampling import FEWEST_DF, Sample, check_model_names, check_sample, target_prior
 from skewanova.priors.weightings import DiscretePrior, UniformPrior
 
 POSITIVE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=bool)
@@ -44,33 +47,13 @@ def test_influence_is_the_derivative_in_the_weight_of_a_case(weighting):
         assert found[case] == pytest.approx(size * (ends[0] - ends[1]) / 2e-5, abs=1e-7)
 
 
-@pytest.mark.parametrize("weighting", [AT, TWO])
-def test_jackknife_values_are_those_of_cases_left_out(weighting):
-    theta, found = influence.jackknife_kernel(POSITIVE, SCORE, weighting)
-    assert theta == pytest.approx(over(weighting, POSITIVE, SCORE))
-    for case in range(len(SCORE)):
-        rest = np.arange(len(SCORE)) != case
-        without = over(weighting, POSITIVE[rest], SCORE[rest])
-        size = (POSITIVE[case] == POSITIVE).sum()
-        assert found[case] == pytest.approx((size - 1) * (theta - without), abs=1e-12)
-
-
-def test_jackknife_along_priors_and_for_some_cases():
-    priors = np.array([0.5, 0.1, 0.02])
-    expected = [influence.jackknife_kernel(POSITIVE, SCORE, UniformPrior(p, p))[1] for p in priors]
-    assert influence.jackknife_by_prior(POSITIVE, SCORE, priors) == pytest.approx(np.array(expected))
-    lookup = influence.JackknifeLookup(POSITIVE, SCORE, priors)
-    for rows in (slice(None), slice(2, 7), slice(7, 99)):
-        assert lookup.rows(rows) == pytest.approx(np.transpose(expected)[rows])
-
-
 @pytest.mark.parametrize("few", ["positive", "negative"])
 def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
     for count in (1, 2):
         keep = np.flatnonzero((few == "positive") == POSITIVE)[:count]
         rows = np.sort(np.append(keep, np.flatnonzero((few == "positive") != POSITIVE)))
         positive, score = POSITIVE[rows], SCORE[rows]
-        _, found = influence.jackknife_kernel(positive, score, AT)
+        _, found = jackknife_values(positive, score, AT)
         alone = positive if few == "positive" else ~positive
         assert found[alone].any() == (count == 2)
         assert found[~alone].any()
@@ -79,18 +62,12 @@ def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
 # --- precision ----------------------------------------------------------------------------------------------
 
 
-def test_precision_is_0_without_an_alarm_and_rounding_below_0_is_none():
-    tpr, fpr = np.array([0.0, -1e-17, 0.5, 0.5]), np.array([0.0, 0.5, -1e-17, 0.25])
-    expected = 0.75 * 0.05 / (0.05 + 0.9 * 0.25) + 0.25 * 0.3 / (0.3 + 0.4 * 0.25)
-    assert influence.mean_precision(tpr, fpr, TWO) == pytest.approx([0, 0, 1, expected], abs=1e-15)
-
-
 def test_slopes_of_precision_are_its_derivatives():
     tpr, fpr, step = np.array([0.2, 0.9]), np.array([0.0, 0.4]), 1e-6
     value, by_tpr, by_fpr = influence.precision_slopes(tpr, fpr, TWO)
-    assert value == pytest.approx(influence.mean_precision(tpr, fpr, TWO))
-    ahead = (influence.mean_precision(tpr + step, fpr, TWO), influence.mean_precision(tpr, fpr + step, TWO))
-    behind = influence.mean_precision(tpr - step, fpr, TWO)
+    assert value == pytest.approx(mean_precision(tpr, fpr, TWO))
+    ahead = (mean_precision(tpr + step, fpr, TWO), mean_precision(tpr, fpr + step, TWO))
+    behind = mean_precision(tpr - step, fpr, TWO)
     assert by_tpr == pytest.approx((ahead[0] - behind) / (2 * step), rel=1e-6, abs=1e-9)
     assert by_fpr == pytest.approx((ahead[1] - value) / step, rel=1e-4)
 
@@ -100,8 +77,8 @@ def test_slopes_of_precision_are_its_derivatives():
 
 def test_the_covariance_adds_that_of_either_class():
     values = np.random.default_rng(0).normal(size=(12, 3))
-    parts = [values[rows].T @ values[rows] / rows.sum() ** 2 for rows in (POSITIVE, ~POSITIVE)]
-    assert influence.stratified_covariance(values, POSITIVE) == pytest.approx(parts[0] + parts[1])
+    parts = [np.cov(values[rows].T) / rows.sum() for rows in (POSITIVE, ~POSITIVE)]
+    assert Sample(POSITIVE).covariance(values) == pytest.approx(parts[0] + parts[1])
 
 
 def test_spread_and_its_degrees_of_freedom_by_hand():
@@ -110,44 +87,48 @@ def test_spread_and_its_degrees_of_freedom_by_hand():
     # Positives: mean square 5, of squares (1, 1, 9, 9) with variance 16. Negatives: 8 / 3; (4, 4, 0), 32 / 9.
     variance = 5 / 3 + (8 / 3) / 2
     doubt = 16 / 4**3 + (32 / 9) / 3**3
-    error, df = influence.spread_of(values, positive)
+    error, df = spread_of(values, positive)
     assert error == pytest.approx(np.sqrt(variance))
     assert df == pytest.approx(2 * variance**2 / doubt)
-    assert df > influence.FEWEST_DF
+    assert df > FEWEST_DF
 
 
 def test_heavy_tails_leave_four_degrees_of_freedom():
     values = np.append(np.zeros(999), 1.0)
     positive = np.arange(1000) < 3
-    assert influence.spread_of(values, positive)[1] == influence.FEWEST_DF == 4.0
+    assert spread_of(values, positive)[1] == FEWEST_DF == 4.0
 
 
 def test_values_without_doubt_have_infinite_degrees_of_freedom():
     alternating = np.array([1.0, -1.0] * 4)
-    error, df = influence.spread_of(alternating, np.arange(8) < 4)
+    error, df = spread_of(alternating, np.arange(8) < 4)
     assert error == pytest.approx(np.sqrt(2 / 3))
     assert df == np.inf
-    assert influence.spread_of(np.zeros(4), np.arange(4) < 2) == (0.0, np.inf)
-    assert influence.spread_of(np.array([5.0, 1.0, -1.0]), np.arange(3) < 1)[0] == 1.0  # of one case, none
+    assert spread_of(np.zeros(4), np.arange(4) < 2) == (0.0, np.inf)
+    assert np.isnan(spread_of(np.array([5.0, 1.0, -1.0]), np.arange(3) < 1)[0])  # one case shows none
 
 
 # --- what is asked for --------------------------------------------------------------------------------------
 
 
 def test_the_prior_is_that_named_or_the_sample_s():
-    assert influence.target_prior(None, None, POSITIVE).low == pytest.approx(5 / 12)
-    assert influence.target_prior(None, None, POSITIVE).high == pytest.approx(5 / 12)
-    assert influence.target_prior(0.2, None, POSITIVE).high == 0.2
-    assert influence.target_prior(0.2, None, POSITIVE).low == 0.2
-    assert influence.target_prior(None, (0.1, 0.2), POSITIVE).low == 0.1
+    assert target_prior(None, None, Sample(POSITIVE)).low == pytest.approx(5 / 12)
+    assert target_prior(None, None, Sample(POSITIVE)).high == pytest.approx(5 / 12)
+    assert target_prior(0.2, None, Sample(POSITIVE)).high == 0.2
+    assert target_prior(0.2, None, Sample(POSITIVE)).low == 0.2
+    assert target_prior(None, (0.1, 0.2), Sample(POSITIVE)).low == 0.1
 
 
 def test_cases_become_columns():
-    positive, columns = influence.check_cases([1, 0, 1], [1, 2, 3], None)
-    assert positive.tolist() == [True, False, True]
+    sample, columns = check_sample([1, 0, 1], [1, 2, 3])
+    assert sample.positive.tolist() == [True, False, True]
     assert columns.tolist() == [[1], [2], [3]]
-    assert influence.check_cases([1, 0, 1], np.ones((3, 2)), None)[1].shape == (3, 2)
-    assert influence.check_cases(["a", "b", "a"], [1, 2, 3], "b")[0].tolist() == [False, True, False]
+    assert check_sample([1, 0, 1], np.ones((3, 2)))[1].shape == (3, 2)
+    assert check_sample(["a", "b", "a"], [1, 2, 3], pos_label="b")[0].positive.tolist() == [
+        False,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -165,15 +146,15 @@ def test_cases_become_columns():
 )
 def test_cases_that_are_refused(labels, scores, message):
     with pytest.raises(ValueError, match=message):
-        influence.check_cases(labels, scores, None)
+        check_sample(labels, scores)
 
 
 def test_names_of_models():
-    assert influence.check_model_names(None, 2) == ("0", "1")
-    assert influence.check_model_names(["b", 3], 2) == ("b", "3")
+    assert check_model_names(None, 2) == ("0", "1")
+    assert check_model_names(["b", 3], 2) == ("b", "3")
     for names, count in ((["a"], 2), (["a", "a"], 2), (["a", "b", "c"], 2), (["a"], 1)):
         with pytest.raises(ValueError, match="must hold"):
-            influence.check_model_names(names, count)
+            check_model_names(names, count)
 
 
 def test_several_models_have_the_values_of_each_alone():

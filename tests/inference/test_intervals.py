@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 import twins
+from case_values import jackknife_values, spread_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -16,13 +17,7 @@ from skewanova import BetaPrior, SkewanovaWarning, UniformSkew, auprec_score, ia
 from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
 from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
-from skewanova.inference.influence import (
-    auprec_variance,
-    influence_kernel,
-    jackknife_kernel,
-    spread_of,
-    target_prior,
-)
+from skewanova.inference.influence import auprec_variance
 from skewanova.inference.intervals import (
     METHODS,
     acceleration_of,
@@ -38,6 +33,7 @@ from skewanova.inference.intervals import (
     two_sided,
     wilson_limits,
 )
+from skewanova.inference.sampling import Sample, target_prior
 
 SETTINGS = {
     "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
@@ -124,13 +120,11 @@ def test_bca_is_that_of_scipy():
     rng = np.random.default_rng(1)
     values = rng.exponential(size=40)
     theirs = stats.bootstrap((values,), np.mean, n_resamples=4000, method="BCa", rng=rng)
-    # one sample stands for both classes: the jackknife acceleration of a mean is its influence values'
-    influence, positive = np.append(values - values.mean(), 0.0), np.append(np.full(40, True), False)
-    acceleration = acceleration_of(influence, positive)
+    acceleration = acceleration_of(values - values.mean())
     assert acceleration == pytest.approx(stats.skew(values) / 6 / 40**0.5)
     found = bca_limits(values.mean(), theirs.bootstrap_distribution, acceleration, 0.95)
     assert found == pytest.approx(list(theirs.confidence_interval), rel=5e-3)
-    assert acceleration_of(np.zeros(4), np.array([True, False, True, False])) == 0
+    assert acceleration_of(np.zeros(4)) == 0
 
 
 def test_bca_without_bias_or_acceleration_is_the_percentile():
@@ -150,9 +144,9 @@ def test_bca_without_bias_or_acceleration_is_the_percentile():
 def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     labels, scores = twins.labels_and_scores(groups)
     positive = np.array(labels) == 1
-    weighting = target_prior(None, (0.1, 0.3), positive)
+    weighting = target_prior(None, (0.1, 0.3), Sample(positive))
     options = {"area_estimator": estimator, "n_resamples": 3, "rng": 7}
-    found = bootstrap_estimates(positive, np.array(scores), weighting, **options)
+    found = bootstrap_estimates(Sample(positive), np.array(scores), weighting, **options)
     # the same draws, as rows: of each class, the cases from the best score down
     rng, expected = np.random.default_rng(block_seeds(7, 1)[0]), []
     by_class = [
@@ -168,9 +162,9 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
 def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
     labels, scores = sample("binormal", 20, 30)
     monkeypatch.setattr("skewanova.inference.case_bootstrap.BLOCK_SIZE", 200)  # four resamples a block
-    weighting = target_prior(0.3, None, labels == 1)
+    weighting = target_prior(0.3, None, Sample(labels == 1))
     options = {"area_estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
-    found = bootstrap_estimates(labels == 1, scores, weighting, **options)
+    found = bootstrap_estimates(Sample(labels == 1), scores, weighting, **options)
     assert len(found) == len(set(found.tolist())) == 1001
     assert found.var() == pytest.approx(auprec_variance(labels, scores, prior=0.3), rel=0.25)
 
@@ -179,9 +173,10 @@ def test_bootstrap_blocks_do_not_depend_on_how_many_follow():
     """Every block has a seed of its own, so that blocks may be computed in any order or process."""
     labels, scores = sample("binormal", 300, 700)
     options = {"area_estimator": "trapezoid", "rng": 4}
-    weighting = target_prior(0.3, None, labels == 1)
+    weighting = target_prior(0.3, None, Sample(labels == 1))
     few, many = (
-        bootstrap_estimates(labels == 1, scores, weighting, n_resamples=n, **options) for n in (130, 400)
+        bootstrap_estimates(Sample(labels == 1), scores, weighting, n_resamples=n, **options)
+        for n in (130, 400)
     )
     assert few.tolist() == many[:130].tolist()
 
@@ -208,14 +203,14 @@ def test_every_method_answers(method, estimator):
     assert found.conf_low < found.estimate < found.conf_high
     assert found.conf_high - found.conf_low < 0.3
     assert (found.area_estimator, found.weighting, found.warning) == (estimator, "prior 0.4", None)
-    assert found.method == ("influence" if method == "auto" else method)
+    assert found.method == ("jackknife" if method == "auto" else method)
     if method != "cross_validation":
         assert found.estimate == pytest.approx(
             auprec_score(labels, scores, prior=0.4, area_estimator=estimator)
         )
 
 
-@pytest.mark.parametrize("method", ["influence", "bootstrap", "bca", "logit", "wilson", "binomial"])
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap", "bca", "logit", "wilson", "binomial"])
 def test_limits_nest_in_the_level_and_see_ranks_only(method):
     labels, scores = sample("binormal", 120, 380)
     wide, narrow, cubed = (
@@ -228,7 +223,7 @@ def test_limits_nest_in_the_level_and_see_ranks_only(method):
 
 def test_named_methods_are_their_formulas():
     labels, scores = sample("bibeta", 60, 240)
-    theta = auprec_score(labels, scores, prior=0.3, area_estimator="average_precision")
+    theta = auprec_score(labels, scores, prior=0.3)
     for method, formula in (
         ("binomial", binomial_limits),
         ("logit", logit_limits),
@@ -236,17 +231,11 @@ def test_named_methods_are_their_formulas():
     ):
         found = confidence_interval(labels, scores, prior=0.3, method=method, confidence_level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
-    values = influence_kernel(labels == 1, scores, target_prior(0.3, None, labels == 1))[1]
-    weighting = target_prior(0.3, None, labels == 1)
-    spreads = [
-        spread_of(kernel(labels == 1, scores, weighting)[1], labels == 1)
-        for kernel in (influence_kernel, jackknife_kernel)
-    ]
-    found = confidence_interval(labels, scores, prior=0.3, method="influence")
-    both = np.array([delta_logit_limits(theta, error, 0.95, df=df) for error, df in spreads])
-    assert limits(found) == (both[:, 0].min(), both[:, 1].max())
-    error = spread_of(values, labels == 1)[0]
-    assert error == pytest.approx(auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.01)
+    weighting = target_prior(0.3, None, Sample(labels == 1))
+    error, df = spread_of(jackknife_values(labels == 1, scores, weighting)[1], labels == 1)
+    found = confidence_interval(labels, scores, prior=0.3, method="jackknife")
+    assert limits(found) == pytest.approx(delta_logit_limits(theta, error, 0.95, df=df))
+    assert error == pytest.approx(auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.1)
 
 
 def test_cross_validation_is_the_t_interval_over_folds():
@@ -267,12 +256,10 @@ def test_deployment_prior_in_place_of_a_prior():
     labels, scores = sample("binormal", 150, 3000)
     for weighting in ((0.1, 0.3), UniformSkew(2, 9), BetaPrior(20, 80)):
         found = confidence_interval(labels, scores, deployment_prior=weighting)
-        estimate = iauprec_score(
-            labels, scores, deployment_prior=weighting, area_estimator="average_precision"
-        )
+        estimate = iauprec_score(labels, scores, deployment_prior=weighting)
         assert found.estimate == pytest.approx(estimate, rel=1e-14)
         assert found.conf_low < estimate < found.conf_high
-        assert (found.method, found.warning) == ("influence", None)
+        assert (found.method, found.warning) == ("jackknife", None)
     with pytest.warns(SkewanovaWarning, match=r"^m/lam = 90.4 \(negatives over skew, at uniform over priors"):
         rare = confidence_interval(labels, scores, deployment_prior=(0.0125, 0.05))
     mean_log_skew = quad(lambda prior: np.log((1 - prior) / prior), 0.0125, 0.05)[0] / 0.0375
@@ -331,7 +318,7 @@ def test_clopper_and_pearson_are_those_of_scipy(wins, n):
 
 def test_auto_turns_at_a_hundred():
     labels, scores = sample("binormal", 50, 900)
-    assert confidence_interval(labels, scores, prior=0.1).method == "influence"  # m/lam = 100
+    assert confidence_interval(labels, scores, prior=0.1).method == "jackknife"  # m/lam = 100
     with pytest.warns(SkewanovaWarning, match=r"^m/lam = 99.9 "):
         found = confidence_interval(labels[:-1], scores[:-1], prior=0.1)
     assert limits(found) == wilson_limits(found.estimate, 50, 0.95)
@@ -344,7 +331,7 @@ def test_auto_turns_to_wilson_with_few_positives():
     assert limits(found) == wilson_limits(found.estimate, 29, 0.95)
 
 
-@pytest.mark.parametrize("method", ["auto", "influence", "binomial", "logit", "bootstrap", "bca"])
+@pytest.mark.parametrize("method", ["auto", "jackknife", "binomial", "logit", "bootstrap", "bca"])
 def test_perfect_scores(method):
     labels, scores = np.repeat([0, 1], [40, 12]), np.arange(52)
     message = (
@@ -390,7 +377,7 @@ def test_trials_at_a_rare_prior(method):
         confidence_interval(*sample("binormal", 120, 478), prior=0.05, method=method)
 
 
-@pytest.mark.parametrize("method", ["influence", "bootstrap", "bca", "cross_validation"])
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap", "bca", "cross_validation"])
 def test_spread_at_a_rare_prior(method):
     folds = np.arange(598) % 4 if method == "cross_validation" else None
     message = (
@@ -404,7 +391,7 @@ def test_spread_at_a_rare_prior(method):
 
 
 def test_constant_scores_have_an_interval_of_no_width():
-    found = confidence_interval(np.repeat([0, 1], [200, 100]), np.ones(300), prior=0.4, method="influence")
+    found = confidence_interval(np.repeat([0, 1], [200, 100]), np.ones(300), prior=0.4, method="jackknife")
     assert limits(found) == pytest.approx((0.4, 0.4))
 
 
@@ -419,7 +406,7 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
         (
             {"method": "exact"},
             ValueError,
-            "`method` must be one of auto, influence, wilson, binomial, logit, bootstrap, bca, "
+            "`method` must be one of auto, jackknife, wilson, binomial, logit, bootstrap, bca, "
             "cross_validation; but got 'exact'",
         ),
         (

@@ -112,15 +112,15 @@ def test_bca_of_an_estimate_beyond_all_resamples_stays_finite():
 
 def test_acceleration_is_a_sixth_of_the_skewness_of_the_mean():
     rng = np.random.default_rng(2)
-    positive = np.arange(40) < 15
-    influence = rng.gamma(2, size=40)
-    influence -= np.where(positive, influence[positive].mean(), influence[~positive].mean())
+    sizes = np.where(np.arange(40) < 15, 15, 25)
+    moved = rng.gamma(2, size=40)
+    moved -= np.where(sizes == 15, moved[:15].mean(), moved[15:].mean())
     # Third and second moment of a sum of two independent means.
-    third = sum((influence[r] ** 3).mean() / r.sum() ** 2 for r in (positive, ~positive))
-    second = sum((influence[r] ** 2).mean() / r.sum() for r in (positive, ~positive))
-    assert intervals.acceleration_of(influence, positive) == pytest.approx(third / second**1.5 / 6)
-    assert intervals.acceleration_of(1e-3 * influence, positive) == pytest.approx(third / second**1.5 / 6)
-    assert intervals.acceleration_of(np.zeros(40), positive) == 0.0
+    third = sum((moved[sizes == n] ** 3).mean() / n**2 for n in (15, 25))
+    second = sum((moved[sizes == n] ** 2).mean() / n for n in (15, 25))
+    assert intervals.acceleration_of(moved / sizes) == pytest.approx(third / second**1.5 / 6)
+    assert intervals.acceleration_of(1e-3 * moved / sizes) == pytest.approx(third / second**1.5 / 6)
+    assert intervals.acceleration_of(np.zeros(40)) == 0.0
 
 
 def test_t_limits_are_those_of_scipy():

@@ -16,8 +16,10 @@ from skewanova.inference.one_set import (
     pair_tests,
     t_test,
 )
+from skewanova.inference.sampling import Sample
 
 POSITIVE = np.arange(30) < 12
+SAMPLE = Sample(POSITIVE)
 
 
 def drawn(n_models, seed=0):
@@ -32,9 +34,13 @@ def centred(values):
 
 
 def covariance_of(values):
-    """Sum of squares within each class over the square of its size."""
+    """Sum of squares within each class of n cases over n (n - 1)."""
     parts = [(values[rows], rows.sum()) for rows in (POSITIVE, ~POSITIVE)]
-    return sum(np.cov(part, rowvar=False, bias=True) / size for part, size in parts)
+    return sum(np.cov(part, rowvar=False) / size for part, size in parts)
+
+
+def chord(angles, i, j):
+    return angles.chords(np.array([i]), np.array([j]))[0]
 
 
 # --- angles -------------------------------------------------------------------------------------------------
@@ -42,38 +48,38 @@ def covariance_of(values):
 
 def test_angles_have_the_slope_of_the_arcsine():
     area, values = np.array([0.3, 0.8]), drawn(2)
-    found = Angles.of(area, values, POSITIVE)
+    found = Angles.of(area, values, SAMPLE)
     step = 1e-6
     slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
     assert found.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
-    assert found.values == pytest.approx(centred(values) * slope, rel=1e-6)
+    assert found.values == pytest.approx(values * slope, rel=1e-6)
     assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
 
 
 @pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0]])
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
-    found = Angles.of(np.array(area), drawn(2), POSITIVE)
+    found = Angles.of(np.array(area), drawn(2), SAMPLE)
     assert found.angle is found.area
-    assert found.values == pytest.approx(centred(drawn(2)))
-    assert found.chord(0, 1) == pytest.approx(1.0)
-    assert found.chord(0, 0) == 1.0
+    assert found.values == pytest.approx(drawn(2))
+    assert chord(found, 0, 1) == pytest.approx(1.0)
+    assert chord(found, 0, 0) == 1.0
 
 
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999]])
 def test_an_area_near_a_limit_has_an_angle(area):
-    found = Angles.of(np.array(area), drawn(2), POSITIVE)
-    assert found.chord(0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))
-    assert found.chord(0, 1) == pytest.approx(found.chord(1, 0))
-    assert found.chord(0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
+    found = Angles.of(np.array(area), drawn(2), SAMPLE)
+    assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))
+    assert chord(found, 0, 1) == pytest.approx(chord(found, 1, 0))
+    assert chord(found, 0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
 
 
 @pytest.mark.parametrize("rise", [-2.0, 2.0])
 def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
     area, values = np.array([0.2, 0.9]), drawn(2)
-    far = Angles(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, POSITIVE)
-    near = Angles(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, POSITIVE)
-    assert far.chord(0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
-    assert near.chord(0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
+    far = Angles(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, SAMPLE)
+    near = Angles(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, SAMPLE)
+    assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
+    assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
 
 
 # --- pairs --------------------------------------------------------------------------------------------------
@@ -81,7 +87,7 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
 
 def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
     area = np.array([0.5, 0.65, 0.9])
-    angles = Angles.of(area, drawn(3), POSITIVE)
+    angles = Angles.of(area, drawn(3), SAMPLE)
     found = pair_tests(angles, level=0.9, simultaneous="none")
     for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
         d = angles.values[:, i] - angles.values[:, j]
@@ -108,14 +114,14 @@ def holm_by_hand(p):
 
 @pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
 def test_critical_values_share_their_level_among_pairs(name, share):
-    found = pair_tests(Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), POSITIVE), level=0.9, simultaneous=name)
+    found = pair_tests(Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE), level=0.9, simultaneous=name)
     assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
 
 
 def test_a_difference_without_spread_has_neither_test_nor_limits():
     values = drawn(1)
     for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], [np.nan, np.nan])):
-        angles = Angles.of(np.array(area), np.hstack([values, values]), POSITIVE)
+        angles = Angles.of(np.array(area), np.hstack([values, values]), SAMPLE)
         found = pair_tests(angles, level=0.95, simultaneous="none")
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
@@ -127,7 +133,7 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
 def test_a_class_of_one_case_shows_no_spread(class_of_one, alone, known):
     few = np.arange(30) < alone
     positive = few if class_of_one == "positive" else ~few
-    angles = Angles.of(np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), positive)
+    angles = Angles.of(np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), Sample(positive))
     found = pair_tests(angles, level=0.95, simultaneous="none")
     assert np.isfinite(found.std_error[0]) == known
     assert np.isfinite(omnibus_test(angles)[0]) == known
@@ -167,7 +173,7 @@ def test_t_is_two_sided_and_nan_without_an_error():
 
 
 def test_the_omnibus_of_two_models_is_the_square_of_their_t():
-    angles = Angles.of(np.array([0.5, 0.6]), drawn(2), POSITIVE)
+    angles = Angles.of(np.array([0.5, 0.6]), drawn(2), SAMPLE)
     pair = pair_tests(angles, level=0.95, simultaneous="none")
     statistic, df, shared, p_value = omnibus_test(angles)
     assert (statistic, df) == (pytest.approx(pair.statistic[0] ** 2), 1)
@@ -176,7 +182,7 @@ def test_the_omnibus_of_two_models_is_the_square_of_their_t():
 
 
 def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
-    angles = Angles.of(np.array([0.5, 0.6, 0.85]), drawn(3), POSITIVE)
+    angles = Angles.of(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
     values, vectors = np.linalg.eigh(centre @ covariance_of(angles.values) @ centre)
     squares, dfs = [], []
@@ -188,18 +194,18 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
         squares.append((vectors[:, k] @ angles.angle) ** 2 / variance)
         dfs.append(max(2 * variance**2 / doubt, 4))
     statistic, df, shared, p_value = omnibus_test(angles)
-    assert (statistic, df) == (pytest.approx(np.mean(squares)), 2)
     assert shared == pytest.approx(stats.hmean(dfs))
+    assert (statistic, df) == (pytest.approx(np.mean(squares) * (1 - 1 / (2 * shared))), 2)
     assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared))
 
 
 def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
     one = drawn(1)
-    same = Angles.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), POSITIVE)
+    same = Angles.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
     statistic, df, shared, p_value = omnibus_test(same)
     assert df == 0
     assert np.isnan([statistic, shared, p_value]).all()
-    two = Angles.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), POSITIVE)
+    two = Angles.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
     assert omnibus_test(two)[1] == 1
 
 
@@ -210,7 +216,7 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
     found = omnibus_test(
-        Angles(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), POSITIVE)
+        Angles(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), SAMPLE)
     )
     assert found[1] == df
 
@@ -219,7 +225,10 @@ def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     angles = Angles(
-        np.array([0.5, 0.6]), np.array([0.5, 0.6]), np.stack([flip, 0 * flip], axis=1), np.arange(40) < 20
+        np.array([0.5, 0.6]),
+        np.array([0.5, 0.6]),
+        np.stack([flip, 0 * flip], axis=1),
+        Sample(np.arange(40) < 20),
     )
     statistic, df, shared, p_value = omnibus_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
@@ -272,7 +281,7 @@ def test_the_value_does_not_depend_on_the_order_of_models(seed):
 
 
 def test_pairs_share_the_value_of_their_own_contrasts():
-    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), POSITIVE)
+    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
     normal = max_z_value(contrasts, covariance_of(angles.values), 0.9)
     found = pair_tests(angles, level=0.9, simultaneous="max_z")

@@ -68,8 +68,8 @@ def test_a_model_that_could_not_be_tested_is_not_said_to_be_alike():
     ("test", "df", "why"),
     [
         ("corrected_gg", 2.0, "they do not differ in any fold"),
-        ("influence", 0.0, "their differences do not vary from case to case"),
-        ("influence", 1.0, "a class has one case"),
+        ("jackknife", 0.0, "their differences do not vary from case to case"),
+        ("jackknife", 1.0, "a class has one case"),
     ],
 )
 def test_an_undefined_test_of_all_models_is_said_to_be_undone(test, df, why):

@@ -1,4 +1,4 @@
-"""Size of the test of two models on one set: the study against the public function, and as recorded."""
+"""Size of the test on one test set: the study runs the public function, and holds what is recorded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import twins
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
-from strategies import tie_groups
 
-from skewanova import auprec_score, compare_on_one_set
+from skewanova import compare_on_one_set
 from skewanova.base.checks import InputError
 from skewanova.curves.distributions import true_iauprec
 from skewanova.studies import one_set
@@ -24,139 +20,102 @@ RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies" / "paired.cs
 
 @pytest.fixture(scope="module")
 def reduced():
-    return paired_study(weightings=[0.5, (0.05, 0.2)], sizes=[50], replicates=1000, rng=4, progress=False)
+    return paired_study(
+        settings=["binormal", "values_8"],
+        weightings=[(0.05, 0.2)],
+        sizes=[100],
+        models=[2, 3],
+        supports=[25, 100],
+        replicates=150,
+        rng=4,
+        progress=False,
+    )
 
 
 def test_one_replicate_has_no_spread_to_compare_with():
-    frame = paired_study(weightings=[0.5], sizes=[50], replicates=1, progress=False).to_frame()
-    ratio = frame.columns[-2]
-    assert "ratio" in ratio
-    assert frame[ratio].isna().all()
+    options = {"settings": ["binormal"], "weightings": [0.5], "sizes": [50], "models": [2]}
+    frame = paired_study(**options, replicates=1, progress=False).to_frame()
+    assert frame["spread_ratio"].isna().all()
+
+
+@pytest.mark.parametrize("setting", one_set.SETTINGS)
+def test_each_sample_is_tested_by_the_public_function(setting):
+    design = Design(setting, (0.05, 0.2), 3, 30, 25)
+    found = one_set.tested(design, np.random.default_rng(2))
+    positive, scores = design.sample(np.random.default_rng(2))
+    result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2))
+    expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("weighting", [0.1, (0.05, 0.2)])
-@pytest.mark.parametrize("setting", one_set.SETTINGS)
-def test_each_sample_is_tested_as_by_the_public_function(setting, weighting):
-    design = Design(setting, weighting, 30, 25)
-    found = one_set.by_influence(design, np.random.default_rng(2), 5)
-    scores = design.sample(np.random.default_rng(2), 5)
-    target = {"prior": weighting} if isinstance(weighting, float) else {"deployment_prior": weighting}
-    labels = np.arange(scores.shape[2]) < 30
-    for i in range(5):
-        result = compare_on_one_set(labels, scores[:, i].T, **target)
-        expected = (result.difference[0], result.std_error[0], result.p_value[0])
-        np.testing.assert_allclose(found[i, 0], expected, rtol=1e-8)
-        error = np.sqrt(np.array([1, -1]) @ result.covariance @ np.array([1, -1]))
-        plain = 2 * stats.norm.sf(abs(expected[0]) / error)
-        np.testing.assert_allclose(found[i, 1], (expected[0], error, plain), rtol=1e-8)
-
-
-@pytest.mark.parametrize("weighting", one_set.WEIGHTINGS)
-def test_both_models_have_the_same_true_area(weighting):
-    mean, spread = one_set.SETTINGS["crossing"]
-    second = stats.norm(one_set.second_mean("crossing", weighting), spread)
-    areas = [true_iauprec(stats.norm(0, 1), p, weighting) for p in (stats.norm(mean, 1), second)]
-    assert areas[0] == pytest.approx(areas[1], abs=1e-10)
-    assert one_set.second_mean("crossing", weighting) != pytest.approx(mean, abs=0.01)
+def test_all_models_have_the_same_true_area(weighting):
+    truth = one_set.true_pair_area("crossing", weighting)
+    mean = one_set.last_mean("crossing", weighting)
+    assert true_iauprec(stats.norm(0, 1), stats.norm(mean, 1.5), weighting) == pytest.approx(truth, abs=1e-9)
+    assert mean != pytest.approx(1.0, abs=0.01)
+    assert one_set.last_mean("values_8", weighting) == 1.0
 
 
 def test_samples_have_the_stated_correlation_and_means():
-    design = Design("crossing", 0.5, 500, 500)
-    scores = design.sample(np.random.default_rng(0), 200)
-    for part in (scores[:, :, :500], scores[:, :, 500:]):
-        assert np.corrcoef(part.reshape(2, -1))[0, 1] == pytest.approx(one_set.CORRELATION, abs=0.01)
-    assert scores[1, :, :500].mean() == pytest.approx(one_set.second_mean("crossing", 0.5), abs=0.02)
-    assert scores[1, :, :500].std() == pytest.approx(1.5, rel=0.01)
-    assert design.n_negative == 500
+    design = Design("crossing", 0.5, 2, 20_000, 20_000)
+    positive, scores = design.sample(np.random.default_rng(0))
+    for rows in (positive, ~positive):
+        assert np.corrcoef(scores[rows].T)[0, 1] == pytest.approx(one_set.CORRELATION, abs=0.02)
+    assert scores[positive].mean(axis=0) == pytest.approx([1, one_set.last_mean("crossing", 0.5)], abs=0.04)
+    assert scores[positive, 1].std() == pytest.approx(1.5, rel=0.02)
 
 
-@given(groups=tie_groups(), seed=st.integers(0, 99))
-def test_weighted_areas_are_those_of_repeated_cases(groups, seed):
-    labels = np.array(twins.labels_and_scores(groups)[0])
-    rng = np.random.default_rng(seed)
-    scores, weight = rng.permutation(len(labels)).astype(float), rng.integers(0, 3, size=(1, len(labels)))
-    weight[0, [labels.argmax(), labels.argmin()]] = 1  # both classes are left
-    rows = np.repeat(np.arange(len(labels)), weight[0])
-    expected = auprec_score(labels[rows], scores[rows], prior=0.2, area_estimator="average_precision")
-    found = one_set.weighted_areas(labels == 1, scores, weight.astype(float), one_set.nodes_of(0.2))
-    assert found == pytest.approx([expected])
-
-
-def test_the_bootstrap_has_the_spread_of_fresh_samples():
-    design = Design("binormal", 0.5, 100, 100)
-    found = np.array([one_set.by_bootstrap(design, np.random.default_rng(i))[0] for i in range(60)])
-    spread = one_set.by_influence(design, np.random.default_rng(1), 2000)[:, 0, 0].std()
-    assert np.median(found[:, 1]) == pytest.approx(spread, rel=0.1)
-    np.testing.assert_allclose(found[:, 2], 2 * stats.norm.sf(abs(found[:, 0] / found[:, 1])))
+@pytest.mark.parametrize(("setting", "values"), [("values_5", 5), ("neighbours", 11), ("leaves", 20)])
+def test_scores_have_few_values(setting, values):
+    _, scores = Design(setting, 0.5, 2, 2000, 2000).sample(np.random.default_rng(1))
+    assert values - 1 <= len(np.unique(scores)) <= values
 
 
 def test_the_test_holds_its_size(reduced):
     frame = reduced.to_frame()
-    rows = frame[frame["claimed"] & (frame["test"] == "compare_on_one_set")]
-    assert len(rows) == 6
-    assert rows["rate"].between(0.04 - 3 * 0.0065, 0.06 + 3 * 0.0075).all()
-    assert rows["spread_ratio"].between(0.9, 1.12).all()
+    rows = frame[frame["claimed"] & (frame["level"] == 0.05)]
+    assert len(rows) == 8
+    assert (rows["rate"] <= 0.064 + 3 * np.sqrt(0.064 * 0.936 / 150)).all()
+    assert rows["spread_ratio"].between(0.8, 1.25).all()
 
 
 def test_the_recorded_study_holds_what_it_claims():
     frame = pd.read_csv(RECORDED)
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
-    rows = frame[frame["claimed"] & (frame["test"] == "compare_on_one_set")]
-    assert (rows["replicates"] >= 4_000).all()
-    enough = rows["n_positive"] * rows["truth"] >= 10
-    margin = 3 * rows["std_error"]
-    assert (rows["rate"] < 0.06 + margin)[enough].all()
-    rare = rows["weighting"] == "prior 0.01"
-    assert (rows["rate"] > 0.04 - margin)[~rare].all()
-    assert (rows["rate"] > 0.03)[rare & enough].all()  # conservative where both curves are the same
-
-
-def test_the_recorded_study_of_several_models_holds_what_it_claims():
-    frame = pd.read_csv(RECORDED.with_name("paired-models.csv"))
-    rate, error = frame["rate"], frame["std_error"]
-    np.testing.assert_allclose(error, np.sqrt(rate * (1 - rate) / frame["replicates"]), rtol=1e-4)
-    assert (rate < 0.05 + 3 * error).all()
-    assert (rate > 0.05 - 3 * error)[frame["test"] == "omnibus_f"].all()
-
-
-def test_the_reduced_study_agrees_with_the_recorded_one(reduced):
-    keys = ["setting", "weighting", "n_positive", "support", "test"]
-    recorded = pd.read_csv(RECORDED).set_index(keys)
-    frame = reduced.to_frame().set_index(keys)
-    shared = frame.index.intersection(recorded.index)
-    assert len(shared) >= 12
-    gap = frame.loc[shared, "rate"] - recorded.loc[shared, "rate"]
-    error = np.hypot(frame.loc[shared, "std_error"], recorded.loc[shared, "std_error"])
-    assert (gap.abs() <= 4 * error).all()
+    rows = frame[frame["claimed"]]
+    assert (rows["replicates"] >= 1000).all()
+    for level, most in ((0.05, 0.064), (0.005, 0.0095)):
+        at = rows[rows["level"] == level]
+        assert (at["rate"] <= most + 2 * np.sqrt(most * (1 - most) / at["replicates"])).all()
 
 
 def test_frames_and_tables(reduced):
     frame = reduced.to_frame()
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
-    assert set(frame["n_negative"]) >= {25, 100}
     assert (frame["claimed"] == (frame["support"] >= 100)).all()
-    assert reduced.groups == tuple(one_set.SETTINGS)
-    table = reduced.to_table("crossing")
-    assert table.header == ("Test", "50 / 25", "50 / 100")
-    assert table.rows[0][0] == "compare_on_one_set, prior 0.5"
+    assert reduced.groups == ("binormal", "values_8")
+    table = reduced.to_table("values_8")
+    assert table.header == ("Test", "100 / 25", "100 / 100")
+    assert table.rows[0][0] == "all models, 2 models, uniform over priors 0.05 to 0.2, at .05"
 
 
-def test_a_full_study_has_its_own_numbers_of_samples(monkeypatch):
-    for name, number in (("FULL", 4), ("FULL_THIN", 3), ("FULL_BOOTSTRAP", 2)):
-        monkeypatch.setattr(one_set, name, number)
-    options = {"settings": ["binormal"], "weightings": [0.5], "sizes": [50]}
+def test_a_full_study_has_its_own_number_of_samples(monkeypatch):
+    monkeypatch.setattr(one_set, "FULL", 4)
+    options = {"settings": ["binormal"], "weightings": [0.5], "sizes": [50], "models": [2]}
     frame = paired_study(**options, full=True, progress=False).to_frame()
-    found = frame.set_index(["support", "test"])["replicates"].to_dict()
-    assert found == {
-        **{(25, test): 3 for test in one_set.TESTS},
-        **{(100, test): 4 for test in one_set.TESTS},
-        (100, "bootstrap_z"): 2,
-    }
+    assert set(frame["replicates"]) == {4}
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"settings": ["bibeta"]}, "settings"), ({"sizes": [5]}, "sizes"), ({"replicates": 0}, "replicates")],
+    [
+        ({"settings": ["bibeta"]}, "settings"),
+        ({"sizes": [5]}, "sizes"),
+        ({"models": [1]}, "models"),
+        ({"supports": [0]}, "supports"),
+        ({"replicates": 0}, "replicates"),
+    ],
 )
 def test_bad_arguments_are_refused(options, named):
     with pytest.raises(InputError, match=named):

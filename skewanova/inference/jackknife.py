@@ -1,0 +1,449 @@
+"""What leaving out each case changes in an area: the jackknife of the estimator in use.
+
+An area that is a sum over the rises of the ROC curve changes, without one case, in one place only: rises
+above the case keep their counts, those below have one hit or one alarm fewer, and the rise at its score is
+counted anew. Sums from the top and from the bottom give the values of all cases at once, and cases of one
+class with the same score share a value.
+
+Where several cases are left out together (clusters), or an area is no such sum, it is computed again without
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skewanova.base.checks import Floats, check_choice
+from skewanova.curves.areas import iauprec
+from skewanova.curves.estimators import BY_RISES, ESTIMATORS, rise_terms
+from skewanova.curves.roc import Rises, curve_from_scores
+from skewanova.curves.sorting import Counts
+from skewanova.inference.sampling import Codes, Sample, check_sample, target_prior
+from skewanova.priors.weightings import DeploymentPrior, Target
+
+#: Cases of one class with more different weights than this are left out one by one.
+FEW_WEIGHTS = 64
+
+
+#: Numbers held at once while areas are computed again.
+BLOCK_SIZE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Jackknife values of all units: those that are alike share an entry.
+
+    Attributes
+    ----------
+    estimate : ndarray of shape (n_weightings,)
+        The area over each weighting.
+    values : ndarray of shape (n_entries, n_weightings)
+        (G - 1) (estimate - estimate without the unit), with the G units of its stratum.
+    entry : ndarray of shape (n_units,)
+        Which of them is each unit's.
+    """
+
+    estimate: Floats
+    values: Floats
+    entry: Codes
+
+    def rows(self, rows: slice = slice(None), weightings: slice = slice(None)) -> Floats:
+        """Values of some units, of shape (n_rows, n_weightings)."""
+        return np.asarray(self.values[:, weightings][self.entry[rows]])
+
+    def deviations(self, sample: Sample) -> LeftOut:
+        """The same with values whose products over units sum to the covariance."""
+        moved = np.empty(self.values.shape)
+        for rows, size in sample.strata:
+            count = np.bincount(self.entry[rows], minlength=len(self.values))
+            held = count > 0
+            mean = count[held] @ self.values[held] / size
+            moved[held] = (self.values[held] - mean) / np.sqrt(size * max(size - 1, 1))
+        return replace(self, values=moved)
+
+
+def left_out(
+    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
+) -> LeftOut:
+    """Areas of one model over several weightings, and what leaving out each unit changes in them."""
+    distinct = _distinct_weights(sample)
+    if sample.cluster is not None or area_estimator not in BY_RISES or distinct is None:
+        return _refitted(sample, score, weightings, area_estimator)
+    places = places_of(sample, score)
+    entry = np.empty(len(score), dtype=np.intp)
+    entry[sample.positive] = places.rise + len(places.ladder.gain) * distinct[1].code
+    n_first = len(places.ladder.gain) * len(distinct[1].weight)
+    n_slots = 2 * len(places.ladder.gain) + 1
+    entry[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
+    found = [_values(places.ladder, weighting, area_estimator, distinct) for weighting in weightings]
+    estimate, values = zip(*found, strict=True)
+    return LeftOut(np.array(estimate), np.stack(values, axis=1), entry)
+
+
+def measured(
+    sample: Sample,
+    scores: Iterable[NDArray[Any]],
+    weightings: Sequence[DeploymentPrior],
+    area_estimator: str,
+) -> tuple[Floats, Floats]:
+    """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
+    found = [left_out(sample, score, weightings, area_estimator) for score in scores]
+    return np.stack([one.estimate for one in found]), np.stack([one.rows() for one in found], axis=1)
+
+
+class _Weights(NamedTuple):
+    """Different weights within a class, which of them each case has, and how many cases there are."""
+
+    weight: Floats
+    code: Codes
+    n_cases: int
+
+
+def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
+    """Weights of the negatives and of the positives; None if there are too many to go one by one."""
+    found = []
+    for rows in (~sample.positive, sample.positive):
+        n_cases = int(np.count_nonzero(rows))
+        weight, code = np.ones(1), np.zeros(n_cases, dtype=np.intp)
+        if sample.weight is not None:
+            weight, code = np.unique(sample.weight[rows], return_inverse=True)
+        if len(weight) > FEW_WEIGHTS:
+            return None
+        found.append(_Weights(weight, code.reshape(-1), n_cases))
+    return found[0], found[1]
+
+
+class Ladder(NamedTuple):
+    """The rises of a curve, the best score first, in cases or their weight.
+
+    `gain` positives at the rise, `hits` at or above it; `above` negatives above it, `alarms` at or above it.
+    """
+
+    gain: Floats
+    hits: Floats
+    above: Floats
+    alarms: Floats
+    n_positive: float
+    n_negative: float
+
+    def without_negative(
+        self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
+    ) -> Rises:
+        """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
+        n, m = self.n_positive, self.n_negative - weight
+        before = np.append(0.0, self.alarms[:-1] - reached * weight)
+        fpr, start_fpr = self.alarms - end * weight, self.above - start * weight
+        return _rises((self.hits - self.gain) / n, start_fpr / m, self.hits / n, fpr / m, before / m)
+
+    def without_positive(
+        self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
+    ) -> Rises:
+        """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
+        n, m = self.n_positive - weight, self.n_negative
+        back = 2 if skip else 1
+        before = np.append(np.zeros(back), self.alarms)[: len(self.alarms)]
+        tpr, start_tpr = self.hits - end * weight, self.hits - self.gain - start * weight
+        return _rises(start_tpr / n, self.above / m, tpr / n, self.alarms / m, before / m)
+
+
+def _rises(*rates: Floats) -> Rises:
+    """Rates at the start and the end; those of rises that are not looked at may be out of range."""
+    return Rises(*(np.maximum(rate, 0.0) for rate in rates))
+
+
+class Places(NamedTuple):
+    """Where the cases stand: the rise of every positive, and the slot of every negative.
+
+    Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k.
+    """
+
+    ladder: Ladder
+    rise: Codes
+    slot: Codes
+
+
+def places_of(sample: Sample, score: NDArray[Any]) -> Places:
+    """Sort the positives; of the negatives, only the place among them is needed."""
+    positive, weight = sample.positive, sample.weight
+    distinct, group = np.unique(score[positive], return_inverse=True)
+    rise = len(distinct) - 1 - group.reshape(-1)
+    below, at_or_below = (
+        np.searchsorted(distinct, score[~positive], side=side) for side in ("left", "right")
+    )
+    slot = 2 * (len(distinct) - at_or_below) + (at_or_below > below)
+    held = (None, None) if weight is None else (weight[positive], weight[~positive])
+    gain = np.bincount(rise, weights=held[0], minlength=len(distinct)).astype(np.float64)
+    alarms = np.cumsum(np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)).astype(np.float64)
+    hits = np.cumsum(gain)
+    ladder = Ladder(gain, hits, alarms[:-1:2], alarms[1::2], float(hits[-1]), float(alarms[-1]))
+    return Places(ladder, rise, slot)
+
+
+def _values(
+    ladder: Ladder, weighting: DeploymentPrior, area_estimator: str, weights: tuple[_Weights, _Weights]
+) -> tuple[float, Floats]:
+    """Area, and the values of positives at every rise, then of negatives in every slot, weight by weight."""
+
+    def terms(rises: Rises) -> Floats:
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # of places without a case, which nobody looks up
+            return rise_terms(rises, weighting, area_estimator)
+
+    area = float(terms(ladder.without_negative(0.0, start=True, end=True)).sum())
+    negatives, positives = weights
+    parts = []
+    for weight in positives.weight.tolist():
+        alone = positives.n_cases == 1
+        without = np.full(len(ladder.gain), area) if alone else _without_positive(ladder, weight, terms)
+        parts.append((positives.n_cases - 1) * (area - without))
+    for weight in negatives.weight.tolist():
+        alone = negatives.n_cases == 1
+        without = (
+            np.full(2 * len(ladder.gain) + 1, area) if alone else _without_negative(ladder, weight, terms)
+        )
+        parts.append((negatives.n_cases - 1) * (area - without))
+    return area, np.concatenate(parts)
+
+
+Terms = Callable[[Rises], Floats]
+
+
+def _without_positive(ladder: Ladder, weight: float, terms: Terms) -> Floats:
+    """Areas without a positive of each rise; a rise that ends with it no longer counts as reached."""
+    kept, own, fewer, skip = (
+        terms(ladder.without_positive(weight, **where))
+        for where in (
+            {},
+            {"end": True},
+            {"start": True, "end": True},
+            {"start": True, "end": True, "skip": True},
+        )
+    )
+    gone = ladder.gain <= weight
+    after = np.append(np.where(gone[:-1], skip[1:], fewer[1:]), 0.0)
+    return np.asarray(_above(kept) + own + after + sums_below(fewer, 2))
+
+
+def _without_negative(ladder: Ladder, weight: float, terms: Terms) -> Floats:
+    """Areas without a negative of each slot."""
+    kept, own, between, fewer = (
+        terms(ladder.without_negative(weight, **where))
+        for where in (
+            {},
+            {"end": True},
+            {"start": True, "end": True},
+            {"start": True, "end": True, "reached": True},
+        )
+    )
+    found = np.empty(2 * len(kept) + 1)
+    found[:-1:2], found[1::2] = between, own
+    found[:-1] += np.repeat(_above(kept) + sums_below(fewer, 1), 2)
+    found[-1] = kept.sum()
+    return found
+
+
+def _above(terms: Floats) -> Floats:
+    """Sum of the terms before each."""
+    return np.asarray(np.cumsum(terms) - terms)
+
+
+def sums_below(terms: Floats, step: int) -> Floats:
+    """Sum of the terms `step` or more behind each."""
+    sums = np.append(np.cumsum(terms[::-1])[::-1], np.zeros(step))
+    return np.asarray(sums[step:])
+
+
+def _refitted(
+    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
+) -> LeftOut:
+    """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
+    whole = np.array([_area(sample, score, at, area_estimator) for at in weightings])
+    if area_estimator in BY_RISES:
+        entry = sample.unit_numbers
+        without = _areas_without_units(sample, score, weightings, area_estimator)
+    else:
+        first, entry = _alike(sample, score)
+        areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
+        without = np.array(list(areas))
+    size = np.empty(len(without))
+    size[entry] = sample.stratum_size
+    values = (size[:, None] - 1) * (whole - without)
+    return LeftOut(whole, np.where(np.isnan(values), 0.0, values), entry)
+
+
+def _area(sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str) -> float:
+    curve = curve_from_scores(sample.positive, score, sample.weight)
+    return iauprec(curve, weighting, area_estimator=area_estimator)
+
+
+def _areas_without_units(
+    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
+) -> Floats:
+    """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
+    places = places_of(sample, score)
+    n_rises, n_slots = len(places.ladder.gain), 2 * len(places.ladder.gain) + 1
+    weight = np.ones(len(score)) if sample.weight is None else sample.weight
+    step = max(1, BLOCK_SIZE // n_slots)
+    of_rise = (sample.unit[sample.positive], places.rise, weight[sample.positive], n_rises)
+    of_slot = (sample.unit[~sample.positive], places.slot, weight[~sample.positive], n_slots)
+    gain, fall = (_counts(*of, start=0, stop=None) for of in (of_rise, of_slot))
+    found = []
+    for start in range(0, sample.n_units, step):
+        stop = min(start + step, sample.n_units)
+        hits = gain - _counts(*of_rise, start=start, stop=stop)
+        alarms = fall - _counts(*of_slot, start=start, stop=stop)
+        rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0))
+        areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
+        areas[~(hits.any(axis=1) & alarms.any(axis=1))] = np.nan
+        found.append(areas)
+    return np.concatenate(found)
+
+
+def _counts(unit: Codes, place: Codes, weight: Floats, size: int, *, start: int, stop: int | None) -> Floats:
+    """Weight at every place: of all units, or of some, a row each."""
+    if stop is None:
+        return np.asarray(np.bincount(place, weights=weight, minlength=size), dtype=np.float64)
+    rows = (unit >= start) & (unit < stop)
+    at = (unit[rows] - start) * size + place[rows]
+    counts = np.bincount(at, weights=weight[rows], minlength=(stop - start) * size)
+    return np.asarray(counts.reshape(-1, size), dtype=np.float64)
+
+
+def rises_of_counts(hits: Floats | Counts, alarms: Floats | Counts) -> Rises:
+    """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
+
+    Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan.
+    """
+    true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (hits, alarms))
+    with np.errstate(invalid="ignore"):
+        fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
+        return Rises((true - hits) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, _reached(hits, fpr))
+
+
+def _reached(hits: Floats | Counts, fpr: Floats) -> Floats:
+    """False positive rate at the end of the last rise before that has a hit, 0 where there is none."""
+    last = np.maximum.accumulate(np.where(hits > 0, np.arange(hits.shape[1]), -1), axis=1)
+    last = np.insert(last[:, :-1], 0, -1, axis=1)
+    return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
+
+
+def _alike(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
+    """First unit of each kind that leaves the same curve when left out, and the kind of every unit."""
+    if sample.cluster is not None:
+        return np.arange(sample.n_units), sample.unit_numbers
+    weight = np.zeros(len(score)) if sample.weight is None else sample.weight
+    keys = [np.unique(column, return_inverse=True)[1] for column in (score, weight)]
+    _, first, kind = np.unique(
+        np.column_stack([*keys, sample.positive]), axis=0, return_index=True, return_inverse=True
+    )
+    return first, kind.reshape(-1)
+
+
+def _without(
+    sample: Sample,
+    score: NDArray[Any],
+    weightings: Sequence[DeploymentPrior],
+    area_estimator: str,
+    *,
+    unit: int,
+) -> list[float]:
+    """Areas of a curve without one unit; nan where a class would be empty."""
+    kept = sample.unit != unit
+    positive = sample.positive[kept]
+    if positive.all() or not positive.any():
+        return [np.nan] * len(weightings)
+    weight = None if sample.weight is None else sample.weight[kept]
+    curve = curve_from_scores(positive, score[kept], weight)
+    return [iauprec(curve, at, area_estimator=area_estimator) for at in weightings]
+
+
+@dataclass(frozen=True, eq=False)
+class AuprecCovariance:
+    """Estimates of several models on the same cases, and the covariance of these estimates.
+
+    Attributes
+    ----------
+    estimate, covariance : ndarray of shape (n_models,), (n_models, n_models)
+        AUPREC or IAUPREC of every model, and its sampling covariance.
+    """
+
+    estimate: Floats
+    covariance: Floats
+
+    @property
+    def std_error(self) -> Floats:
+        """Standard error of every estimate."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+
+def auprec_covariance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    area_estimator: str = "trapezoid",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+) -> AuprecCovariance:
+    """AUPREC or IAUPREC of several models on the same cases, with their sampling covariance.
+
+    Parameters
+    ----------
+    y_true
+        As for :func:`~skewanova.roc_curve`.
+    y_score : array_like of shape (n_cases,) or (n_cases, n_models)
+        Real scores, one column a model.
+    prior : float, optional
+        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+    deployment_prior : (low, high) or deployment prior, optional
+        As for :func:`~skewanova.iauprec`, in place of `prior`.
+    area_estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
+    cluster : array_like of shape (n_cases,), optional
+        Cases of one cluster, such as a patient, were drawn together and are left out together.
+    sample_weight : array_like of shape (n_cases,), optional
+        How many cases of the population each stands for; a weight of 0 leaves a case out.
+    pos_label
+        As for :func:`~skewanova.roc_curve`.
+
+    Returns
+    -------
+    AuprecCovariance
+        Estimates and covariance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
+        `deployment_prior` are given, the estimator is unknown, or there is one cluster only.
+
+    Notes
+    -----
+    The jackknife, stratified by class (clusters: by the classes they hold). Without ties between classes it
+    equals the covariance from influence values but for O(1/n); with ties it does not, however many cases
+    there are, unless the estimator is average precision.
+
+    Examples
+    --------
+    >>> from skewanova.inference import auprec_covariance
+    >>> scores = [[0.1, 0.3], [0.4, 0.1], [0.35, 0.6], [0.8, 0.1]]
+    >>> result = auprec_covariance([0, 0, 1, 1], scores, prior=0.5)
+    >>> result.estimate.round(4).tolist()
+    [0.7917, 0.6875]
+    """
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    sample, columns = check_sample(
+        y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
+    )
+    estimate, values = measured(
+        sample, columns.T, [target_prior(prior, deployment_prior, sample)], area_estimator
+    )
+    return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))

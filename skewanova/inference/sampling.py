@@ -1,0 +1,219 @@
+"""How the cases of a test set were drawn: singly or in clusters, alike or weighted; and spread over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    check_labels,
+    check_prior,
+    check_same_length,
+    check_scores,
+    check_vector,
+    check_weights,
+    to_array,
+    to_numbers,
+)
+from skewanova.curves.roc import check_both_classes
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
+
+#: Degrees of freedom that heavy-tailed values cannot fall below.
+FEWEST_DF = 4.0
+
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Cases of a test set, and the units in which they were drawn.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_cases,)
+        True for the positive class.
+    cluster : ndarray of int, shape (n_cases,), or None
+        Number from 0 of the cluster of every case, such as the patient; None where each was drawn by itself.
+    weight : ndarray of shape (n_cases,), or None
+        How many cases of the population each stands for; None where all stand for as many.
+    """
+
+    positive: Bools
+    cluster: Codes | None = None
+    weight: Floats | None = None
+
+    @property
+    def unit(self) -> Codes:
+        """Number of the unit of every case."""
+        return np.arange(len(self.positive)) if self.cluster is None else self.cluster
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.positive) if self.cluster is None else int(self.cluster.max()) + 1
+
+    @property
+    def unit_numbers(self) -> Codes:
+        """All units, in order."""
+        return np.arange(self.n_units)
+
+    @cached_property
+    def stratum(self) -> Codes:
+        """Stratum of every unit: 0 of negatives alone, 1 of positives alone, 2 of both.
+
+        A single cluster of its kind joins the largest stratum, as by itself it would show no spread.
+        """
+        if self.cluster is None:
+            return self.positive.astype(np.intp)
+        held = [np.bincount(self.cluster[rows]) for rows in (~self.positive, self.positive)]
+        size = self.cluster.max() + 1
+        negatives, positives = (np.pad(count, (0, size - len(count))) > 0 for count in held)
+        kind = np.where(positives & negatives, 2, positives.astype(np.intp))
+        counts = np.bincount(kind, minlength=3)
+        kind[np.isin(kind, np.flatnonzero(counts == 1))] = counts.argmax()
+        return kind
+
+    @cached_property
+    def strata(self) -> list[tuple[Codes, int]]:
+        """Rows of the units of every stratum, and how many they are."""
+        return [
+            (rows, len(rows))
+            for rows in map(np.flatnonzero, (self.stratum == k for k in range(3)))
+            if len(rows)
+        ]
+
+    @cached_property
+    def alone(self) -> tuple[str, ...]:
+        """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
+        kind = "case" if self.cluster is None else "cluster"
+        classes = ((self.positive, "positive"), (~self.positive, "negative"))
+        return tuple(
+            f"the only {kind} with {word} cases" if kind == "cluster" else f"the only {word} case"
+            for rows, word in classes
+            if (self.unit[rows] == self.unit[rows][0]).all()
+        )
+
+    def effective_size(self, *, positive: bool) -> float:
+        """Units with cases of a class; of unequal ones, as many equal ones as weigh the same (Kish 1965)."""
+        rows = self.positive == positive
+        weight = np.ones(len(rows)) if self.weight is None else self.weight
+        held = np.bincount(self.unit[rows], weights=weight[rows])
+        return float(held.sum() ** 2 / (held @ held))
+
+    @cached_property
+    def stratum_size(self) -> Codes:
+        """Units in the stratum of every unit."""
+        return np.bincount(self.stratum, minlength=3)[self.stratum]
+
+    def deviations(self, values: Floats) -> Floats:
+        """Values of the units (n_units, ...) scaled so that their products sum to the covariance.
+
+        That of the stratified jackknife: with G units in a stratum, (G - 1) / G times the sum of the squared
+        changes of the estimate, about their mean (Efron and Tibshirani 1993, eq. 11.5).
+        """
+        moved = np.empty(values.shape)
+        for rows, size in self.strata:
+            moved[rows] = (values[rows] - values[rows].mean(axis=0)) / np.sqrt(size * max(size - 1, 1))
+        return moved
+
+    def covariance(self, values: Floats) -> Floats:
+        """Covariance (n, n) of estimates from their values (n_units, n)."""
+        moved = self.deviations(values)
+        return np.asarray(moved.T @ moved)
+
+    def spread(self, values: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of estimates from their values (n_units, ...), and the degrees of freedom of each.
+
+        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
+        fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3). Standard
+        errors are nan where all cases of a class are one unit.
+        """
+        variance = doubt = np.zeros(values.shape[1:])
+        unit = np.ldexp(1.0, np.frexp(np.abs(values).max(axis=0))[1])  # fourth powers may leave the doubles
+        for rows, size in self.strata:
+            part = values[rows] / unit
+            squares = (part - part.mean(axis=0)) ** 2
+            square = squares.mean(axis=0)
+            variance = variance + square / max(size - 1, 1)
+            doubt = doubt + ((squares**2).mean(axis=0) - square**2) / size**3
+        certain = doubt <= 0
+        df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
+        std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
+        return std_error, np.maximum(df, FEWEST_DF)
+
+
+def check_sample(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Sample, NDArray[Any]]:
+    """Cases of both classes, and their scores of shape (n_cases, n_models); weights of 0 leave a case out."""
+    positive = check_labels(y_true, pos_label=pos_label)
+    columns = _check_columns(y_score)
+    check_same_length(y_true=positive, y_score=columns)
+    named = None if cluster is None else check_clusters(cluster, positive)
+    if sample_weight is None:
+        check_both_classes(positive)
+        return Sample(positive, named), columns
+    weight = check_weights(sample_weight)
+    check_same_length(y_true=positive, sample_weight=weight)
+    kept = weight > 0
+    check_both_classes(positive[kept])
+    codes = None if named is None else np.unique(named[kept], return_inverse=True)[1].reshape(-1)
+    return Sample(positive[kept], codes, weight[kept]), columns[kept]
+
+
+def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
+    """Scores with a column a model."""
+    table = to_numbers(y_score, "y_score")
+    if table.ndim not in {1, 2} or 0 in table.shape:
+        raise InputError(
+            f"`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape {table.shape}"
+        )
+    columns = table.reshape(len(table), -1)
+    for j in range(columns.shape[1]):
+        check_scores(columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]")
+    return columns
+
+
+def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
+    """Clusters numbered from 0, one for each case; at least two."""
+    named = to_array(cluster, "cluster")
+    check_vector(named, "cluster")
+    check_same_length(y_true=positive, cluster=named)
+    names, codes = np.unique(named, return_inverse=True)
+    if len(names) < 2:
+        raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
+    return codes.reshape(-1)
+
+
+def check_model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
+    """Different names for at least two models, by default their numbers."""
+    if n_models < 2:
+        raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
+    names = tuple(str(name) for name in (range(n_models) if models is None else models))
+    if len(names) != n_models or len(set(names)) != n_models:
+        raise InputError(f"`models` must hold {n_models} different names, but got {names}")
+    return names
+
+
+def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> DeploymentPrior:
+    """Weighting over priors that the caller means: one prior, a deployment prior, or the sample's own."""
+    if prior is not None and deployment_prior is not None:
+        raise InputError("give either `prior` or `deployment_prior`, but got both")
+    if deployment_prior is not None:
+        return as_deployment_prior(deployment_prior)
+    at = float(np.average(sample.positive, weights=sample.weight)) if prior is None else check_prior(prior)
+    return UniformPrior(at, at)

@@ -1,0 +1,248 @@
+"""Several runs of every model on one test set: runs and cases both vary (Obuchowski and Rockette 1995).
+
+Runs are trainings anew, such as seeds; all of them test the same cases. The area of model i in run j varies
+with the run and with the cases that all runs share: a test over runs alone will not do, nor one over cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from skewanova.base.checks import Floats, InputError, check_float_array, emit
+from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
+from skewanova.inference.sampling import check_model_names
+
+#: Share of the covariances below which what is left of them is rounding.
+ROUNDING = 1e-10
+
+
+COMPONENT_COLUMNS = ("component", "variance", "std_dev")
+
+
+class CaseCovariances(NamedTuple):
+    """Mean covariances, over cases, between areas: Cov1 to Cov3 of Obuchowski and Rockette (1995).
+
+    Of two models in one run, of one model in two runs, of two models in two runs.
+    """
+
+    same_run: float
+    same_model: float
+    different: float
+
+
+@dataclass(frozen=True, eq=False)
+class SharedCasesComparison:
+    """Models compared over several runs on the same cases: all at once, and every pair.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names.
+    estimate : ndarray of shape (n_models,)
+        Mean area over runs.
+    f_omnibus, df, df_omnibus, p_omnibus : float
+        F test that all models are equal; the degrees of freedom are Hillis's, times Greenhouse and Geisser's
+        factor over runs.
+    model_a, model_b : tuple of str
+        The models of every pair; its difference is a minus b.
+    difference, std_error, statistic, df_error, p_value, p_adjusted : ndarray of shape (n_pairs,)
+        Difference, standard error, their ratio, the degrees of freedom of its t distribution, its two-sided
+        p-value, and that adjusted by Holm.
+    components : DataFrame
+        Variance components (`COMPONENT_COLUMNS`) of one area: run, model x run, cases; what cases add that is
+        shared by all runs of a model, or by all models.
+    """
+
+    models: tuple[str, ...]
+    estimate: Floats
+    f_omnibus: float
+    df: float
+    df_omnibus: float
+    p_omnibus: float
+    model_a: tuple[str, ...]
+    model_b: tuple[str, ...]
+    difference: Floats
+    std_error: Floats
+    statistic: Floats
+    df_error: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    components: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a pair."""
+        names = (
+            "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted"
+        )  # fmt: skip
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+
+def compare_runs(
+    areas: ArrayLike, covariance: ArrayLike, *, models: Sequence[str] | None = None
+) -> SharedCasesComparison:
+    """Compare models whose runs all test the same cases (Obuchowski and Rockette 1995, Hillis 2007).
+
+    Parameters
+    ----------
+    areas : array_like of shape (n_models, n_runs)
+        Area of every model in every run; any area that has a covariance over cases will do.
+    covariance : array_like of shape (n_models * n_runs, n_models * n_runs)
+        Covariance of these areas over cases, such as the jackknife's
+        (:func:`~skewanova.inference.auprec_covariance`), the runs of the first model first.
+    models : sequence of str, optional
+        Names; by default their numbers from 0.
+
+    Returns
+    -------
+    SharedCasesComparison
+        The test of all models, that of every pair, and the variance components.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two models or runs, a number is not finite, or the shapes do not fit.
+
+    Notes
+    -----
+    With MS(T) the mean square of the models and MS(TR) that of model x run, F = MS(T) / D with
+    D = MS(TR) + J max(Cov2 - Cov3, 0), on K - 1 and D^2 / (MS(TR)^2 / ((K - 1)(J - 1))) degrees of freedom
+    (Hillis 2007). Runs of some models may vary more than those of others, which makes a pooled D liberal: of
+    more than two models both degrees of freedom are taken times Greenhouse and Geisser's (1959) factor over
+    runs, and a pair is tested by the same formulas on its two models alone. The claim is about further runs
+    and further cases.
+
+    References
+    ----------
+    Obuchowski and Rockette (1995), Hypothesis testing of diagnostic accuracy for multiple readers and
+    multiple tests; Hillis (2007), A comparison of denominator degrees of freedom methods for multiple
+    observer ROC analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova.inference import compare_runs
+    >>> areas = [[0.80, 0.82, 0.81], [0.70, 0.73, 0.72]]
+    >>> found = compare_runs(areas, 0.0004 * np.eye(6) + 0.0002)
+    >>> found.difference.round(3).tolist(), bool(found.p_omnibus < 0.05)
+    ([0.093], True)
+    """
+    values, case_covariance = _check(areas, covariance)
+    names = check_model_names(models, len(values))
+    shared = case_covariances(case_covariance, len(values))
+    effect, noise = _mean_squares(values)
+    spread = noise + values.shape[1] * max(shared.same_model - shared.different, 0.0)
+    shrunk = float(epsilon_gg(fold_covariance(values.T @ helmert(len(values)).T)))
+    df = (shrunk if np.isfinite(shrunk) else 1.0) * (len(values) - 1)
+    f_omnibus = effect / spread if spread > 0 else np.nan
+    df_omnibus = hillis_df(spread, noise, df * (values.shape[1] - 1))
+    difference, std_error, df_error = run_pairs(values, case_covariance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(std_error > 0, difference / std_error, np.nan)
+    p_value = np.asarray(2 * special.stdtr(df_error, -np.abs(statistic)))
+    a, b = pair_indices(len(values))
+    alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
+    emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
+    return SharedCasesComparison(
+        models=names,
+        estimate=values.mean(axis=1),
+        f_omnibus=float(f_omnibus),
+        df=float(df),
+        df_omnibus=float(df_omnibus),
+        p_omnibus=float(special.fdtrc(df, min(df_omnibus, 1e12), f_omnibus)),
+        model_a=tuple(names[i] for i in a),
+        model_b=tuple(names[j] for j in b),
+        difference=difference,
+        std_error=std_error,
+        statistic=statistic,
+        df_error=df_error,
+        p_value=p_value,
+        p_adjusted=holm(p_value),
+        components=_components(values, case_covariance, shared),
+    )
+
+
+def _check(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
+    """Areas (n_models, n_runs) and their covariance, finite and of fitting shapes."""
+    values, given = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
+    if values.ndim != 2 or min(values.shape) < 2:
+        raise InputError(
+            f"`areas` must have at least 2 models in rows and 2 runs in columns, but has shape {values.shape}"
+        )
+    if given.shape != (values.size, values.size):
+        raise InputError(
+            f"`covariance` must have shape {(values.size, values.size)}, a row an area, but has {given.shape}"
+        )
+    if not (np.isfinite(values).all() and np.isfinite(given).all()):
+        raise InputError("`areas` and `covariance` must be finite")
+    return values, given
+
+
+def _mean_squares(values: Floats) -> tuple[float, float]:
+    """MS(T) and MS(TR) of areas (n_models, n_runs)."""
+    n_models, n_runs = values.shape
+    moved = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    effect = n_runs * ((values.mean(axis=1) - values.mean()) ** 2).sum() / (n_models - 1)
+    return float(effect), float((moved**2).sum() / ((n_models - 1) * (n_runs - 1)))
+
+
+def case_covariances(covariance: Floats, n_models: int) -> CaseCovariances:
+    """Cov1, Cov2 and Cov3: means of the entries between different models, different runs, or both."""
+    n_runs = len(covariance) // n_models
+    model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
+    other_model, other_run = model[:, None] != model, run[:, None] != run
+    return CaseCovariances(
+        float(covariance[other_model & ~other_run].mean()),
+        float(covariance[~other_model & other_run].mean()),
+        float(covariance[other_model & other_run].mean()),
+    )
+
+
+def hillis_df(spread: float, noise: float, df: float) -> float:
+    """Degrees of freedom of D, of which the part `noise` has `df` (Hillis 2007, eq. 8)."""
+    return spread**2 * df / noise**2 if noise > 0 else np.inf
+
+
+def run_pairs(values: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Difference of every pair, its standard error sqrt(2 D / J) and degrees of freedom: two models alone."""
+    n_models, n_runs = values.shape
+    found = []
+    for i, j in zip(*pair_indices(n_models), strict=True):
+        both = values[[i, j]]
+        rows = np.concatenate([np.arange(k * n_runs, (k + 1) * n_runs) for k in (i, j)])
+        shared = case_covariances(covariance[np.ix_(rows, rows)], 2)
+        noise = _mean_squares(both)[1]
+        spread = noise + n_runs * max(shared.same_model - shared.different, 0.0)
+        if spread <= ROUNDING * n_runs * (abs(shared.same_model) + abs(shared.different)):
+            spread = 0.0
+        error = np.sqrt(2 * spread / n_runs)
+        found.append((both[0].mean() - both[1].mean(), error, hillis_df(spread, noise, n_runs - 1)))
+    difference, error, df = np.transpose(found)
+    return difference, error, df
+
+
+def _components(values: Floats, covariance: Floats, shared: CaseCovariances) -> pd.DataFrame:
+    """Variance components of one area: what runs, model x run and cases add (Hillis 2007, table 1)."""
+    n_models = len(values)
+    error = float(np.diag(covariance).mean())
+    noise = _mean_squares(values)[1]
+    runs = n_models * values.mean(axis=0).var(ddof=1)
+    interaction = noise - (error - shared.same_run - shared.same_model + shared.different)
+    run = (runs - noise) / n_models - (shared.same_run - shared.different)
+    rows = {
+        "run": run,
+        "model x run": interaction,
+        "cases, all runs and models": shared.different,
+        "cases, all runs of a model": shared.same_model - shared.different,
+        "cases, all models of a run": shared.same_run - shared.different,
+        "cases, one area": error - shared.same_model - shared.same_run + shared.different,
+    }
+    variance = np.maximum(list(rows.values()), 0.0)
+    columns = dict(zip(COMPONENT_COLUMNS, (list(rows), variance, np.sqrt(variance)), strict=True))
+    return pd.DataFrame(columns)

@@ -1,0 +1,203 @@
+"""The jackknife of the estimator in use, against leaving out every case or cluster in turn."""
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tie_groups
+
+from skewanova import InputError, UniformPrior, UniformSkew, iauprec_score
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.inference import auprec_covariance, jackknife
+from skewanova.inference.jackknife import left_out
+from skewanova.inference.sampling import Sample, check_sample
+from skewanova.priors import DiscretePrior
+
+WEIGHTINGS = (
+    UniformPrior(0.05, 0.2),
+    UniformPrior(0.3, 0.3),
+    UniformSkew(4, 19),
+    DiscretePrior((0.1, 0.4), (3, 1)),
+)
+
+
+def brute_values(sample, score, weighting, area_estimator):
+    """(G - 1) (area - area without the unit), each from the remaining rows."""
+    weight = np.ones(len(score)) if sample.weight is None else sample.weight
+
+    def area(rows):
+        return iauprec_score(
+            sample.positive[rows],
+            score[rows],
+            deployment_prior=weighting,
+            area_estimator=area_estimator,
+            sample_weight=weight[rows],
+        )
+
+    whole, found = area(np.full(len(score), True)), []
+    for unit in range(sample.n_units):
+        rows = sample.unit != unit
+        held = sample.positive[rows]
+        without = whole if held.all() or not held.any() else area(rows)
+        found.append((sample.stratum_size[unit] - 1) * (whole - without))
+    return whole, np.array(found)
+
+
+def assert_brute(sample, score, area_estimator):
+    found = left_out(sample, score, WEIGHTINGS, area_estimator)
+    for k, weighting in enumerate(WEIGHTINGS):
+        whole, values = brute_values(sample, score, weighting, area_estimator)
+        assert found.estimate[k] == pytest.approx(whole, abs=1e-13)
+        assert found.rows()[:, k] == pytest.approx(values, abs=1e-10)
+
+
+def cases_of(groups):
+    labels, scores = twins.labels_and_scores(groups)
+    return np.array(labels) == 1, np.array(scores, dtype=float)
+
+
+@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@settings(max_examples=12)
+@given(groups=tie_groups(max_groups=6, max_count=3))
+def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
+    positive, score = cases_of(groups)
+    assert_brute(Sample(positive), score, area_estimator)
+
+
+@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@settings(max_examples=12)
+@given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6), weighted=st.booleans())
+def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, seed, weighted):
+    positive, score = cases_of(groups)
+    rng = np.random.default_rng(seed)
+    cluster = np.unique(rng.integers(0, 4, size=len(score)), return_inverse=True)[1]
+    weight = rng.choice([0.5, 1.0, 3.0], size=len(score)) if weighted else None
+    assert_brute(Sample(positive, cluster, weight), score, area_estimator)
+
+
+@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@settings(max_examples=12)
+@given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6))
+def test_weighted_values_are_those_of_leaving_out_every_row(area_estimator, groups, seed):
+    positive, score = cases_of(groups)
+    weight = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], size=len(score))
+    assert_brute(Sample(positive, None, weight), score, area_estimator)
+
+
+def test_many_different_weights_go_one_by_one(monkeypatch):
+    rng = np.random.default_rng(2)
+    positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
+    sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
+    together = left_out(sample, score, WEIGHTINGS, "trapezoid").rows()
+    monkeypatch.setattr(jackknife, "FEW_WEIGHTS", 1)
+    assert left_out(sample, score, WEIGHTINGS, "trapezoid").rows() == pytest.approx(together, abs=1e-12)
+
+
+def test_blocks_of_clusters_do_not_matter(monkeypatch):
+    rng = np.random.default_rng(3)
+    sample = Sample(np.arange(60) < 20, rng.permutation(60) // 3)
+    score = np.round(rng.normal(size=60), 1)
+    whole = left_out(sample, score, WEIGHTINGS, "exact").rows()
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 50)
+    assert left_out(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
+
+
+def simulated(seed=0, n=30, m=70, decimals=1):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1, 0], [n, m])
+    return labels, np.round(labels[:, None] * [1.0, 0.7, 1.2] + rng.normal(size=(n + m, 3)), decimals)
+
+
+def test_clusters_of_one_give_the_plain_covariance():
+    labels, scores = simulated()
+    plain = auprec_covariance(labels, scores, prior=0.2)
+    alone = auprec_covariance(labels, scores, prior=0.2, cluster=np.random.default_rng(0).permutation(100))
+    assert alone.estimate == pytest.approx(plain.estimate, abs=1e-14)
+    assert alone.covariance == pytest.approx(plain.covariance, rel=1e-10)
+
+
+def test_whole_weights_are_repeated_rows_each_row_a_cluster():
+    labels, scores = simulated(1)
+    weight = np.random.default_rng(1).integers(1, 4, size=100)
+    rows = np.repeat(np.arange(100), weight)
+    repeated = auprec_covariance(labels[rows], scores[rows], prior=0.2, cluster=rows)
+    found = auprec_covariance(labels, scores, prior=0.2, sample_weight=weight)
+    assert found.estimate == pytest.approx(repeated.estimate, abs=1e-13)
+    assert found.covariance == pytest.approx(repeated.covariance, rel=1e-10)
+    independent = auprec_covariance(labels[rows], scores[rows], prior=0.2)
+    assert (found.std_error > 1.2 * independent.std_error).all()
+
+
+def test_a_weight_of_zero_leaves_a_case_out():
+    labels, scores = simulated(2)
+    weight = np.ones(100)
+    weight[[3, 50]] = 0
+    kept = weight > 0
+    found = auprec_covariance(labels, scores, prior=0.2, sample_weight=weight)
+    expected = auprec_covariance(labels[kept], scores[kept], prior=0.2)
+    assert found.covariance == pytest.approx(expected.covariance, rel=1e-12)
+
+
+def test_covariance_is_the_stratified_jackknife():
+    labels, scores = simulated(3)
+    total = np.zeros((3, 3))
+    for label in (0, 1):
+        rows = np.flatnonzero(labels == label)
+        left = np.array(
+            [
+                [
+                    iauprec_score(np.delete(labels, i), np.delete(column, i), deployment_prior=(0.05, 0.2))
+                    for column in scores.T
+                ]
+                for i in rows
+            ]
+        )
+        moved = left - left.mean(axis=0)
+        total += (len(rows) - 1) / len(rows) * moved.T @ moved
+    found = auprec_covariance(labels, scores, deployment_prior=(0.05, 0.2))
+    assert found.covariance == pytest.approx(total, rel=1e-9)
+
+
+def test_with_ties_it_has_the_spread_of_fresh_samples():
+    # rounded to few values, average precision's values under the trapezoid's estimate are far too small
+    rng = np.random.default_rng(4)
+    labels, areas, errors = np.repeat([1, 0], [60, 300]), [], []
+    for _ in range(400):
+        score = np.floor(1.5 * (labels + rng.normal(size=360)))
+        found = auprec_covariance(labels, score, deployment_prior=(0.05, 0.2))
+        areas.append(found.estimate[0])
+        errors.append(found.std_error[0])
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(areas), rel=0.12)
+
+
+def test_spread_counts_clusters():
+    labels, scores = simulated(5)
+    sample, columns = check_sample(labels, scores, cluster=np.arange(100) // 5)
+    values = left_out(sample, columns[:, 0], WEIGHTINGS[:1], "trapezoid").rows()[:, 0]
+    error, df = sample.spread(values)
+    assert sample.n_units == 20
+    assert error == pytest.approx(np.sqrt(sample.covariance(values[:, None])[0, 0]))
+    assert df < 60
+    assert sample.effective_size(positive=True) == pytest.approx(6)
+
+
+def test_strata_of_clusters():
+    sample = Sample(np.array([1, 1, 0, 0, 1, 0, 0, 1]) == 1, np.array([0, 0, 1, 1, 2, 2, 3, 4]))
+    assert sample.stratum.tolist() == [1, 0, 0, 0, 1]  # the only mixed cluster joins a largest stratum
+    assert [size for _, size in sample.strata] == [3, 2]
+    assert sample.alone == ()
+
+
+def test_a_class_in_one_unit_shows_no_spread():
+    sample = Sample(np.array([1, 1, 0, 0, 0]) == 1, np.array([0, 0, 1, 2, 3]))
+    assert sample.alone == ("the only cluster with positive cases",)
+    assert np.isnan(sample.spread(np.ones(4))[0])
+    assert Sample(np.array([1, 0, 0]) == 1).alone == ("the only positive case",)
+
+
+def test_bad_clusters_are_refused():
+    with pytest.raises(InputError, match="at least 2 clusters"):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
+    with pytest.raises(InputError, match="equally long"):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "b"])

@@ -1,0 +1,146 @@
+"""Several runs on one test set: recorded numbers of R, plain loops, and rates on equal learners."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skewanova import InputError, SkewanovaWarning
+from skewanova.inference import auprec_covariance, compare_on_one_set, compare_runs
+
+VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
+
+
+def test_the_numbers_of_mrmcaov():
+    """What R's MRMCaov 0.3.0 prints for VanDyke: two modalities, five readers, DeLong's covariance."""
+    found = compare_runs(np.reshape(VANDYKE["area"], (2, 5)), VANDYKE["covariance"])
+    printed = VANDYKE["published"]
+    assert found.f_omnibus == pytest.approx(printed["F"], abs=5e-7)
+    assert found.df_omnibus == pytest.approx(printed["df_error"], abs=5e-6)
+    assert found.p_omnibus == pytest.approx(printed["p"], abs=5e-9)
+    assert (found.df, found.p_value[0]) == (1, pytest.approx(found.p_omnibus))
+    assert found.statistic[0] ** 2 == pytest.approx(found.f_omnibus)
+
+
+def drawn(n_models=3, n_runs=4, seed=0):
+    """Areas with effects of run and model x run, and a covariance with all kinds of sharing."""
+    rng = np.random.default_rng(seed)
+    areas = 0.7 + 0.02 * rng.normal(size=n_runs) + 0.01 * rng.normal(size=(n_models, n_runs))
+    root = rng.normal(size=(n_models * n_runs, 200)) + 2 * rng.normal(size=(1, 200))
+    root += np.repeat(rng.normal(size=(n_models, 200)), n_runs, axis=0)
+    return areas, root @ root.T * 1e-6
+
+
+def test_all_models_and_pairs_by_plain_loops():
+    areas, covariance = drawn()
+    found = compare_runs(areas, covariance, models=["a", "b", "c"])
+    n_models, n_runs = areas.shape
+    entries = {(i, j): i * n_runs + j for i in range(n_models) for j in range(n_runs)}
+
+    def cov(models, same_model):
+        picked = [
+            covariance[entries[i, j], entries[k, m]]
+            for i in models
+            for k in models
+            for j in range(n_runs)
+            for m in range(n_runs)
+            if j != m and (i == k) == same_model
+        ]
+        return np.mean(picked)
+
+    def d_of(models):
+        part = areas[list(models)]
+        moved = part - part.mean(axis=1, keepdims=True) - part.mean(axis=0) + part.mean()
+        noise = (moved**2).sum() / ((len(models) - 1) * (n_runs - 1))
+        return noise, noise + n_runs * max(cov(models, True) - cov(models, False), 0)
+
+    noise, spread = d_of((0, 1, 2))
+    effect = n_runs * areas.mean(axis=1).var(ddof=1)
+    assert found.f_omnibus == pytest.approx(effect / spread)
+    sample = np.cov(areas, rowvar=True)
+    centre = np.eye(3) - 1 / 3
+    eigen = np.linalg.eigvalsh(centre @ sample @ centre)[1:]
+    epsilon = eigen.sum() ** 2 / (2 * (eigen**2).sum())
+    assert found.df == pytest.approx(2 * epsilon)
+    assert found.df_omnibus == pytest.approx(spread**2 / (noise**2 / (epsilon * 2 * (n_runs - 1))))
+    assert found.p_omnibus == pytest.approx(stats.f.sf(found.f_omnibus, found.df, found.df_omnibus))
+    for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+        noise, spread = d_of((i, j))
+        gap = areas[i].mean() - areas[j].mean()
+        assert found.difference[row] == pytest.approx(gap)
+        assert found.std_error[row] == pytest.approx(np.sqrt(2 * spread / n_runs))
+        assert found.df_error[row] == pytest.approx(spread**2 / (noise**2 / (n_runs - 1)))
+        p = 2 * stats.t.sf(abs(gap) / found.std_error[row], found.df_error[row])
+        assert found.p_value[row] == pytest.approx(p)
+    assert (found.model_a, found.model_b) == (("a", "a", "b"), ("b", "c", "c"))
+    assert found.to_frame()["p_adjusted"].tolist() == found.p_adjusted.tolist()
+
+
+def test_components_are_those_put_in():
+    rng = np.random.default_rng(1)
+    sizes = {"run": 0.03, "model x run": 0.02}
+    areas = 0.5 + sizes["run"] * rng.normal(size=4000) + sizes["model x run"] * rng.normal(size=(2, 4000))
+    found = compare_runs(areas[:, :300], np.zeros((600, 600)))
+    deviation = found.components.set_index("component")["std_dev"]
+    assert deviation["run"] == pytest.approx(0.03, rel=0.12)
+    assert deviation["model x run"] == pytest.approx(0.02, rel=0.12)
+    assert deviation[[name for name in deviation.index if name.startswith("cases")]].eq(0).all()
+
+
+def test_runs_that_all_agree_are_compared_by_cases():
+    """One fitted model copied as all runs: what is left is the test over cases, with a normal deviate."""
+    rng = np.random.default_rng(2)
+    labels = np.repeat([1, 0], [80, 300])
+    scores = labels[:, None] * [1.4, 0.9] + rng.normal(size=(380, 2))
+    columns = np.repeat(scores, 3, axis=1)
+    one = auprec_covariance(labels, columns, prior=0.2)
+    found = compare_runs(one.estimate.reshape(2, 3), one.covariance)
+    single = auprec_covariance(labels, scores, prior=0.2)
+    error = np.sqrt([1, -1] @ single.covariance @ [1, -1])
+    assert found.std_error[0] == pytest.approx(error)
+    assert found.df_error[0] > 1e6
+    assert found.p_value[0] == pytest.approx(2 * stats.norm.sf(abs(found.difference[0]) / error), rel=1e-3)
+    assert found.p_value[0] == pytest.approx(
+        compare_on_one_set(labels, scores, prior=0.2).p_value[0], abs=0.02
+    )
+
+
+def test_equal_models_have_no_test():
+    areas, covariance = drawn(2)
+    same = np.tile(areas[0], (2, 1))
+    block = covariance[:4, :4]
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ alike"):
+        found = compare_runs(same, np.tile(block, (2, 2)))
+    assert np.isnan(found.p_value[0])
+
+
+@pytest.mark.parametrize(
+    ("areas", "covariance", "message"),
+    [
+        ([[0.5, 0.6]], np.eye(2), "at least 2 models"),
+        ([[0.5], [0.6]], np.eye(2), "at least 2 models in rows and 2 runs"),
+        ([[0.5, 0.6], [0.5, 0.7]], np.eye(3), r"must have shape \(4, 4\)"),
+        ([[0.5, np.nan], [0.5, 0.7]], np.eye(4), "finite"),
+    ],
+)
+def test_what_is_refused(areas, covariance, message):
+    with pytest.raises(InputError, match=message):
+        compare_runs(areas, covariance)
+
+
+@pytest.mark.no_cover
+def test_equal_learners_are_seldom_told_apart():
+    """400 tables of three equal learners, five seeds, weak cases shared: at most .05 and three errors."""
+    rng, hits = np.random.default_rng(3), np.zeros((400, 2), dtype=bool)
+    labels = np.repeat([1, 0], [60, 200])
+    for table in range(400):
+        learner = rng.normal(size=(260, 3, 1)) + 0.7 * rng.normal(size=(260, 3, 5))
+        shared = labels[:, None, None] * (1.2 + 0.15 * rng.normal(size=(3, 5))) + rng.normal(size=(260, 1, 1))
+        columns = (shared + learner).reshape(260, 15)
+        one = auprec_covariance(labels, columns, prior=0.3)
+        found = compare_runs(one.estimate.reshape(3, 5), one.covariance)
+        hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
+    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)).all()
+    assert (hits.mean(axis=0) >= 0.01).all()
