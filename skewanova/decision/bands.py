@@ -528,7 +528,7 @@ def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, r
     """Critical value of the differences of all pairs at all priors; nan where nothing is known."""
     if not joint.known:
         return np.nan
-    if joint.pair_error is not None:
+    if np.isinf(joint.df):
         return critical_value(np.sort(_draws_over_cases(joint, alpha, n_draws, rng)), alpha)
     spread = np.sqrt(joint.pairs()[1])
     moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold

@@ -154,18 +154,18 @@ def long_frame(labels, scores):
 
 def test_plan_of_one_test_set():
     labels, scores = one_set(np.random.default_rng(3), 1)
-    plan = sa.plan_comparison(long_frame(labels, scores), 0.2, difference=0.1).to_frame().iloc[0]
+    plan = sa.plan_comparison(long_frame(labels, scores), 0.2, difference=0.12).to_frame().iloc[0]
     covariance = sa.inference.auprec_covariance(labels, scores, prior=0.2).covariance
     assert plan["std_error"] == pytest.approx(np.sqrt([1, -1] @ covariance @ [1, -1]))
     shift = stats.norm.isf(0.025) + stats.norm.isf(0.2)  # the other tail adds less than 1e-6
-    assert plan["case_factor"] == pytest.approx((shift * plan["std_error"] / 0.1) ** 2, rel=1e-4)
+    assert plan["case_factor"] == pytest.approx((shift * plan["std_error"] / 0.12) ** 2, rel=1e-4)
     assert (plan["design"], plan["n_folds_now"]) == ("one_set", 1)
     assert plan["positive_factor"] > plan["case_factor"]
     at = UniformPrior(0.2, 0.2)
     gap = np.subtract(*(jackknife_values(labels == 1, column, at)[1] for column in scores.T))
     parts = [gap[labels == y].var(ddof=1) / (labels == y).sum() for y in (1, 0)]
     left = parts[0] / plan["positive_factor"] + parts[1]
-    assert 0.1 / np.sqrt(left) == pytest.approx(shift, rel=1e-4)
+    assert 0.12 / np.sqrt(left) == pytest.approx(shift, rel=1e-4)
 
 
 def test_the_order_of_named_cases_does_not_matter():
