@@ -83,7 +83,9 @@ def test_pairs_are_their_differences():
     differences = np.stack([deviations[:, i] - deviations[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
     same = curves(differences, np.inf)
     expected = _critical(same, differences, 0.05, n_draws=N_DRAWS, rng=4)
-    assert pair_critical(joint, 0.05, rng=4) == pytest.approx(expected, rel=0.01)  # the draw itself, not between two
+    assert pair_critical(joint, 0.05, rng=4) == pytest.approx(
+        expected, rel=0.01
+    )  # the draw itself, not between two
     assert pair_critical(joint, 0.05) == pair_critical(joint, 0.05, rng=0, n_draws=4999)
 
 
