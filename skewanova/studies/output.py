@@ -163,7 +163,9 @@ def _of_binormal(frame: pd.DataFrame, seed: int) -> Iterator[tuple[str, Figure]]
 
 
 def _of_paired(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
-    """Where m/lam is 100, a panel a prior; and where it is thinner, in the same way."""
+    """At .05, a line a test and number of models, a panel a prior; where m/lam is thin, in the same way."""
+    frame = frame[frame["level"] == 0.05]
+    frame = frame.assign(test=frame["test"] + ", " + frame["n_models"].astype(str) + " models")
     for name, rows in (("size", frame[frame["support"] == 100]), ("size_thin", frame[~frame["claimed"]])):
         for setting in dict.fromkeys(rows["setting"]):
             yield (

@@ -226,7 +226,7 @@ def quick_parts(monkeypatch):
         part.write("report.html", "one")
         part.sign({"tool": "skewanova"})
 
-    monkeypatch.setattr(datasets, "write_part", quick)
+    monkeypatch.setattr("skewanova.report.folder.write_part", quick)
 
 
 def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):

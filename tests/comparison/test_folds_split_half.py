@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from case_values import covariance_of
 from halved_tables import halved_frame
 from scipy import stats
 
@@ -135,7 +136,7 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
     measures = sa.evaluate(frame, priors=(0.2,), deployment_prior=0.2)  # IAUPREC is AUPREC at 0.2 there
     _, matrix, _ = iauprec_covariance(measures) or (None, np.zeros(()), None)
     joint = joint_curves(measures, np.array([0.2]))
-    np.testing.assert_allclose(joint.covariance(), matrix, rtol=1e-9)
+    np.testing.assert_allclose(covariance_of(joint.deviations), matrix, rtol=1e-9)
     intervals = auprec_intervals(measures)
     np.testing.assert_allclose(intervals["std_error"], np.sqrt(np.diag(matrix)), rtol=1e-9)
     np.testing.assert_allclose(

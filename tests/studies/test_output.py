@@ -19,7 +19,9 @@ STUDIES = {
     "estimators": lambda: estimators_study(settings=["bibeta"], sizes=[20, 50], **SMALL),
     "intervals": lambda: intervals_study(settings=["bibeta"], sizes=[100], priors=[0.5, 0.1], **SMALL),
     "binormal": lambda: binormal_study(alphas=[0.2, 0.4], **SMALL),
-    "paired": lambda: paired_study(weightings=[0.5, 0.2], sizes=[10, 20], **SMALL),
+    "paired": lambda: paired_study(
+        settings=["binormal", "values_5"], weightings=[0.5, 0.2], sizes=[10, 20], models=[2], **SMALL
+    ),
 }
 FIGURES = {
     "estimators": ("bias",),
@@ -33,9 +35,7 @@ FIGURES = {
     ),
     "binormal": ("curves", "auprec", "auc"),
     "paired": tuple(
-        f"{name}_{setting}"
-        for name in ("size", "size_thin")
-        for setting in ("binormal", "strong_binormal", "crossing")
+        f"{name}_{setting}" for name in ("size", "size_thin") for setting in ("binormal", "values_5")
     ),
 }
 
