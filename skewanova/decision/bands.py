@@ -119,8 +119,8 @@ def difference_curves(
     correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
     independent, and with two folds the priors too, since so few folds do not show how they go together.
 
-    On one test set the deviations are the jackknife's over cases, on the angular scale; the largest |z| of
-    their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
+    On one test set the deviations are the jackknife's over cases, on the angular scale; the largest absolute
+    z of their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
     fewer than 100 effective negatives have no band.
 
     Examples
