@@ -4,6 +4,7 @@
 - estimators: compare_estimators(): fit, score and compare in one call.
 - folds: The tests that the design of the folds asks for, and those beside.
 - one_set: The same on one test set.
+- shared_cases: The same of several runs on one test set.
 - pipeline: compare(): every step of a comparison in one call.
 - result: Comparison: frames, words, writers.
 """

@@ -176,7 +176,7 @@ def analyse_folds(
     """Run the calibrated tests, the paper's and the checks over folds."""
     alpha, rng = options.alpha, options.rng
     stage("tests of all models")
-    published = _published(measures, options)
+    published = published_tests(measures, options)
     headline, *checks = omnibus_tests(measures, rng=rng)
     stage("pairs of models")
     posthoc = _posthoc(measures, published, options)
@@ -185,7 +185,7 @@ def analyse_folds(
     return Analysis(
         tests=(headline, *published, *checks, *more),
         posthoc=posthoc,
-        prior_pairs=_prior_pairs(published[1], alpha),
+        prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranking_of(measures, promised, letters=letters, alpha=alpha),
         difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
         equivalence=equivalence(measures, rope=options.rope, order=measures.models),
@@ -205,7 +205,7 @@ def no_prior_pairs() -> pd.DataFrame:
     return pd.DataFrame(columns=prior_pair_columns())
 
 
-def _published(measures: Evaluation, options: Options) -> list[AnovaResult]:
+def published_tests(measures: Evaluation, options: Options) -> list[AnovaResult]:
     """Run the paper's 2-way and 3-way analyses and, where asked for, the one with the interaction."""
     kept: dict[str, Any] = {"sum_of_squares": options.sum_of_squares, "alpha": options.alpha}
     found = [two_way_anova(measures.iauprec, **kept), three_way_anova(measures.auprec, **kept)]
@@ -231,7 +231,8 @@ def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Op
     return pd.concat(parts, ignore_index=True)
 
 
-def _prior_pairs(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
+def prior_pairs_of(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
+    """Pairs of priors by the 3-way analysis; none where there is one prior."""
     if three_way.residuals()["prior"].nunique() < 2:
         return no_prior_pairs()
     return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()

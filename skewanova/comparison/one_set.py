@@ -6,7 +6,7 @@ fitted models differ on further cases. See :mod:`skewanova.inference.jackknife` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from skewanova.base.checks import emit
+from skewanova.base.checks import Floats, emit
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_letters, no_prior_pairs
 from skewanova.decision.bands import difference_curves
@@ -26,6 +26,7 @@ from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import OneSetComparison, compare_sample
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
+from skewanova.inference.shared_cases import SharedCasesComparison
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     POSITIVES_FOR_TESTS,
@@ -58,11 +59,6 @@ class _Set(NamedTuple):
             area_estimator=self.measures.area_estimator,
         )
 
-    def supported(self, prior: float) -> bool:
-        """Whether the effective negatives are enough."""
-        negatives = effective_negatives(self.sample.effective_size(positive=False), prior)
-        return bool(are_enough(negatives, ENOUGH_OVER_CASES))
-
 
 def analyse_one_set(
     table: Scores, measures: Evaluation, promised: pd.DataFrame, options: Options
@@ -78,15 +74,20 @@ def analyse_one_set(
     letters = headline_letters(measures, posthoc)
     ranked = ranking_of(measures, promised, letters=letters, alpha=options.alpha)
     analysis = Analysis(
-        tests=(_omnibus(found),),
+        tests=(omnibus_result(found, "jackknife"),),
         posthoc=posthoc,
         prior_pairs=no_prior_pairs(),
         ranking=ranked.assign(
             conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
         ),
         difference_curves=difference_curves(measures, alpha=options.alpha, rng=options.rng),
-        equivalence=_equivalence(found, options.rope),
-        assumptions=_assumptions(cases, found),
+        equivalence=posterior_over_cases(found, options.rope),
+        assumptions=set_checks(
+            cases.sample,
+            measures.deployment_prior.low,
+            found.estimate,
+            float(np.sqrt(np.diag(found.covariance))[0]),
+        ),
         residuals=pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
     )
     told = dict.fromkeys(text for text in intervals["warning"] if text)
@@ -99,10 +100,10 @@ def _in_order(cases: PairedCases, models: Sequence[str], measures: Evaluation) -
     return _Set(sample, [cases.scores[i] for i in position], measures)
 
 
-def _omnibus(found: OneSetComparison) -> OmnibusResult:
+def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
     """F test that all models are equal, as a row of the ANOVA frame."""
     row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
-        "test": "jackknife",
+        "test": test,
         "role": "headline",
         "response": "iauprec",
         "term": "model",
@@ -112,28 +113,45 @@ def _omnibus(found: OneSetComparison) -> OmnibusResult:
         "p_value": found.p_omnibus,
     }
     frame = pd.DataFrame([row])[list(ANOVA_COLUMNS)]
-    return OmnibusResult("jackknife", "headline", "iauprec", (), frame)
+    return OmnibusResult(test, "headline", "iauprec", (), frame)
 
 
 def _posthoc(cases: _Set, found: OneSetComparison, alpha: float) -> pd.DataFrame:
     """All pairs over the deployment prior and, as a check, at each prior: one family each."""
-    parts = [_pairs(found, alpha, role="headline", response="iauprec", prior=np.nan)]
-    for prior in cases.measures.priors:
-        at = _pairs(cases.compare(prior, alpha), alpha, role="check", response="auprec", prior=prior)
-        if not cases.supported(prior):  # the formula would promise too much
+    at_priors = {prior: cases.compare(prior, alpha) for prior in cases.measures.priors}
+    known = [prior for prior in at_priors if supported(cases.sample, prior)]
+    return pair_families(found, at_priors, test="jackknife_holm", alpha=alpha, known=known)
+
+
+def supported(sample: Sample, prior: float) -> bool:
+    """Whether the effective negatives are enough."""
+    negatives = effective_negatives(sample.effective_size(positive=False), prior)
+    return bool(are_enough(negatives, ENOUGH_OVER_CASES))
+
+
+def pair_families(
+    found: OneSetComparison | SharedCasesComparison,
+    at_priors: Mapping[float, OneSetComparison | SharedCasesComparison],
+    *,
+    test: str,
+    alpha: float,
+    known: Collection[float],
+) -> pd.DataFrame:
+    """All pairs over the deployment prior and, as a check, at each prior, untested where little is known."""
+    parts = [_pairs(found, test, alpha).assign(role="headline", response="iauprec", prior=np.nan)]
+    for prior, result in at_priors.items():
+        at = _pairs(result, test, alpha).assign(role="check", response="auprec", prior=prior)
+        if prior not in known:  # the formula would promise too much
             at[list(POSTHOC_COLUMNS[7:14])] = np.nan
             at["reject"] = False
         parts.append(at)
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
 
-def _pairs(found: OneSetComparison, alpha: float, *, role: str, response: str, prior: float) -> pd.DataFrame:
+def _pairs(found: OneSetComparison | SharedCasesComparison, test: str, alpha: float) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "test": "jackknife_holm",
-            "role": role,
-            "response": response,
-            "prior": prior,
+            "test": test,
             "model_a": found.model_a,
             "model_b": found.model_b,
             "estimate": found.difference,
@@ -146,7 +164,7 @@ def _pairs(found: OneSetComparison, alpha: float, *, role: str, response: str, p
             "conf_high": found.conf_high,
             "reject": found.p_adjusted < alpha,
         }
-    )[list(POSTHOC_COLUMNS)]
+    )
 
 
 def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.DataFrame:
@@ -161,7 +179,7 @@ def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.Data
     return frame.set_index("model").loc[list(measures.models)]
 
 
-def _equivalence(found: OneSetComparison, rope: float) -> pd.DataFrame:
+def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, rope: float) -> pd.DataFrame:
     """Posterior of each difference under a flat prior: t about the estimate.
 
     Without spread, models that are the same are equal; of others nothing is known.
@@ -184,18 +202,19 @@ def _equivalence(found: OneSetComparison, rope: float) -> pd.DataFrame:
     )
 
 
-def _assumptions(cases: _Set, found: OneSetComparison) -> pd.DataFrame:
-    """Return whether the set is large enough for a formula that holds in large samples."""
-    negatives, positives = (cases.sample.effective_size(positive=side) for side in (False, True))
-    low = cases.measures.deployment_prior.low
+def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
+    """Return whether the set is large enough for a formula that holds in large samples.
+
+    `low` is the rarest prior, `error` the standard error of the first estimate, which is the best.
+    """
+    negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
     support = float(effective_negatives(negatives, low))
-    error = float(np.sqrt(np.diag(found.covariance))[0])
-    distance = float(1 - found.estimate[0]) / error if error > 0 else 0.0
+    distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     rows = [
         ("positives", positives, POSITIVES_FOR_TESTS, "few positives: standard errors are rough"),
         (
             "positives_times_area",
-            positives * float(found.estimate.min()),
+            positives * float(estimate.min()),
             ENOUGH_HITS,
             "positives times the smallest area are few: tests may reject too often",
         ),

@@ -15,6 +15,7 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Options, analyse_folds
 from skewanova.comparison.one_set import analyse_one_set
 from skewanova.comparison.result import Comparison
+from skewanova.comparison.shared_cases import analyse_runs
 from skewanova.decision.bands import critical_of, decided_grid, pair_critical, rarest_decided
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
@@ -168,12 +169,15 @@ def _analysed(
     table: Scores, measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Frames of the tests that the design asks for and of the decisions, and what there is to remark on."""
-    promised, one_set = decisions(measures, rng=options.rng), measures.design.kind == "one_set"
-    if one_set:
+    promised, design = decisions(measures, rng=options.rng), measures.design.kind
+    told: list[str] = []
+    if design == "one_set":
         found, told = analyse_one_set(table, measures, promised, options)
+    elif design == "shared_cases":
+        found = analyse_runs(measures, promised, options)
     else:
-        found, told = analyse_folds(measures, promised, options, more=mixed), []
-    differences = None if one_set else found.difference_curves
+        found = analyse_folds(measures, promised, options, more=mixed)
+    differences = None if design in {"one_set", "shared_cases"} else found.difference_curves
     shared: dict[str, Any] = {"alpha": options.alpha, "rng": options.rng, "differences": differences}
     frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
     return frames, [*told, *measures.warnings, *found.notes]

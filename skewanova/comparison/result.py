@@ -19,7 +19,7 @@ from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
 from skewanova.report.sentences import advice
-from skewanova.report.source import ReportSource
+from skewanova.report.source import ReportSource, has_runs
 from skewanova.report.tables import publication_table
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
@@ -106,7 +106,7 @@ class Comparison(ReportSource):
 
     def _repr_html_(self) -> str:
         """Advice and ranking, for a notebook."""
-        ranking = tables.ranking_table(self.ranking, 1 - self.alpha).to_html()
+        ranking = tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self)).to_html()
         return f"<p>{escape(visible(self.advice))}</p>\n{ranking}"
 
     def to_frame(self) -> pd.DataFrame:
@@ -147,7 +147,9 @@ class Comparison(ReportSource):
             self._heading(width),
             _section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
-            tables.ranking_table(self.ranking, 1 - self.alpha).to_text(width, names=short),
+            tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self)).to_text(
+                width, names=short
+            ),
             *self._published_parts(short, width),
             tables.regions_table(self.regions).to_text(width, names=short),
         ]

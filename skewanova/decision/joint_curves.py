@@ -30,8 +30,10 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import LeftOut, left_out, measured
 from skewanova.inference.one_set import Angles, t_deviate
 from skewanova.inference.sampling import Sample
-from skewanova.priors.weightings import UniformPrior
-from skewanova.scores.pairing import paired_cases
+from skewanova.inference.shared_cases import run_pairs
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior
+from skewanova.scores.pairing import paired_cases, paired_runs
+from skewanova.scores.table import ScoreTable
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
@@ -377,6 +379,41 @@ def _pair_spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Flo
     return np.stack(error, axis=1), np.stack(df, axis=1)
 
 
+def run_curves(
+    priors: Floats, sample: Sample, runs: Sequence[Sequence[NDArray[Any]]], area_estimator: str
+) -> JointCurves:
+    """Curves of models with several runs on one test set: over runs and cases together.
+
+    Differences have the errors of :func:`~skewanova.inference.compare_runs`; draws go by how runs deviate
+    from their mean, and by what leaving out every unit changes in the means.
+    """
+    at = [UniformPrior(prior, prior) for prior in priors.tolist()]
+    areas, units = run_areas(sample, runs, at, area_estimator)
+    spreads = [run_pairs(areas[..., k], _products(units[..., k])) for k in range(len(priors))]
+    _, error, df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
+    moved = areas - areas.mean(axis=1, keepdims=True)
+    over_runs = moved.transpose(1, 0, 2) / np.sqrt(areas.shape[1] * (areas.shape[1] - 1))
+    over_cases = units.reshape(len(units), *areas.shape).mean(axis=2)
+    deviations = np.concatenate([over_runs, over_cases])
+    return JointCurves(priors, areas.mean(axis=1), deviations, np.inf, error, df)
+
+
+def run_areas(
+    sample: Sample,
+    runs: Sequence[Sequence[NDArray[Any]]],
+    weightings: Sequence[DeploymentPrior],
+    area_estimator: str,
+) -> tuple[Floats, Floats]:
+    """Areas (n_models, n_runs, n_weightings), and deviations (n_units, n_models * n_runs, n_weightings)."""
+    columns = [run[model] for model in range(len(runs[0])) for run in runs]
+    areas, values = measured(sample, columns, weightings, area_estimator)
+    return areas.reshape(len(runs[0]), len(runs), -1), sample.deviations(values)
+
+
+def _products(deviations: Floats) -> Floats:
+    return np.asarray(deviations.T @ deviations)
+
+
 def condensed(blocks: Iterable[Floats]) -> Floats:
     """As many rows as columns with the same products of columns: the symmetric root of these.
 
@@ -398,6 +435,8 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
+    if evaluation.design.kind == "shared_cases":
+        return run_curves(priors, *matched_runs(evaluation), evaluation.area_estimator)
     cases = matched_cases(evaluation) if len(values) == 1 else None
     if cases is None:
         halves = evaluation.auprec_between_halves(priors)
@@ -431,6 +470,16 @@ def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[NDArray[Any]]] |
     return sample, [cases.scores[scores.models.index(name)] for name in evaluation.models]
 
 
+def matched_runs(evaluation: Evaluation) -> tuple[Sample, list[list[NDArray[Any]]]]:
+    """Cases of the test set that all folds share, and the scores of every model on them, run by run."""
+    table = evaluation.scores
+    if not isinstance(table, ScoreTable):
+        raise InputError("several runs on one test set are compared with the scores in memory only")
+    runs = paired_runs(table)
+    places = [table.models.index(name) for name in evaluation.models]
+    return Sample(runs[0].positive), [[run.scores[place] for place in places] for run in runs]
+
+
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
     """Mean IAUPREC of every model, the covariance of these means and its degrees of freedom, where known."""
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
@@ -438,6 +487,8 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     n_folds = len(values)
     if not np.isfinite(values).all():
         return None
+    if evaluation.design.kind == "shared_cases":
+        return _over_runs(evaluation)
     if n_folds > 1:
         return _over_folds(values, evaluation)
     cases = matched_cases(evaluation)
@@ -455,6 +506,17 @@ def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats,
         return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))
     inflated = fold_statistics.fold_covariance(values) * (1 / len(values) + evaluation.design.ratio)
     return mean, inflated, len(values) - 1.0
+
+
+def _over_runs(evaluation: Evaluation) -> tuple[Floats, Floats, float]:
+    """The same of runs on one test set; the degrees of freedom are the fewest of a pair."""
+    sample, runs = matched_runs(evaluation)
+    areas, units = run_areas(sample, runs, [evaluation.deployment_prior], evaluation.area_estimator)
+    values = areas[..., 0]
+    over_cases = units[..., 0].reshape(len(units), *values.shape).mean(axis=2)
+    covariance = fold_statistics.fold_covariance(values.T) / values.shape[1] + _products(over_cases)
+    df = run_pairs(values, _products(units[..., 0]))[2]
+    return values.mean(axis=1), covariance, float(df.min())
 
 
 def mean_curves(measures: Evaluation) -> MeanCurves:

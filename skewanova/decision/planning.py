@@ -20,11 +20,13 @@ from skewanova.base.checks import Bools, Floats, InputError, check_fraction, emi
 from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
+from skewanova.decision.joint_curves import matched_runs, run_areas
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
 from skewanova.inference.sampling import Sample
+from skewanova.inference.shared_cases import run_pairs
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
@@ -290,12 +292,20 @@ def _folds(
     size, spread = wanted[moved], deviation[moved]
     halves = measures.iauprec_between_halves
     ratio = np.full(len(pairs), design.ratio) if halves is None else _shared(halves, deviation)
+    if design.kind == "shared_cases":  # cases that all runs share do not come in by more runs
+        ratio = _shared_by_runs(measures, deviation)
     df = None if halves is None else float(len(halves))
     options: dict[str, Any] = {"ratio": ratio[moved], "alpha": alpha, "df": df}
     numbers[0, moved] = t_power(size, spread, design.n_folds, **options)
     numbers[1, moved] = limit_power(size, spread, **options)
     numbers[2, moved] = folds_needed(size, spread, power=power, **options)
-    numbers[3, moved] = case_factor_over_folds(size, spread, design.n_folds, power=power, **options)
+    if design.kind != "shared_cases":
+        numbers[3, moved] = case_factor_over_folds(size, spread, design.n_folds, power=power, **options)
+    else:
+        numbers[3, moved] = [
+            _case_factor_over_runs(*pair, n_runs=design.n_folds, power=power, alpha=alpha)
+            for pair in zip(size.tolist(), spread.tolist(), ratio[moved].tolist(), strict=True)
+        ]
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
         design=design.kind,
         observed=found.estimate,
@@ -309,6 +319,22 @@ def _folds(
     )
     names = ("power_now", "limit_power", "n_folds", "case_factor")
     return frame.assign(**dict(zip(names, numbers, strict=True)))[list(PLAN_COLUMNS)]
+
+
+def _case_factor_over_runs(
+    size: float, spread: float, ratio: float, *, n_runs: int, power: float, alpha: float
+) -> float:
+    """How many times the cases reach the power, if only what all runs share falls with them."""
+    return factor_needed(lambda f: float(t_power(size, spread, n_runs, ratio=ratio / f, alpha=alpha)), power)
+
+
+def _shared_by_runs(measures: Evaluation, deviation: Floats) -> Floats:
+    """What cases add to the variance of a mean difference, however many runs, over that of one run."""
+    sample, runs = matched_runs(measures)
+    areas, units = run_areas(sample, runs, [measures.deployment_prior], measures.area_estimator)
+    error = run_pairs(areas[..., 0], units[..., 0].T @ units[..., 0])[1]
+    spread = np.where(deviation > 0, deviation, np.nan)
+    return np.asarray(np.maximum((error / spread) ** 2 - 1 / len(runs), 0.0))
 
 
 def _shared(halves: Floats, deviation: Floats) -> Floats:
@@ -532,6 +558,7 @@ def _more_folds(row: Any, plan: ComparisonPlan) -> str:
         return ""
     if np.isfinite(row.n_folds):
         kind = "folds of the same data" if plan.overlapping else "independent folds"
+        kind = "runs on the same cases" if row.design == "shared_cases" else kind
         return f" So would {row.n_folds:g} {kind} instead of {row.n_folds_now:g}."
     if plan.overlapping:
         return (

@@ -20,6 +20,7 @@ INDEPENDENT = ("independent",)
 OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout", "split_half")
 SPLIT_HALF = ("split_half",)
 ONE_SET = ("one_set",)
+SHARED_CASES = ("shared_cases",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +198,25 @@ TESTS: Mapping[str, KnownTest] = {
         designs=SPLIT_HALF,
         halved=True,
         full_rank=True,
+    ),
+    "obuchowski_rockette": KnownTest(
+        name="Obuchowski-Rockette F over runs and cases",
+        methods="Obuchowski and Rockette's (1995) F of models, runs and cases both being random, with the "
+        "jackknife covariance of the areas over cases, Hillis's (2007) degrees of freedom and Greenhouse and "
+        "Geisser's factor",
+        note="F test of the models' mean areas where all runs test the same cases: about further runs and "
+        "further cases.",
+        designs=SHARED_CASES,
+        over="cases",
+    ),
+    "obuchowski_rockette_holm": KnownTest(
+        name="Obuchowski-Rockette t over runs and cases, Holm",
+        methods="the same test of every pair on its two models alone, adjusted by Holm (1979)",
+        note="t of the differences over runs and cases: about further runs and further cases.",
+        question="pairs",
+        designs=SHARED_CASES,
+        over="cases",
+        statistic="t",
     ),
     "jackknife": KnownTest(
         name="F over cases of one test set",

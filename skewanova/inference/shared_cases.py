@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from skewanova.base.checks import Floats, InputError, check_float_array, emit
+from skewanova.base.checks import Floats, InputError, check_float_array, check_fraction, emit
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
 from skewanova.inference.sampling import check_model_names
 
@@ -55,6 +55,10 @@ class SharedCasesComparison:
     difference, std_error, statistic, df_error, p_value, p_adjusted : ndarray of shape (n_pairs,)
         Difference, standard error, their ratio, the degrees of freedom of its t distribution, its two-sided
         p-value, and that adjusted by Holm.
+    conf_low, conf_high : ndarray of shape (n_pairs,)
+        Intervals of the differences that hold together.
+    model_low, model_high : ndarray of shape (n_models,)
+        Interval of every model's mean area, each by itself.
     components : DataFrame
         Variance components (`COMPONENT_COLUMNS`) of one area: run, model x run, cases; what cases add that is
         shared by all runs of a model, or by all models.
@@ -74,18 +78,27 @@ class SharedCasesComparison:
     df_error: Floats
     p_value: Floats
     p_adjusted: Floats
+    conf_low: Floats
+    conf_high: Floats
+    model_low: Floats
+    model_high: Floats
     components: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a pair."""
         names = (
-            "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted"
+            "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted",
+            "conf_low", "conf_high",
         )  # fmt: skip
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
 
 def compare_runs(
-    areas: ArrayLike, covariance: ArrayLike, *, models: Sequence[str] | None = None
+    areas: ArrayLike,
+    covariance: ArrayLike,
+    *,
+    models: Sequence[str] | None = None,
+    confidence_level: float = 0.95,
 ) -> SharedCasesComparison:
     """Compare models whose runs all test the same cases (Obuchowski and Rockette 1995, Hillis 2007).
 
@@ -98,6 +111,8 @@ def compare_runs(
         (:func:`~skewanova.inference.auprec_covariance`), the runs of the first model first.
     models : sequence of str, optional
         Names; by default their numbers from 0.
+    confidence_level : float, default 0.95
+        Level at which the intervals of all pairs hold together (Bonferroni), and that of each model's.
 
     Returns
     -------
@@ -135,6 +150,7 @@ def compare_runs(
     """
     values, case_covariance = _check(areas, covariance)
     names = check_model_names(models, len(values))
+    check_fraction(confidence_level, "confidence_level")
     shared = case_covariances(case_covariance, len(values))
     effect, noise = _mean_squares(values)
     spread = noise + values.shape[1] * max(shared.same_model - shared.different, 0.0)
@@ -147,11 +163,14 @@ def compare_runs(
         statistic = np.where(std_error > 0, difference / std_error, np.nan)
     p_value = np.asarray(2 * special.stdtr(df_error, -np.abs(statistic)))
     a, b = pair_indices(len(values))
+    mean = values.mean(axis=1)
+    reach = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))) * std_error
+    around = _model_reach(values, case_covariance, confidence_level)
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
     return SharedCasesComparison(
         models=names,
-        estimate=values.mean(axis=1),
+        estimate=mean,
         f_omnibus=float(f_omnibus),
         df=float(df),
         df_omnibus=float(df_omnibus),
@@ -164,6 +183,10 @@ def compare_runs(
         df_error=df_error,
         p_value=p_value,
         p_adjusted=holm(p_value),
+        conf_low=difference - reach,
+        conf_high=difference + reach,
+        model_low=mean - around,
+        model_high=mean + around,
         components=_components(values, case_covariance, shared),
     )
 
@@ -225,6 +248,18 @@ def run_pairs(values: Floats, covariance: Floats) -> tuple[Floats, Floats, Float
         found.append((both[0].mean() - both[1].mean(), error, hillis_df(spread, noise, n_runs - 1)))
     difference, error, df = np.transpose(found)
     return difference, error, df
+
+
+def _model_reach(values: Floats, covariance: Floats, level: float) -> Floats:
+    """Half-width of the t interval of every mean: of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18)."""
+    n_models, n_runs = values.shape
+    noise = values.var(axis=1, ddof=1)
+    blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
+    own = np.array([blocks[i, :, i] for i in range(n_models)])
+    other = ~np.eye(n_runs, dtype=bool)
+    spread = noise + n_runs * np.maximum(own[:, other].mean(axis=1), 0.0)
+    df = np.array([hillis_df(s, n, n_runs - 1) for s, n in zip(spread, noise, strict=True)])
+    return np.asarray(special.stdtrit(df, (1 + level) / 2) * np.sqrt(spread / n_runs))
 
 
 def _components(values: Floats, covariance: Floats, shared: CaseCovariances) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import SHARED_CASES, known
 
 ESTIMATORS = {
     "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
@@ -78,8 +78,10 @@ def methods_text(
     done = list(dict.fromkeys(tests))
     named = "; ".join(known(test).methods for test in done)
     over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
-    scored = _ONE_SET_SCORED if one_set else _FOLDS_SCORED
-    ranked = "it" if one_set else "its mean over folds"
+    shared = any(known(test).designs == SHARED_CASES for test in done)
+    over_folds = _RUNS_REST if shared else over_folds
+    scored = _ONE_SET_SCORED if one_set else _RUNS_SCORED if shared else _FOLDS_SCORED
+    ranked = "it" if one_set else "its mean over runs" if shared else "its mean over folds"
     return [
         f"{scored} one ROC curve, tied scores together, and with it the precision at any prior p of "
         "the positive class: p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area "
@@ -97,6 +99,16 @@ _FOLDS_SCORED = "Every model was scored on the same held-out cases, fold by fold
 
 
 _ONE_SET_SCORED = "Every model was scored on the same cases of one test set. Its scores there give"
+
+
+_RUNS_SCORED = "Every model was scored on the same cases in every run. Each run's scores there give"
+
+
+_RUNS_REST = (
+    "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
+    "by the variance over runs and cases together. Bands of difference curves use the joint distribution of all "
+    "statistics along the prior."
+)
 
 
 _FOLDS_REST = (

@@ -159,6 +159,11 @@ def has_halvings(source: ReportSource) -> bool:
     return source.design.n_halvings > 0
 
 
+def has_runs(source: ReportSource) -> bool:
+    """Whether the folds are runs on one test set."""
+    return source.design.kind == "shared_cases"
+
+
 def is_one_set(source: ReportSource) -> bool:
     """Whether there is one test set, so that nothing is averaged over folds."""
     return source.iauprec["fold"].nunique() == 1

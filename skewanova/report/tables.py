@@ -33,6 +33,7 @@ from skewanova.report.source import (
     ReportSource,
     evenly,
     has_halvings,
+    has_runs,
     headline_rows,
     is_one_set,
 )
@@ -42,6 +43,9 @@ _OVER_FOLDS = "t over folds, allowing for the training data they share"
 
 
 _OVER_CASES = "over samples of cases"
+
+
+_OVER_RUNS = "t over runs and cases"
 
 
 _OVER_CASES_POSTERIOR = "t posterior of each pair's difference over cases, under a flat prior."
@@ -90,12 +94,14 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     )
 
 
-def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
+def ranking_table(ranking: pd.DataFrame, level: float, *, runs: bool = False) -> Table:
     """Ranking with intervals, regret and the probability of being best."""
     over_folds = ranking["std"].notna().any()
+    means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
+    way = (_OVER_RUNS if runs else _OVER_FOLDS) if over_folds else _OVER_CASES
     return table_of(
         "ranking",
-        "Ranking by mean IAUPREC over folds" if over_folds else "Ranking by IAUPREC on the test set",
+        means if over_folds else "Ranking by IAUPREC on the test set",
         ranking,
         {
             "Model": lambda row: row.model,
@@ -108,7 +114,7 @@ def ranking_table(ranking: pd.DataFrame, level: float) -> Table:
             "P(best)": number("p_best", 2),
         },
         note=(
-            f"Interval: {_OVER_FOLDS if over_folds else _OVER_CASES}. Worst: "
+            f"Interval: {way}. Worst: "
             f"{'mean ' if over_folds else ''}AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
             "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
@@ -510,7 +516,8 @@ class TableOf:
 TABLES: Mapping[str, TableOf] = {
     "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
     "ranking": TableOf(
-        lambda source: ranking_table(source.ranking, 1 - source.alpha), ("ranking.csv", "decisions.csv")
+        lambda source: ranking_table(source.ranking, 1 - source.alpha, runs=has_runs(source)),
+        ("ranking.csv", "decisions.csv"),
     ),
     "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),
     "regions": TableOf(lambda source: regions_table(source.regions), ("regions.csv", "support.csv")),
@@ -527,7 +534,9 @@ TABLES: Mapping[str, TableOf] = {
     ),
     "equivalence": TableOf(
         lambda source: equivalence_table(
-            source.equivalence, one_set=is_one_set(source), halved=has_halvings(source)
+            source.equivalence,
+            one_set=is_one_set(source) or has_runs(source),
+            halved=has_halvings(source),
         ),
         ("equivalence.csv",),
     ),

@@ -17,7 +17,9 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.scores.halvings import Halvings
 from skewanova.scores.table import Scores, ScoreTable
 
-RESAMPLING = ("auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half")
+RESAMPLING = (
+    "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", "shared_cases"
+)  # fmt: skip
 
 
 #: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
@@ -45,6 +47,18 @@ NO_HALVINGS = (
 )
 
 
+NEEDS_SHARED_CASES = (
+    "resampling='shared_cases' needs a case column (in a table in memory) that shows the same cases in every "
+    "fold: several runs of each model on one test set"
+)
+
+
+SAME_LABELS = (
+    "the labels are the same, row by row, in every fold: if the folds are runs on one test set, such as "
+    "seeds, add a case column, and runs and cases are tested together"
+)
+
+
 NOT_USED = "the table's halvings are not used, since resampling={resampling!r} was stated"
 
 
@@ -63,7 +77,8 @@ class Resampling:
     ----------
     kind : str
         ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout`` or ``split_half`` (the same with
-        halvings of the data set beside it, which tell the variance); ``one_set`` for one fold.
+        halvings of the data set beside it, which tell the variance); ``shared_cases`` for several runs on one
+        test set; ``one_set`` for one fold.
     n_folds : int
         Number of folds in all.
     ratio : float
@@ -86,7 +101,7 @@ class Resampling:
     @property
     def overlapping(self) -> bool:
         """Whether folds share training data."""
-        return self.kind not in {"independent", "one_set"}
+        return self.kind not in {"independent", "one_set", "shared_cases"}
 
     @property
     def inflation(self) -> float:
@@ -97,6 +112,8 @@ class Resampling:
         """Say the design in one sentence."""
         if self.kind == "one_set":
             return f"one test set ({self.reason})"
+        if self.kind == "shared_cases":
+            return f"{self.n_folds} runs on one test set ({self.reason})"
         names = {
             "independent": "independent folds",
             "kfold": "one cross-validation",
@@ -120,8 +137,9 @@ def find_resampling(
     table : ScoreTable or StreamedScores
         A complete table.
     resampling : str, default "auto"
-        One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases and,
-        without them, assumes repeated hold-out.
+        One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases (the
+        same in every fold are runs on one test set, ``shared_cases``) and, without them, assumes repeated
+        hold-out.
     test_fraction : float, optional
         Share of the data set that each fold tests; by default worked out from the cases.
 
@@ -164,10 +182,28 @@ def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling
     if resampling == "independent":
         notes = _notes_on_independence(table, seen, given)
         return Resampling("independent", n_folds, 0.0, "as stated", notes)
+    same_cases = table.has_cases and seen is None and isinstance(table, ScoreTable)
+    if resampling == "shared_cases" or (resampling == "auto" and same_cases and given is None):
+        if not same_cases:
+            raise InputError(NEEDS_SHARED_CASES)
+        return Resampling("shared_cases", n_folds, 0.0, "every fold tests the same cases")
     if seen is not None:
         return _with_statement(seen, resampling, given)
     design = _assumed(n_folds, resampling, given)
-    return replace(design, warnings=(SAME_CASES, *design.warnings)) if table.has_cases else design
+    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _same_labels(table) else ()
+    return replace(design, warnings=(*notes, *design.warnings))
+
+
+def _same_labels(table: Scores) -> bool:
+    """Whether the first model's labels are the same in every fold, and not merely sorted by class."""
+    if not isinstance(table, ScoreTable):
+        return False
+    rows = table.codes("model") == 0
+    label, fold = table.frame["y_true"].to_numpy()[rows], table.codes("fold")[rows]
+    first = label[fold == 0]
+    if (np.diff(first.astype(np.int8)) != 0).sum() < 2:
+        return False
+    return all(np.array_equal(label[fold == f], first) for f in range(1, len(table.folds)))
 
 
 def _split_half(table: Scores, halvings: Halvings | None, given: float | None) -> Resampling:
@@ -188,6 +224,8 @@ def stated_resampling(
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     if n_folds < 2:
         return Resampling("one_set", 1, 0.0, "one fold")
+    if resampling == "shared_cases":
+        raise InputError(NEEDS_SHARED_CASES)
     if resampling == "split_half":
         raise InputError(NO_HALVINGS)
     if resampling == "independent":

@@ -69,6 +69,25 @@ def paired_cases(table: Scores) -> PairedCases:
     return PairedCases(positive[rows[0]], tuple(score[at] for at in rows))
 
 
+def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
+    """Line up the models of a table whose folds all hold the same cases: one entry a fold.
+
+    Raises
+    ------
+    ValueError
+        If a model was not scored on all cases in every fold.
+    """
+    case = table.codes("case")
+    order = np.lexsort((case, table.codes("model"), table.codes("fold")))
+    n_groups = len(table.folds) * len(table.models)
+    n_cases = len(order) // n_groups
+    if not np.array_equal(case[order], np.tile(case[order[:n_cases]], n_groups)):
+        raise InputError(UNPAIRED)
+    positive = table.frame["y_true"].to_numpy()[order[:n_cases]]
+    score = table.frame["y_score"].to_numpy()[order].reshape(len(table.folds), len(table.models), n_cases)
+    return tuple(PairedCases(positive, tuple(run)) for run in score)
+
+
 MISSING_POLICIES = ("error", "drop_fold")
 
 

@@ -1,0 +1,148 @@
+"""compare() of several runs on one test set: the public test, one variance, words, rates."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import InputError, SkewanovaWarning, compare, evaluate, plan_comparison, read_scores
+from skewanova.decision import leaders
+from skewanova.inference import auprec_covariance, compare_runs
+from skewanova.scores import find_resampling
+
+SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
+
+
+def seeds(n_models=3, n_runs=4, n=60, m=300, *, quality=1.2, seed=0):
+    """Labels, and scores (n_cases, n_models, n_runs) of learners trained anew with other seeds."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1, 0], [n, m])
+    shared, learner = rng.normal(size=(n + m, 1, 1)), rng.normal(size=(n + m, n_models, 1))
+    noise = 0.7 * rng.normal(size=(n + m, n_models, n_runs))
+    drawn = np.broadcast_to(quality, n_models)[:, None] + 0.15 * rng.normal(size=(n_models, n_runs))
+    return labels, labels[:, None, None] * drawn + 0.7 * (shared + learner) + noise
+
+
+def table(labels, scores, *, case=True):
+    n_cases, n_models, n_runs = scores.shape
+    parts = [
+        pd.DataFrame(
+            {
+                "model": f"m{model}",
+                "fold": run + 1,
+                "case": np.arange(n_cases),
+                "y_true": labels,
+                "y_score": scores[:, model, run],
+            }
+        )
+        for model in range(n_models)
+        for run in range(n_runs)
+    ]
+    frame = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=0)
+    return frame if case else frame.sort_values(["model", "fold", "case"]).drop(columns="case")
+
+
+@pytest.fixture(scope="module")
+def found():
+    labels, scores = seeds()
+    return labels, scores, compare(table(labels, scores), **SETTINGS)
+
+
+def public(labels, scores, target):
+    n_cases, n_models, n_runs = scores.shape
+    one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=target)
+    return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance)
+
+
+def test_the_headline_is_that_of_the_public_function(found):
+    labels, scores, result = found
+    expected = public(labels, scores, SETTINGS["deployment_prior"])
+    headline = result.anova.iloc[0]
+    assert (headline["test"], headline["role"]) == ("obuchowski_rockette", "headline")
+    assert headline["statistic"] == pytest.approx(expected.f_omnibus)
+    assert headline["df_error"] == pytest.approx(expected.df_omnibus)
+    assert headline["p_value"] == pytest.approx(expected.p_omnibus)
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    by_pair = {frozenset((a, b)): p for a, b, p in pairs[["model_a", "model_b", "p_adjusted"]].to_numpy()}
+    for a, b, p in zip(expected.model_a, expected.model_b, expected.p_adjusted, strict=True):
+        assert by_pair[frozenset((f"m{a}", f"m{b}"))] == pytest.approx(p)
+    at = public(labels, scores, 0.5)
+    checks = result.posthoc[(result.posthoc["role"] == "check") & (result.posthoc["prior"] == 0.5)]
+    assert sorted(checks["p_adjusted"]) == pytest.approx(sorted(at.p_adjusted))
+
+
+def test_bands_have_the_errors_of_the_test(found):
+    labels, scores, result = found
+    curves = result.difference_curves
+    row = curves[curves["prior"] == curves["prior"].max()].iloc[0]
+    at = public(labels, scores, float(row["prior"]))
+    errors = {
+        frozenset((f"m{a}", f"m{b}")): e for a, b, e in zip(at.model_a, at.model_b, at.std_error, strict=True)
+    }
+    assert row["std_error"] == pytest.approx(errors[frozenset((row["model_a"], row["model_b"]))])
+    assert row["conf_low"] < row["estimate"] < row["conf_high"]
+
+
+def test_ranking_and_words(found):
+    labels, scores, result = found
+    expected = public(labels, scores, SETTINGS["deployment_prior"])
+    best = int(np.argmax(expected.estimate))
+    top = result.ranking.iloc[0]
+    assert top["model"] == f"m{best}"
+    assert (top["conf_low"], top["conf_high"]) == pytest.approx(
+        (expected.model_low[best], expected.model_high[best])
+    )
+    text = result.summary()
+    assert "4 runs on one test set (every fold tests the same cases)" in text
+    assert "Interval: t over runs and cases." in text
+    assert "training data they share" not in text
+    assert result.ranking["p_best"].sum() == pytest.approx(1, abs=0.01)
+
+
+def test_plans_take_cases_that_all_runs_share(found):
+    labels, scores, _ = found
+    plan = plan_comparison(table(labels, scores), (0.2, 0.4), difference=0.1).to_frame()
+    expected = public(labels, scores, (0.2, 0.4))
+    assert sorted(plan["std_error"]) == pytest.approx(sorted(expected.std_error))
+    assert (plan["case_factor"] > 0).all()
+    assert (plan["limit_power"] < 1).all()  # however many runs
+
+
+def test_the_design_is_seen_in_the_cases_only():
+    labels, scores = seeds(n=20, m=40)
+    assert find_resampling(read_scores(table(labels, scores))).kind == "shared_cases"
+    rng = np.random.default_rng(1).permutation(60)
+    bare = table(labels[rng], scores[rng], case=False)
+    design = find_resampling(read_scores(bare))
+    assert design.kind == "repeated_holdout"
+    assert design.warnings[0].startswith("the labels are the same, row by row, in every fold")
+    ordered = find_resampling(read_scores(table(labels, scores, case=False)))
+    assert not any(note.startswith("the labels") for note in ordered.warnings)
+    with pytest.raises(InputError, match="resampling='shared_cases' needs a case column"):
+        find_resampling(read_scores(bare), resampling="shared_cases")
+
+
+def test_a_model_that_lacks_a_case_is_refused():
+    labels, scores = seeds(n=20, m=40)
+    frame = table(labels, scores)
+    lacking = frame[~((frame["model"] == "m1") & (frame["fold"] == 2) & (frame["case"] == 30))]
+    with pytest.raises(InputError, match="all models of a fold must be scored on the same cases"):
+        compare(lacking, **SETTINGS)
+    measures = evaluate(lacking, **SETTINGS)
+    if measures.design.kind == "shared_cases":
+        with pytest.raises(InputError, match="their rows do not go together"):
+            leaders(measures)
+
+
+@pytest.mark.no_cover
+def test_equal_learners_are_seldom_told_apart():
+    """150 tables of three equal learners with five seeds: at most .05 and three standard errors."""
+    hits = np.zeros(2)
+    for seed in range(150):
+        labels, scores = seeds(n_runs=5, seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)
+            result = public(labels, scores, (0.2, 0.4))
+        hits += result.p_omnibus < 0.05, result.p_adjusted.min() < 0.05
+    assert (hits / 150 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)).all()
