@@ -88,56 +88,55 @@ def difference_curves(
 ) -> pd.DataFrame:
     """Difference of AUPREC of every pair of models along the prior, with simultaneous bands.
 
-        Answers whether there is any prior at which two models differ, and at which: the largest absolute t over
-        all priors and pairs is referred to its joint distribution, so the answer does not depend on how fine the
-        grid is, once it is fine.
+    Answers whether there is any prior at which two models differ, and at which: the largest absolute t over
+    all priors and pairs is referred to its joint distribution, so the answer does not depend on how fine the
+    grid is, once it is fine.
 
-        Parameters
-        ----------
-        evaluation : Evaluation
-            The measured models, every model in every fold.
-        priors : array_like, optional
-            By default 41 priors, with 141 models or more down to 21, evenly spaced in the log-odds, over all that
-            the evaluation uses.
-        alpha : float, default 0.05
-            Level of the bands, over all priors and pairs together.
-        n_draws : int, default 4999
-            Draws from the joint distribution; with a hundred models or more down to ``50 / alpha - 1``, 999 at
-            the level of .05, where the smallest `p_adjusted` is then .001.
-        rng : int, Generator, SeedSequence or None, default 0
-            Seed of the draws.
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models, every model in every fold.
+    priors : array_like, optional
+        By default 41 priors, with 141 models or more down to 21, evenly spaced in the log-odds, over all that
+        the evaluation uses.
+    alpha : float, default 0.05
+        Level of the bands, over all priors and pairs together.
+    n_draws : int, default 4999
+        Draws from the joint distribution; with a hundred models or more down to ``50 / alpha - 1``, 999 at
+        the level of .05, where the smallest `p_adjusted` is then .001.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws.
 
-        Returns
-        -------
-        DataFrame
-            Columns of `DIFFERENCE_COLUMNS`; ``reject`` marks priors at which the band leaves out 0.
+    Returns
+    -------
+    DataFrame
+        Columns of `DIFFERENCE_COLUMNS`; ``reject`` marks priors at which the band leaves out 0.
 
-        Raises
-        ------
-        ValueError
-            If there are fewer than 2 models, a cell is missing, or an option is out of range.
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models, a cell is missing, or an option is out of range.
 
-        Notes
-        -----
-        The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
-        by its own standard deviation. Where folds share training data the variance of each mean is inflated as
-        Nadeau and Bengio (2003) have it; with halvings it is the split-half variance, and the draws have its
-        correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
-        independent, and with two folds the priors too, since so few folds do not show how they go together.
+    Notes
+    -----
+    The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
+    by its own standard deviation. Where folds share training data the variance of each mean is inflated as
+    Nadeau and Bengio (2003) have it; with halvings it is the split-half variance, and the draws have its
+    correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
+    independent, and with two folds the priors too, since so few folds do not show how they go together.
 
-            Of several runs on one test set the errors are those of :func:`~skewanova.inference.compare_runs`.
+    On one test set the deviations are the jackknife's over cases, on the angular scale; the largest absolute
+    z of their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
+    fewer than 100 effective negatives have no band. Of several runs on one test set, errors are those of
+    :func:`~skewanova.inference.compare_runs`.
 
-        On one test set the deviations are the jackknife's over cases, on the angular scale; the largest |z| of
-        their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
-            fewer than 100 effective negatives have no band.
-
-        Examples
-        --------
-        >>> from skewanova import evaluate, load_satellite_scores
-        >>> from skewanova.decision import difference_curves
-        >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-        >>> bool(difference_curves(measures)["reject"].any())
-        False
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import difference_curves
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> bool(difference_curves(measures)["reject"].any())
+    False
     """
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
@@ -173,7 +172,7 @@ def difference_curves(
 def _over_cases(
     evaluation: Evaluation, grid: Floats, alpha: float, *, n_draws: int, rng: Seed
 ) -> pd.DataFrame:
-    """The same on one test set: the largest |z| of the joint draws, t with as much beyond in its place.
+    """The same on one test set: the largest z of the joint draws, t with as much beyond in its place.
 
     At priors for which the set cannot speak there is nothing but the difference.
     """

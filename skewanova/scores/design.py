@@ -190,13 +190,13 @@ def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling
     if seen is not None:
         return _with_statement(seen, resampling, given)
     design = _assumed(n_folds, resampling, given)
-    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _same_labels(table) else ()
+    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _asks(table, resampling, given) else ()
     return replace(design, warnings=(*notes, *design.warnings))
 
 
-def _same_labels(table: Scores) -> bool:
-    """Whether the first model's labels are the same in every fold, and not merely sorted by class."""
-    if not isinstance(table, ScoreTable):
+def _asks(table: Scores, resampling: str, given: float | None) -> bool:
+    """Whether nothing is stated, and all folds have the same labels, which are not merely sorted by class."""
+    if resampling != "auto" or given is not None or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
     label, fold = table.frame["y_true"].to_numpy()[rows], table.codes("fold")[rows]

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova import InputError, SkewanovaWarning, compare, evaluate, plan_comparison, read_scores
-from skewanova.decision import leaders
+from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
 from skewanova.inference import auprec_covariance, compare_runs
 from skewanova.scores import find_resampling
 
@@ -129,10 +128,6 @@ def test_a_model_that_lacks_a_case_is_refused():
     lacking = frame[~((frame["model"] == "m1") & (frame["fold"] == 2) & (frame["case"] == 30))]
     with pytest.raises(InputError, match="all models of a fold must be scored on the same cases"):
         compare(lacking, **SETTINGS)
-    measures = evaluate(lacking, **SETTINGS)
-    if measures.design.kind == "shared_cases":
-        with pytest.raises(InputError, match="their rows do not go together"):
-            leaders(measures)
 
 
 @pytest.mark.no_cover

@@ -11,6 +11,7 @@ from skewanova.inference.catalogue import (
     INDEPENDENT,
     ONE_SET,
     OVERLAPPING,
+    SHARED_CASES,
     SPLIT_HALF,
     TESTS,
     known,
@@ -30,7 +31,7 @@ def test_every_record_says_what_a_reader_needs():
     assert {each.question for each in TESTS.values()} == {"models", "pairs"}
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
-    kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET}
+    kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET, *SHARED_CASES}
     assert {*RESAMPLING} - {"auto"} < kinds
     assert all({*each.designs} <= kinds for each in TESTS.values())
     assert {each.pairs for each in TESTS.values()} - {""} <= {*TESTS}

@@ -6,7 +6,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, read_scores
 from skewanova.scores import find_resampling
-from skewanova.scores.design import SAME_CASES
+from skewanova.scores.design import SAME_CASES, SAME_LABELS
 from skewanova.scores.pairing import complete_table
 
 
@@ -222,7 +222,8 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     design, notes = without_cases(j)
     assert (design.kind, design.reason) == ("repeated_holdout", "assumed")
     assert design.ratio == pytest.approx(ratio)
-    assert notes == (
+    assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
+    assert notes[1:] == (
         "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
         f"{share} test cases; add a case column, or say resampling= and test_fraction= (--resampling, "
         "--test-fraction)",
@@ -259,8 +260,8 @@ def test_errors():
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="repeated_kfold")
     message = (
-        "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half; "
-        "but got 'bootstrap'"
+        "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
+        "shared_cases; but got 'bootstrap'"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="bootstrap")
