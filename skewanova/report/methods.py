@@ -106,8 +106,8 @@ _RUNS_SCORED = "Every model was scored on the same cases in every run. Each run'
 
 _RUNS_REST = (
     "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
-    "by the variance over runs and cases together. Bands of difference curves use the joint distribution of all "
-    "statistics along the prior."
+    "by the variance over runs and cases together. Bands of difference curves use the joint distribution of "
+    "all statistics along the prior."
 )
 
 
