@@ -437,7 +437,7 @@ def auprec_covariance(
     >>> scores = [[0.1, 0.3], [0.4, 0.1], [0.35, 0.6], [0.8, 0.1]]
     >>> result = auprec_covariance([0, 0, 1, 1], scores, prior=0.5)
     >>> result.estimate.round(4).tolist()
-    [0.7917, 0.6875]
+    [0.7917, 0.75]
     """
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     sample, columns = check_sample(

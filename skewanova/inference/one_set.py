@@ -321,7 +321,7 @@ def compare_on_one_set(
     >>> scores = labels[:, None] * [1.5, 0.5] + rng.normal(size=(400, 2))
     >>> result = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"])
     >>> result.difference.round(3).tolist(), bool(result.p_adjusted[0] < 0.01)
-    ([0.387], True)
+    ([0.391], True)
     """
     check_choice(simultaneous, SIMULTANEOUS, "simultaneous")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")

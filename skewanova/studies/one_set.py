@@ -176,13 +176,13 @@ def paired_study(
     """
     how = Run(**run)
     cells = [
-        Cell(tuple(design), how.number(FULL), partial(one_by_one, partial(tested, design)))
+        Cell(tuple(design), how.number(FULL), partial(one_by_one, partial(judged, design)))
         for design in _designs(settings, weightings, sizes=sizes, models=models, supports=supports)
     ]
     return study_of("paired", cells, _rows, columns=PAIRED_COLUMNS, run=how)
 
 
-def tested(design: Design, rng: np.random.Generator) -> Floats:
+def judged(design: Design, rng: np.random.Generator) -> Floats:
     """P of all models, the smallest adjusted p of a pair; the first difference and its standard error."""
     positive, scores = design.sample(rng)
     with warnings.catch_warnings():

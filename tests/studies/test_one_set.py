@@ -42,7 +42,7 @@ def test_one_replicate_has_no_spread_to_compare_with():
 @pytest.mark.parametrize("setting", one_set.SETTINGS)
 def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
-    found = one_set.tested(design, np.random.default_rng(2))
+    found = one_set.judged(design, np.random.default_rng(2))
     positive, scores = design.sample(np.random.default_rng(2))
     result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2))
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
