@@ -58,9 +58,8 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
 def _compared(measures: Evaluation, target: Target, alpha: float) -> SharedCasesComparison:
     """Compare at one prior or over a deployment prior."""
     sample, runs = matched_runs(measures)
-    areas, units = run_areas(sample, runs, [as_deployment_prior(target)], measures.area_estimator)
-    covariance = units[..., 0].T @ units[..., 0]
-    return compare_runs(areas[..., 0], covariance, models=measures.models, confidence_level=1 - alpha)
+    areas, units = run_areas(sample, runs, as_deployment_prior(target), measures.area_estimator)
+    return compare_runs(areas, units.T @ units, models=measures.models, confidence_level=1 - alpha)
 
 
 def _posthoc(measures: Evaluation, found: SharedCasesComparison, alpha: float) -> pd.DataFrame:

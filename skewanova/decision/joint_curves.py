@@ -387,31 +387,36 @@ def run_curves(
     Differences have the errors of :func:`~skewanova.inference.compare_runs`; draws go by how runs deviate
     from their mean, and by what leaving out every unit changes in the means.
     """
-    at = [UniformPrior(prior, prior) for prior in priors.tolist()]
-    areas, units = run_areas(sample, runs, at, area_estimator)
-    spreads = [run_pairs(areas[..., k], _products(units[..., k])) for k in range(len(priors))]
+    areas, means, spreads = [], [], []
+    for prior in priors.tolist():  # one at a time: all would not fit
+        area, units = run_areas(sample, runs, UniformPrior(prior, prior), area_estimator)
+        areas.append(area)
+        means.append(units.reshape(len(units), *area.shape).mean(axis=2))
+        spreads.append(run_pairs(area, units.T @ units))
     _, error, df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
-    moved = areas - areas.mean(axis=1, keepdims=True)
-    over_runs = moved.transpose(1, 0, 2) / np.sqrt(areas.shape[1] * (areas.shape[1] - 1))
-    over_cases = units.reshape(len(units), *areas.shape).mean(axis=2)
+    found = np.stack(areas, axis=2)
+    moved = (found - found.mean(axis=1, keepdims=True)).transpose(1, 0, 2)
+    over_runs = moved / np.sqrt(len(moved) * (len(moved) - 1))
+    over_cases = np.stack(means, axis=2)
+    if len(over_cases) > over_cases[0].size:
+        flat = over_cases.reshape(len(over_cases), -1)
+        starts = range(0, len(flat), CASES_AT_ONCE)
+        root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
+        over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
-    return JointCurves(priors, areas.mean(axis=1), deviations, np.inf, error, df)
+    return JointCurves(priors, found.mean(axis=1), deviations, np.inf, error, df)
 
 
 def run_areas(
     sample: Sample,
     runs: Sequence[Sequence[NDArray[Any]]],
-    weightings: Sequence[DeploymentPrior],
+    weighting: DeploymentPrior,
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
-    """Areas (n_models, n_runs, n_weightings), and deviations (n_units, n_models * n_runs, n_weightings)."""
+    """Areas (n_models, n_runs), and the deviations behind their covariance (n_units, n_models * n_runs)."""
     columns = [run[model] for model in range(len(runs[0])) for run in runs]
-    areas, values = measured(sample, columns, weightings, area_estimator)
-    return areas.reshape(len(runs[0]), len(runs), -1), sample.deviations(values)
-
-
-def _products(deviations: Floats) -> Floats:
-    return np.asarray(deviations.T @ deviations)
+    areas, values = measured(sample, columns, [weighting], area_estimator)
+    return areas.reshape(len(runs[0]), len(runs)), sample.deviations(values[..., 0])
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:
@@ -511,12 +516,11 @@ def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats,
 def _over_runs(evaluation: Evaluation) -> tuple[Floats, Floats, float]:
     """The same of runs on one test set; the degrees of freedom are the fewest of a pair."""
     sample, runs = matched_runs(evaluation)
-    areas, units = run_areas(sample, runs, [evaluation.deployment_prior], evaluation.area_estimator)
-    values = areas[..., 0]
-    over_cases = units[..., 0].reshape(len(units), *values.shape).mean(axis=2)
-    covariance = fold_statistics.fold_covariance(values.T) / values.shape[1] + _products(over_cases)
-    df = run_pairs(values, _products(units[..., 0]))[2]
-    return values.mean(axis=1), covariance, float(df.min())
+    areas, units = run_areas(sample, runs, evaluation.deployment_prior, evaluation.area_estimator)
+    over_cases = units.reshape(len(units), *areas.shape).mean(axis=2)
+    covariance = fold_statistics.fold_covariance(areas.T) / areas.shape[1] + over_cases.T @ over_cases
+    df = run_pairs(areas, units.T @ units)[2]
+    return areas.mean(axis=1), covariance, float(df.min())
 
 
 def mean_curves(measures: Evaluation) -> MeanCurves:

@@ -331,8 +331,8 @@ def _case_factor_over_runs(
 def _shared_by_runs(measures: Evaluation, deviation: Floats) -> Floats:
     """What cases add to the variance of a mean difference, however many runs, over that of one run."""
     sample, runs = matched_runs(measures)
-    areas, units = run_areas(sample, runs, [measures.deployment_prior], measures.area_estimator)
-    error = run_pairs(areas[..., 0], units[..., 0].T @ units[..., 0])[1]
+    areas, units = run_areas(sample, runs, measures.deployment_prior, measures.area_estimator)
+    error = run_pairs(areas, units.T @ units)[1]
     spread = np.where(deviation > 0, deviation, np.nan)
     return np.asarray(np.maximum((error / spread) ** 2 - 1 / len(runs), 0.0))
 
