@@ -154,10 +154,10 @@ def test_covariance_agrees_with_the_paired_stratified_bootstrap():
     rng = np.random.default_rng(1)
     draws = np.hstack([rng.multinomial(size, np.full(size, 1 / size), 3000) for size in (300, 700)])
     expected = np.cov([weighted_average_precisions(labels, s, draws, 0.3) for s in scores.T])
-    found = auprec_covariance(labels, scores, prior=0.3).covariance
-    assert found == pytest.approx(expected, rel=0.08)
+    found = auprec_covariance(labels, scores, prior=0.3, area_estimator=AP).covariance
+    assert found == pytest.approx(expected, rel=0.13)
     contrast = np.array([1, -1, 0])
-    assert contrast @ found @ contrast == pytest.approx(contrast @ expected @ contrast, rel=0.08)
+    assert contrast @ found @ contrast == pytest.approx(contrast @ expected @ contrast, rel=0.13)
 
 
 @pytest.mark.no_cover
