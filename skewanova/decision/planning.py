@@ -214,7 +214,7 @@ class _Pair(NamedTuple):
     observed: float
     positive: float  # variance that the positives add
     negative: float
-    mixed: float  # and clusters that hold both
+    mixed: float = 0.0  # and clusters that hold both
 
 
 def plans(

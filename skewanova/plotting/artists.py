@@ -42,26 +42,32 @@ from skewanova.plotting.looks import (
 
 def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tuple[Axes, list[Entry]]:
     """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
-    ax = new_axes(ax, (7.2, 4.4))
-    entries = mean_lines(ax, [("", frame, ("prior", "auprec"))], errorbar)
+    ax, entries = mean_lines(ax, (7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar)
     log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     return ax, entries
 
 
 def mean_lines(
-    ax: Axes, parts: Sequence[tuple[str, pd.DataFrame, tuple[str, str]]], errorbar: ErrorBar
-) -> list[Entry]:
-    """A mean line for each model and part (label, rows, x and y): colour by model, dashes by part."""
+    ax: Axes | None,
+    size: tuple[float, float],
+    parts: Sequence[tuple[str, pd.DataFrame, tuple[str, str]]],
+    errorbar: ErrorBar,
+) -> tuple[Axes, list[Entry]]:
+    """A mean line for each model and part (label, rows, x and y): colour by model, dashes by part.
+
+    New axes are of this size; nothing is opened where the bands are unknown.
+    """
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
     styles, dashes = line_looks(distinct(frame["model"])), dash_of(range(len(parts)))
     n_lines = len(styles) * len(parts)
     band = check_errorbar(errorbar, frame["fold"], n_lines)
+    ax = new_axes(ax, size)
     for model, look in styles.items():
         for (_, rows, xy), dash in zip(parts, dashes.values(), strict=True):
             line = {**look, "linestyle": dash} if len(parts) > 1 else look
             mean_line(ax, rows[rows["model"] == model], xy, errorbar=band, opacity=opacity(n_lines), **line)
     named = dash_entries({parts[i][0]: dash for i, dash in dashes.items()}) if len(parts) > 1 else []
-    return [*line_entries(styles), *named, *band_entries(band)]
+    return ax, [*line_entries(styles), *named, *band_entries(band)]
 
 
 def unsupported(ax: Axes, support: pd.DataFrame | None) -> list[Entry]:

@@ -102,9 +102,8 @@ def plot_precision_recall(
         frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
     priors = frames.distinct(frame["prior"])
     xy = ("recall", "precision")
-    ax = looks.new_axes(ax, (7.2, 4.6))
     parts = [(f"prior {looks.plain(at)}", frame[frame["prior"] == at], xy) for at in priors]
-    entries = artists.mean_lines(ax, parts, errorbar)
+    ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar)
     one = f" at {parts[0][0]}" if len(parts) == 1 else ""
     looks.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
     looks.unit_limits(ax)
@@ -193,9 +192,8 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     """
     columns = ["model", "fold", "skew", "accuracy", "precision"]
     frame = looks.find_frame(result, "skew", columns, "plot_skew")
-    ax = looks.new_axes(ax, (7.2, 4.4))
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
-    entries = artists.mean_lines(ax, parts, errorbar)
+    ax, entries = artists.mean_lines(ax, (7.2, 4.4), parts, errorbar)
     looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
     looks.unit_limits(ax, x=False)
     looks.style(

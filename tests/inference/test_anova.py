@@ -499,7 +499,7 @@ def test_one_prior_and_identical_models_tell_both():
 GOOD = cells(random_cells())
 TWO_FOLDS = (
     "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-    "compare_on_one_set(), which uses the influence covariance, or the bootstrap over cases"
+    "compare_on_one_set(), which uses the jackknife over cases, or the bootstrap over cases"
 )
 
 

@@ -243,13 +243,12 @@ def test_missing_cells(tmp_path):
     assert first.design == second.design
 
 
-@pytest.mark.parametrize("kind", ["kfold", "repeated_kfold", "same"])
+@pytest.mark.parametrize("kind", ["kfold", "repeated_kfold"])
 def test_designs_are_told_apart_alike(tmp_path, kind):
     rng = np.random.default_rng(1)
     sets = {
         "kfold": np.split(np.arange(60), 6),
         "repeated_kfold": [*np.split(rng.permutation(60), 3), *np.split(rng.permutation(60), 3)],
-        "same": [np.arange(60)] * 3,
     }[kind]
     parts = [
         pd.DataFrame({"model": model, "fold": fold, "case": cases, "y_true": cases % 2})
@@ -259,6 +258,20 @@ def test_designs_are_told_apart_alike(tmp_path, kind):
     frame = pd.concat(parts, ignore_index=True).assign(y_score=lambda f: rng.normal(size=len(f)))
     path = one_file(tmp_path, frame)
     assert sa.scores.find_resampling(stream_scores(path)) == sa.scores.find_resampling(sa.read_scores(path))
+
+
+def test_runs_on_one_test_set_are_known_as_such_in_memory_only(tmp_path):
+    parts = [
+        pd.DataFrame({"model": model, "fold": fold, "case": range(60), "y_true": np.arange(60) % 2})
+        for fold in range(3)
+        for model in "ab"
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    path = one_file(tmp_path, frame.assign(y_score=np.random.default_rng(1).normal(size=len(frame))))
+    assert sa.scores.find_resampling(sa.read_scores(path)).kind == "shared_cases"
+    streamed = sa.scores.find_resampling(stream_scores(path))
+    assert streamed.kind == "repeated_holdout"
+    assert streamed.warnings[0].startswith("all folds test the same cases")
 
 
 def test_the_description(tmp_path):
