@@ -152,12 +152,7 @@ def compare_runs(
     names = check_model_names(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     shared = case_covariances(case_covariance, len(values))
-    effect, noise = _mean_squares(values)
-    spread = noise + values.shape[1] * max(shared.same_model - shared.different, 0.0)
-    shrunk = float(epsilon_gg(fold_covariance(values.T @ helmert(len(values)).T)))
-    df = (shrunk if np.isfinite(shrunk) else 1.0) * (len(values) - 1)
-    f_omnibus = effect / spread if spread > 0 else np.nan
-    df_omnibus = hillis_df(spread, noise, df * (values.shape[1] - 1))
+    f_omnibus, df, df_omnibus = _models_test(values, shared)
     difference, std_error, df_error = run_pairs(values, case_covariance)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(std_error > 0, difference / std_error, np.nan)
@@ -171,9 +166,9 @@ def compare_runs(
     return SharedCasesComparison(
         models=names,
         estimate=mean,
-        f_omnibus=float(f_omnibus),
-        df=float(df),
-        df_omnibus=float(df_omnibus),
+        f_omnibus=f_omnibus,
+        df=df,
+        df_omnibus=df_omnibus,
         p_omnibus=float(special.fdtrc(df, min(df_omnibus, 1e12), f_omnibus)),
         model_a=tuple(names[i] for i in a),
         model_b=tuple(names[j] for j in b),
@@ -205,6 +200,16 @@ def _check(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
     if not (np.isfinite(values).all() and np.isfinite(given).all()):
         raise InputError("`areas` and `covariance` must be finite")
     return values, given
+
+
+def _models_test(values: Floats, shared: CaseCovariances) -> tuple[float, float, float]:
+    """F of equal models and its degrees of freedom, both times Greenhouse and Geisser's factor over runs."""
+    n_models, n_runs = values.shape
+    effect, noise = _mean_squares(values)
+    spread = noise + n_runs * max(shared.same_model - shared.different, 0.0)
+    shrunk = float(epsilon_gg(fold_covariance(values.T @ helmert(n_models).T)))
+    df = (shrunk if np.isfinite(shrunk) else 1.0) * (n_models - 1)
+    return effect / spread if spread > 0 else np.nan, df, hillis_df(spread, noise, df * (n_runs - 1))
 
 
 def _mean_squares(values: Floats) -> tuple[float, float]:

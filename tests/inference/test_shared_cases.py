@@ -74,6 +74,14 @@ def test_all_models_and_pairs_by_plain_loops():
         assert found.df_error[row] == pytest.approx(spread**2 / (noise**2 / (n_runs - 1)))
         p = 2 * stats.t.sf(abs(gap) / found.std_error[row], found.df_error[row])
         assert found.p_value[row] == pytest.approx(p)
+    for i in range(3):
+        rows = [entries[i, j] for j in range(n_runs)]
+        shared = np.mean([covariance[r, s] for r in rows for s in rows if r != s])
+        noise = areas[i].var(ddof=1)
+        spread = noise + n_runs * max(shared, 0)
+        reach = stats.t.ppf(0.975, spread**2 / (noise**2 / (n_runs - 1))) * np.sqrt(spread / n_runs)
+        assert found.model_low[i] == pytest.approx(areas[i].mean() - reach)
+        assert found.model_high[i] == pytest.approx(areas[i].mean() + reach)
     assert (found.model_a, found.model_b) == (("a", "a", "b"), ("b", "c", "c"))
     assert found.to_frame()["p_adjusted"].tolist() == found.p_adjusted.tolist()
 
