@@ -9,6 +9,7 @@ from sklearn import metrics
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior
 from skewanova.inference.case_bootstrap import BLOCK_SIZE, bootstrap_estimates
+from skewanova.inference.sampling import Sample
 
 RESAMPLES, PEER_RESAMPLES = 2000, 10
 
@@ -23,10 +24,12 @@ def rows(reduced: bool) -> list[Row]:
 
 def _at_size(n: int, resamples: int, least: float, rounds: int) -> list[Row]:
     label, score = scored_cases(n)
-    options = {"area_estimator": "average_precision", "n_resamples": resamples, "rng": 1}
+    sample, prior = Sample(label), UniformPrior(0.1, 0.1)
     t = interleaved(
         {
-            "ours": lambda: bootstrap_estimates(label, score, UniformPrior(0.1, 0.1), **options),
+            "ours": lambda: bootstrap_estimates(
+                sample, score, prior, area_estimator="average_precision", n_resamples=resamples, rng=1
+            ),
             "limit": lambda: _draws_and_counts(label, resamples),
             "sklearn": lambda: _sklearn(label, score),
             "scipy": lambda: _scipy(label, score),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from statistics import median
 from time import process_time
 
@@ -55,14 +57,12 @@ class Row:
     @property
     def far_off(self) -> bool:
         """Whether the row is worse than half its target, or than half of what is known to be reached."""
-        if self.at_least is not None and self.known is not None:
-            return self.best < self.known / 2
-        return self._within(2) is False
+        return self._within(2, self.known) is False
 
-    def _within(self, factor: float) -> bool | None:
+    def _within(self, factor: float, known: float | None = None) -> bool | None:
         if self.at_most is not None:
-            return self.best <= factor * self.at_most
-        return None if self.at_least is None else self.best * factor >= self.at_least
+            return self.best <= factor * (known or self.at_most)
+        return None if self.at_least is None else self.best * factor >= (known or self.at_least)
 
 
 def interleaved(calls: Mapping[str, Call], rounds: int) -> dict[str, list[float]]:
@@ -98,10 +98,8 @@ def peak_bytes(call: Call) -> int:
 
 def simd_level() -> str:
     """Widest vector instructions that numpy's sort can use here."""
-    try:
-        from numpy._core._multiarray_umath import __cpu_features__ as features
-    except ImportError:  # numpy 1.26
-        from numpy.core._multiarray_umath import __cpu_features__ as features
+    core = "numpy._core" if find_spec("numpy._core") else "numpy.core"  # numpy 1.26
+    features = import_module(f"{core}._multiarray_umath").__cpu_features__
     found = {"AVX512_SKX": "AVX-512", "AVX2": "AVX2"}
     return next((name for flag, name in found.items() if features.get(flag)), "none")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.measuring import Row, peak_bytes, scored_cases
+from benchmarks.measuring import Call, Row, peak_bytes, scored_cases
 from skewanova import auprec_score
 
 CASES = 10_000_000
@@ -15,7 +15,7 @@ def rows(reduced: bool) -> list[Row]:
     """List the rows of target 6."""
     label, score = scored_cases(CASES)
     single = score.astype(np.float32)
-    found = {
+    found: dict[str, tuple[float | None, Call]] = {
         "float64": (8.5, lambda: auprec_score(label, score, prior=0.1)),
         "float32": (4.5, lambda: auprec_score(label, single, prior=0.1)),
     }

@@ -343,6 +343,8 @@ def _interpolated_area(recall: Floats, precision: Floats, prior: float) -> float
 
 #: Estimators that depend on the rises of the curve only, and can be summed block by block.
 BY_RISES = (*LINEAR, "exact", "interpolated_max")
+#: Those of them that ask where a recall was first reached.
+BY_REACHED = ("upper_trapezoid", "interpolated_max")
 
 
 _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
@@ -403,12 +405,14 @@ def rise_terms(rises: Rises, weighting: DeploymentPrior, area_estimator: str) ->
     A rise without height has no part in it.
     """
     rising = rises.tpr > rises.start_tpr
+    if area_estimator in LINEAR:
+        with np.errstate(divide="ignore", invalid="ignore"):  # where no case is above a rise without height
+            terms = LINEAR[area_estimator](rises).mean(lambda t, f: mean_precision(t, f, weighting))
+        return terms if rising.all() else np.where(rising, terms, 0.0)
     if not rising.all():
         terms = np.zeros(rising.shape)
         terms[rising] = rise_terms(rises.part(rising), weighting, area_estimator)
         return terms
-    if area_estimator in LINEAR:
-        return LINEAR[area_estimator](rises).mean(lambda tpr, fpr: mean_precision(tpr, fpr, weighting))
     parts, nodes = segments(rises, area_estimator), zip(*weighting.quadrature(), strict=True)
     return np.asarray(sum(weight * segment_areas(parts, prior) for prior, weight in nodes))
 

@@ -128,7 +128,7 @@ def _rises_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: s
     negatives = _Class(np.repeat(slot, counts[1]), 2 * len(rising) + 1)
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
-        rises = rises_of_counts(positives.drawn(size, rng), negatives.drawn(size, rng))
+        rises = rises_of_counts(positives.drawn(size, rng), negatives.drawn(size, rng), area_estimator)
         return np.asarray(rise_terms(rises, weighting, area_estimator).sum(axis=1))
 
     return estimates

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Floats, check_choice
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_RISES, ESTIMATORS, rise_terms
+from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, rise_terms
 from skewanova.curves.roc import Rises, curve_from_scores
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, check_sample, target_prior
@@ -298,7 +298,7 @@ def _areas_without_units(
         stop = min(start + step, sample.n_units)
         hits = gain - _counts(*of_rise, start=start, stop=stop)
         alarms = fall - _counts(*of_slot, start=start, stop=stop)
-        rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0))
+        rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0), area_estimator)
         areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
         areas[~(hits.any(axis=1) & alarms.any(axis=1))] = np.nan
         found.append(areas)
@@ -315,15 +315,17 @@ def _counts(unit: Codes, place: Codes, weight: Floats, size: int, *, start: int,
     return np.asarray(counts.reshape(-1, size), dtype=np.float64)
 
 
-def rises_of_counts(hits: Floats | Counts, alarms: Floats | Counts) -> Rises:
+def rises_of_counts(hits: Floats | Counts, alarms: Floats | Counts, area_estimator: str) -> Rises:
     """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
 
-    Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan.
+    Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan. Where a
+    recall was first reached is found for the estimators that ask for it.
     """
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (hits, alarms))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
-        return Rises((true - hits) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, _reached(hits, fpr))
+        reached = _reached(hits, fpr) if area_estimator in BY_REACHED else fpr
+        return Rises((true - hits) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
 
 
 def _reached(hits: Floats | Counts, fpr: Floats) -> Floats:
