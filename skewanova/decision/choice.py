@@ -1,11 +1,13 @@
 """Ranking, decisions, choices, and the probability of being best.
 
-The models' true values are taken as draws from one normal distribution, whose spread is unknown: its prior is
-half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not stand out from the
-noise are thereby drawn together. Without that, with a flat prior, which is also what a bootstrap of folds
-amounts to, the probability is too near to 1 wherever the models are nearly equal (docs/studies/decisions.md).
-A covariance from few folds is drawn towards equal variances of all contrasts, with the weight of as many
-degrees of freedom as there are contrasts.
+The true values of the leading models are taken as draws from one normal distribution, whose spread is
+unknown: its prior is half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not
+stand out from the noise are thereby drawn together. Without that, with a flat prior, which is also what a
+bootstrap of folds amounts to, the probability is too near to 1 wherever the models are nearly equal
+(docs/studies/decisions.md). How many models lead is unknown, and weak ones among them would widen the spread
+until nothing is drawn together: of all numbers of leading models, the one that leaves the first least sure of
+being best is taken, the values of the others having a flat prior. A covariance from few folds is drawn
+towards equal variances of all contrasts, which count for one degree of freedom each.
 """
 
 from __future__ import annotations
@@ -61,21 +63,69 @@ def probability_best(
     >>> probability_best(np.array([0.9, 0.5]), 0.001 * np.eye(2), df=19).round(2).tolist()
     [1.0, 0.0]
     """
-    variances, axes, seen = _contrasts(estimate, covariance)
-    if not variances.any():
-        return share_best(estimate[None])
-    pooled = len(variances) / (len(variances) + df)
-    variances = (1 - pooled) * variances + pooled * variances.mean()
-    spread, scale = _grid(float(np.sqrt(variances.mean())), df)
+    order = falling_order(estimate)
+    falling, among = estimate[order], covariance[np.ix_(order, order)]
+    seed = seeded(rng).integers(2**63)
+    draws = (
+        _values(falling, among, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed))
+        for n_leading in _numbers_leading(falling)
+    )
+    shares = map(share_best, draws)
+    found = np.empty(len(order))
+    found[order] = min(shares, key=lambda share: float(share[0]))
+    return found
+
+
+def _numbers_leading(falling: Floats) -> list[int]:
+    """How many models may lead: all, or fewer, each number at most half more than the last.
+
+    Models with equal estimates lead together or not at all.
+    """
+    numbers = [2]
+    while numbers[-1] < len(falling):
+        numbers.append(numbers[-1] + max(1, numbers[-1] // 2))
+    apart = (n for n in numbers if n < len(falling) and falling[n - 1] - falling[n] > TIE)
+    return [*apart, len(falling)]
+
+
+def _values(
+    estimate: Floats,
+    covariance: Floats,
+    n_leading: int,
+    *,
+    df: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draws of all values, less the mean of the leading models'."""
+    variances, axes, seen = _contrasts(estimate[:n_leading], covariance[:n_leading, :n_leading])
+    if variances.any():
+        pooled = len(variances) / (len(variances) + df)
+        variances = (1 - pooled) * variances + pooled * variances.mean()
+    noise = rng.standard_normal((n_draws, len(estimate)))
+    leading, others = noise[:, :n_leading] @ axes.T, noise[:, n_leading:]  # whichever way the axes point
+    spread, scale = _grid(float(np.sqrt(variances.mean())) if variances.any() else 1.0, df)
     error = scale[:, None] * variances  # (n_points, n_contrasts)
     total = error + spread[:, None] ** 2
     log_likelihood = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weight = np.exp(log_likelihood - log_likelihood.max())
-    generator = seeded(rng)
-    point = generator.choice(len(weight), size=n_draws, p=weight / weight.sum())
+    point = rng.choice(len(weight), size=n_draws, p=weight / weight.sum())
     kept = 1 - error[point] / total[point]
-    noise = generator.standard_normal((n_draws, len(estimate))) @ axes.T  # whichever way the axes point
-    return share_best((kept * seen + np.sqrt(kept * error[point]) * noise) @ axes)
+    drawn = kept * seen + np.sqrt(kept * error[point]) * leading
+    slope, root = _given_leading(covariance, variances, axes)
+    behind = estimate[n_leading:] - estimate[:n_leading].mean() + (drawn - seen) @ slope.T
+    return np.hstack([drawn @ axes, behind + np.sqrt(scale[point])[:, None] * (others @ root)])
+
+
+def _given_leading(covariance: Floats, variances: Floats, axes: Floats) -> tuple[Floats, Floats]:
+    """Regression of other models' values on the contrasts of leading ones; root of what is left."""
+    n, n_leading = len(covariance), axes.shape[1]
+    behind = np.eye(n)[n_leading:]
+    behind[:, :n_leading] = -1 / n_leading
+    shared = behind @ covariance[:, :n_leading] @ axes.T
+    slope = np.divide(shared, variances, out=np.zeros_like(shared), where=variances > 0)
+    left, vectors = np.linalg.eigh(behind @ covariance @ behind.T - slope @ shared.T)
+    return slope, (vectors * np.sqrt(np.maximum(left, 0.0))) @ vectors.T
 
 
 def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:

@@ -394,14 +394,26 @@ HOLD_OUTS = Task(Splits(20, 5), sizes=(100, 300))
 
 @dataclass(frozen=True)
 class BestSetting:
-    """Four models whose distances differ at random by `spread`, and how they are tested."""
+    """Models whose distances differ at random by `spread`, weak ones beside them, and how they are tested."""
 
     spread: float
     design: FoldDesign | None = None
+    n_leading: int = 4
+    weaker: tuple[float, ...] = ()
 
     def describe(self) -> str:
         """Say the design in words."""
-        return self.design.describe() if self.design else "20 hold-outs (80/20) of 400 cases"
+        design = self.design.describe() if self.design else "20 hold-outs (80/20) of 400 cases"
+        return f"{design}, {len(self.weaker)} weak models" if self.weaker else design
+
+    def distances(self, rng: np.random.Generator) -> Floats:
+        """Distances of the leading models, drawn, and of the weak ones."""
+        leading = 1.5 + self.spread * rng.standard_normal(self.n_leading)
+        return np.append(leading, 1.5 - np.array(self.weaker))
+
+
+#: How much less the positives of weak models are moved: at least five standard errors in every design.
+WEAKER = (0.8, 1.0)
 
 
 BEST_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
@@ -414,6 +426,16 @@ BEST_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
         **{f"hold-outs-{spread:g}": BestSetting(spread) for spread in (0.1, 0.2, 0.4)},
         **{
             f"one-set-{spread:g}": BestSetting(spread, FoldDesign(1, 100, 900)) for spread in (0.05, 0.1, 0.2)
+        },
+        **{
+            f"two-{name}-{spread:g}{'-weak' * bool(weaker)}": BestSetting(spread, design, 2, weaker)
+            for name, (design, spreads) in {
+                "folds-10": (FoldDesign(10, 50, 150, 0.2), (0.0, 0.1, 0.2)),
+                "folds-20": (FoldDesign(20, 50, 150, 0.2), (0.0, 0.1, 0.15)),
+                "one-set": (FoldDesign(1, 100, 900), (0.0, 0.1, 0.2)),
+            }.items()
+            for spread in spreads
+            for weaker in ((), WEAKER)
         },
     }
 )
@@ -463,7 +485,7 @@ def _best_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
 
 def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
     """1 for the truly best model, and P(best) by each method, of shape (3, n_models)."""
-    distance = 1.5 + setting.spread * rng.standard_normal(4)
+    distance = setting.distances(rng)
     if setting.design is None:
         values, ratio = _held_out(distance - 1.5, rng), HOLD_OUTS.splits.ratio
     else:

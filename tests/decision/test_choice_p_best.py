@@ -5,17 +5,36 @@ import pytest
 from scipy import stats
 
 from skewanova.base.rounding import TIE
-from skewanova.decision.choice import N_DRAWS, N_SCALES, N_SPREADS, _contrasts, _grid, probability_best
+from skewanova.decision.choice import (
+    N_DRAWS,
+    N_SCALES,
+    N_SPREADS,
+    _contrasts,
+    _grid,
+    _numbers_leading,
+    probability_best,
+)
 
 COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.5], [0.5, -0.5, 1.0]]) / 100
 
 
 def by_importance(estimate, covariance, df, draws=200_000):
-    """Spread and scale from their priors, true values from the spread, each weighed by its likelihood."""
+    """For each number of leading models: the share of the first is smallest for the one that counts."""
+    order = np.argsort(-estimate)
+    falling, among = estimate[order], covariance[np.ix_(order, order)]
+    shares = [leading_by_importance(falling, among, n, df=df, draws=draws) for n in range(2, len(order) + 1)]
+    return min(shares, key=lambda share: share[0])[np.argsort(order)]
+
+
+def leading_by_importance(estimate, covariance, n_leading, *, df, draws):
+    """Spread and scale from their priors, true values from the spread, each weighed by its likelihood.
+
+    The other models, whose prior is flat, are drawn given those, from the joint normal distribution.
+    """
     rng = np.random.default_rng(11)
-    size = len(estimate)
+    size, n_all = n_leading, len(estimate)
     centre = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, 1:]]))[0][:, 1:].T
-    variances, vectors = np.linalg.eigh(centre @ covariance @ centre.T)
+    variances, vectors = np.linalg.eigh(centre @ covariance[:size, :size] @ centre.T)
     axes = vectors.T @ centre
     share = 0.0 if np.isinf(df) else len(variances) / (len(variances) + df)
     variances = (1 - share) * variances + share * variances.mean()
@@ -23,16 +42,41 @@ def by_importance(estimate, covariance, df, draws=200_000):
     scale = np.ones(draws) if np.isinf(df) else df / rng.chisquare(df, draws)
     true = rng.normal(size=(draws, len(variances))) * spread[:, None]
     error = np.sqrt(scale[:, None] * variances)
-    weight = stats.norm.pdf(axes @ estimate, true, error).prod(axis=1)
-    best = (true @ axes).argmax(axis=1)
-    return np.bincount(best, weight, minlength=size) / weight.sum()
+    weight = stats.norm.pdf(axes @ estimate[:size], true, error).prod(axis=1)
+    difference = np.hstack([np.full((n_all - size, size), -1 / size), np.eye(n_all - size)])
+    to_joint = np.vstack([np.pad(axes, ((0, 0), (0, n_all - size))), difference])
+    joint = to_joint @ covariance @ to_joint.T
+    joint[range(size - 1), range(size - 1)] = variances
+    precision = np.linalg.inv(joint)[size - 1 :]
+    cross, own = precision[:, : size - 1], np.linalg.inv(precision[:, size - 1 :])
+    centred = difference @ estimate + (axes @ estimate[:size] - true) @ (own @ cross).T
+    left = np.sqrt(scale)[:, None] * (rng.normal(size=(draws, n_all - size)) @ np.linalg.cholesky(own).T)
+    best = np.hstack([true @ axes, centred + left]).argmax(axis=1)
+    return np.bincount(best, weight, minlength=n_all) / weight.sum()
 
 
 @pytest.mark.parametrize("df", [3, 12, np.inf])
-@pytest.mark.parametrize("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02]])
+@pytest.mark.parametrize("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02], [0.25, -0.9, 0.1]])
 def test_p_best_of_three_models_by_importance_sampling(estimate, df):
     found = probability_best(np.array(estimate), COVARIANCE, df=df, n_draws=60_000)
     assert found == pytest.approx(by_importance(np.array(estimate), COVARIANCE, df), abs=0.015)
+
+
+def test_weak_models_make_no_leader_more_certain():
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        leaders = rng.normal(scale=0.1, size=2)
+        covariance = np.diag([0.01, 0.01, *rng.uniform(0.001, 0.1, size=2)]) / 2
+        alone = probability_best(leaders, covariance[:2, :2], df=9)
+        beside = probability_best(np.append(leaders, [-1.0, -1.5]), covariance, df=9)
+        assert beside.max() <= alone.max() + 0.02  # two sets of draws
+
+
+def test_a_number_of_leading_models_parts_no_equals():
+    assert _numbers_leading(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
+    assert _numbers_leading(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]
+    assert _numbers_leading(np.array([0.9])) == [1]
+    assert _numbers_leading(np.array([0.9, 0.9])) == [2]
 
 
 def test_the_grid_holds_quantiles_of_both_priors():
