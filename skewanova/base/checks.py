@@ -274,6 +274,11 @@ def check_weights(sample_weight: ArrayLike, name: str = "sample_weight") -> Floa
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
         raise InputError(f"`{name}` must be finite and not negative, but row {bad[0]} has {weight[bad[0]]:g}")
+    largest = float(weight.max())
+    if not np.isfinite(largest * len(weight)):
+        raise InputError(
+            f"`{name}` must have a finite sum, but has {largest:g}; divide all by the same number"
+        )
     return weight
 
 

@@ -150,6 +150,10 @@ SERIES_LIMIT = 0.05
 SERIES_TERMS = 14
 
 
+#: A segment that begins at less than this share of its growth begins at the origin, to the last digit.
+NOTHING = 1e-30
+
+
 MANY_PRIORS = 12
 
 
@@ -296,7 +300,7 @@ def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: fl
     rise, start = rises.height, prior * rises.start_tpr
     growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
     whole = start + start_alarms  # D0
-    from_origin = whole == 0
+    from_origin = whole <= NOTHING * growth
     safe = np.where(from_origin, 1.0, whole)
     g, h = _log_ratio(growth / safe)
     area = rise * np.where(from_origin, prior * rise / growth, (start * g + prior * rise * h) / safe)

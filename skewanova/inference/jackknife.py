@@ -23,7 +23,7 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, rise_terms
 from skewanova.curves.roc import Rises, curve_from_scores
 from skewanova.curves.sorting import Counts
-from skewanova.inference.sampling import Codes, Sample, check_sample, target_prior
+from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
 #: Cases of one class with more different weights than this are left out one by one.
@@ -195,15 +195,15 @@ def _values(
         ):  # of places without a case, which nobody looks up
             return rise_terms(rises, weighting, area_estimator)
 
-    area = float(terms(ladder.without_negative(0.0, start=True, end=True)).sum())
+    area = float(terms(ladder.without_negative(0.0)).sum())
     negatives, positives = weights
     parts = []
     for weight in positives.weight.tolist():
-        alone = positives.n_cases == 1
+        alone = is_all(weight, ladder.n_positive)
         without = np.full(len(ladder.gain), area) if alone else _without_positive(ladder, weight, terms)
         parts.append((positives.n_cases - 1) * (area - without))
     for weight in negatives.weight.tolist():
-        alone = negatives.n_cases == 1
+        alone = is_all(weight, ladder.n_negative)
         without = (
             np.full(2 * len(ladder.gain) + 1, area) if alone else _without_negative(ladder, weight, terms)
         )
@@ -300,7 +300,8 @@ def _areas_without_units(
         alarms = fall - _counts(*of_slot, start=start, stop=stop)
         rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0), area_estimator)
         areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
-        areas[~(hits.any(axis=1) & alarms.any(axis=1))] = np.nan
+        for left, whole in ((hits, gain), (alarms, fall)):
+            areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
         found.append(areas)
     return np.concatenate(found)
 
@@ -358,7 +359,8 @@ def _without(
     """Areas of a curve without one unit; nan where a class would be empty."""
     kept = sample.unit != unit
     positive = sample.positive[kept]
-    if positive.all() or not positive.any():
+    held = (sample.held(positive=side) for side in (True, False))
+    if any(is_all(weight[unit], weight.sum()) for weight in held):
         return [np.nan] * len(weightings)
     weight = None if sample.weight is None else sample.weight[kept]
     curve = curve_from_scores(positive, score[kept], weight)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from skewanova.base.checks import Floats, check_choice, check_fraction, emit
+from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
 from skewanova.inference.jackknife import measured
@@ -59,7 +60,7 @@ class PairTests(NamedTuple):
 class Angles(NamedTuple):
     """Areas on the angular scale, and the jackknife values of every unit on it.
 
-    An area of 0 or 1 has no slope there: with one among them, all stay as they are.
+    An area of 0 or 1 (but for rounding) has no slope there: with one among them, all stay as they are.
     """
 
     area: Floats
@@ -70,7 +71,7 @@ class Angles(NamedTuple):
     @classmethod
     def of(cls, area: Floats, values: Floats, sample: Sample) -> Angles:
         """Carry areas and values of shape (n_units, n_models) over (delta method)."""
-        if ((area <= 0) | (area >= 1)).any():
+        if ((area <= 0) | (area >= 1 - TIE)).any():
             return cls(area, area, values, sample)
         return cls(area, 2 * np.arcsin(np.sqrt(area)), values / np.sqrt(area * (1 - area)), sample)
 

@@ -30,6 +30,11 @@ from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deploy
 FEWEST_DF = 4.0
 
 
+#: Share of the weight of a class that counts as nothing: what is left of a class without its heaviest unit
+#: would be rounding.
+NO_WEIGHT = 1e-9
+
+
 Codes = NDArray[np.intp]
 
 
@@ -94,20 +99,25 @@ class Sample:
     @cached_property
     def alone(self) -> tuple[str, ...]:
         """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
-        kind = "case" if self.cluster is None else "cluster"
-        classes = ((self.positive, "positive"), (~self.positive, "negative"))
+        told = "the only {} case" if self.cluster is None else "the only cluster with {} cases"
+        held = ((self.held(positive=side), side) for side in (True, False))
         return tuple(
-            f"the only {kind} with {word} cases" if kind == "cluster" else f"the only {word} case"
-            for rows, word in classes
-            if (self.unit[rows] == self.unit[rows][0]).all()
+            told.format("positive" if side else "negative")
+            for weight, side in held
+            if is_all(weight.max(), weight.sum())
         )
+
+    def held(self, *, positive: bool) -> Floats:
+        """Weight of every unit (n_units,) in a class."""
+        rows = self.positive == positive
+        weight = None if self.weight is None else self.weight[rows]
+        return np.bincount(self.unit[rows], weights=weight, minlength=self.n_units).astype(np.float64)
 
     def effective_size(self, *, positive: bool) -> float:
         """Units with cases of a class; of unequal ones, as many equal ones as weigh the same (Kish 1965)."""
-        rows = self.positive == positive
-        weight = np.ones(len(rows)) if self.weight is None else self.weight
-        held = np.bincount(self.unit[rows], weights=weight[rows])
-        return float(held.sum() ** 2 / (held @ held))
+        held = self.held(positive=positive)
+        share = held / held.max()  # squares may leave the doubles
+        return float(share.sum() ** 2 / (share @ share))
 
     @cached_property
     def stratum_size(self) -> Codes:
@@ -149,6 +159,11 @@ class Sample:
         df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
         std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
         return std_error, np.maximum(df, FEWEST_DF)
+
+
+def is_all(part: Any, whole: float) -> Any:
+    """Whether parts of the weight of a class leave nothing of it but rounding."""
+    return whole - part <= NO_WEIGHT * whole
 
 
 def check_sample(
@@ -193,7 +208,16 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
     named = to_array(cluster, "cluster")
     check_vector(named, "cluster")
     check_same_length(y_true=positive, cluster=named)
-    names, codes = np.unique(named, return_inverse=True)
+    try:
+        names, codes = np.unique(named, return_inverse=True)
+    except TypeError as error:
+        raise InputError(
+            "`cluster` must hold names of one kind, such as text or whole numbers, one a case; but has "
+            f"{', '.join(sorted({type(name).__name__ for name in named.flat}))}"
+        ) from error
+    missing = np.flatnonzero(named != named)  # nan and NaT differ from themselves
+    if missing.size:
+        raise InputError(f"`cluster` must name a cluster for every case, but row {missing[0]} has none")
     if len(names) < 2:
         raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
     return codes.reshape(-1)

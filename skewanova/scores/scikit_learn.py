@@ -267,8 +267,11 @@ def scores_from_estimators(
 
 def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
     """Splits of a splitter of scikit-learn, a number of stratified folds, or (train, test) positions."""
-    splitter = sklearn_module("model_selection").check_cv(cv, data.labels, classifier=True)
-    found = splitter.split(data.features, data.labels, groups)
+    try:
+        splitter = sklearn_module("model_selection").check_cv(cv, data.labels, classifier=True)
+        found = [*splitter.split(data.features, data.labels, groups)]
+    except ValueError as error:
+        raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
     return [Split(np.asarray(train), np.asarray(test), fold) for fold, (train, test) in enumerate(found, 1)]
 
 

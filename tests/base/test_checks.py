@@ -229,6 +229,13 @@ def test_weights_out_of_range(weight, told):
         base_checks.check_weights(weight)
 
 
+def test_weights_have_a_sum():
+    message = "`sample_weight` must have a finite sum, but has 1e+308; divide all by one number"
+    with pytest.raises(InputError, match=exact(message)):
+        base_checks.check_weights([1, 1e308])
+    assert base_checks.check_weights([1e308]).tolist() == [1e308]
+
+
 def test_weights_of_wrong_type_or_shape():
     with pytest.raises(InputTypeError, match=exact("`w` must be a number or numbers, but got ['1']")):
         base_checks.check_weights(["1"], "w")

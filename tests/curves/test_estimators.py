@@ -180,6 +180,14 @@ def test_segment_twin_equals_the_definition(ends, prior):
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
+@pytest.mark.parametrize("start", [5e-324, 1e-310, 1e-40, 2e-30, 1e-20])
+def test_a_segment_that_begins_all_but_at_the_origin(start):
+    """However near, it has the area of one from the origin, and nothing overflows."""
+    near = estimators.segment_areas(rises_between(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
+    origin = estimators.segment_areas(rises_between(np.array([0, 1.0]), np.array([0, 0.5])), 0.2)
+    assert near == pytest.approx(origin, rel=1e-14 if start < 1e-18 else 1e-12)
+
+
 def test_segments_that_do_not_rise_are_left_out():
     tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
     assert estimators.segment_areas(rises_between(tpr, fpr), 0.5).shape == (2,)

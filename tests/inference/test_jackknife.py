@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import tie_groups
 
-from skewanova import InputError, UniformPrior, UniformSkew, iauprec_score
+from skewanova import UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference import auprec_covariance, jackknife
 from skewanova.inference.jackknife import left_out
@@ -182,22 +182,30 @@ def test_spread_counts_clusters():
     assert sample.effective_size(positive=True) == pytest.approx(6)
 
 
-def test_strata_of_clusters():
-    sample = Sample(np.array([1, 1, 0, 0, 1, 0, 0, 1]) == 1, np.array([0, 0, 1, 1, 2, 2, 3, 4]))
-    assert sample.stratum.tolist() == [1, 0, 0, 0, 1]  # the only mixed cluster joins a largest stratum
-    assert [size for _, size in sample.strata] == [3, 2]
-    assert sample.alone == ()
+def test_deviations_of_alike_units_sum_to_the_covariance():
+    """Units that leave the same curve share an entry; their deviations are weighed by how many they are."""
+    positive, score = np.arange(40) < 12, np.round(np.random.default_rng(4).normal(size=40), 0)
+    sample = Sample(positive)
+    found = left_out(sample, score, WEIGHTINGS[:2], "trapezoid")
+    assert len(found.values) < 40
+    assert found.deviations(sample).rows() == pytest.approx(sample.deviations(found.rows()), abs=1e-15)
+    pair = Sample(np.arange(4) < 2)  # two units a class: values over sqrt(2), about their mean
+    few = left_out(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
+    apart = few.deviations(pair).rows()[:, 0]
+    values = few.rows()[:, 0]
+    assert apart[:2] == pytest.approx((values[:2] - values[:2].mean()) / np.sqrt(2))
+    assert apart[2:] == pytest.approx((values[2:] - values[2:].mean()) / np.sqrt(2))
 
 
-def test_a_class_in_one_unit_shows_no_spread():
-    sample = Sample(np.array([1, 1, 0, 0, 0]) == 1, np.array([0, 0, 1, 2, 3]))
-    assert sample.alone == ("the only cluster with positive cases",)
-    assert np.isnan(sample.spread(np.ones(4))[0])
-    assert Sample(np.array([1, 0, 0]) == 1).alone == ("the only positive case",)
-
-
-def test_bad_clusters_are_refused():
-    with pytest.raises(InputError, match="at least 2 clusters"):
-        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
-    with pytest.raises(InputError, match="equally long"):
-        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "b"])
+@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, clustered):
+    """Without it nothing but rounding would be left: it has the value 0, and nothing is divided by 0."""
+    positive, score = np.arange(6) < 2, np.array([3.0, 1.0, 2.0, 2.5, 0.5, 0.5])
+    weight = np.array([1, 2, 1e-300, 1, 1e-12, 5e-324])
+    sample = Sample(positive, np.arange(6) if clustered else None, weight)
+    found = left_out(sample, score, WEIGHTINGS[:1], area_estimator)
+    assert found.rows()[3, 0] == 0
+    assert np.isfinite(found.rows()).all()
+    assert (found.rows()[:2, 0] != 0).all()
+    assert sample.alone == (f"the only {'cluster with negative cases' if clustered else 'negative case'}",)

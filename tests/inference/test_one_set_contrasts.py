@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skewanova.base.rounding import TIE
 from skewanova.inference.one_set import (
     LOG_DRAWS,
     RANK_TOLERANCE,
     SAME_ANGLE,
     Angles,
     bonferroni_value,
+    compare_on_one_set,
     contrast_errors,
     max_z_value,
     omnibus_test,
@@ -56,7 +58,7 @@ def test_angles_have_the_slope_of_the_arcsine():
     assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
 
 
-@pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0]])
+@pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
     found = Angles.of(np.array(area), drawn(2), SAMPLE)
     assert found.angle is found.area
@@ -65,7 +67,20 @@ def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
     assert chord(found, 0, 0) == 1.0
 
 
-@pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999]])
+def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
+    labels = np.array([1, 1, 1, 1, 1, 0, 0, 0])
+    scores = np.array(
+        [[2.1, 1.3], [1.9, 0.7], [2.6, 1.4], [2.1, 2.0], [1.5, -0.3], [0.4, -0.2], [1.3, -1.2], [0.9, -0.7]]
+    )
+    options = {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"}
+    alone = compare_on_one_set(labels, scores, **options)
+    clusters = compare_on_one_set(labels, scores, cluster=np.arange(8), **options)
+    assert (alone.estimate[0], clusters.estimate[0]) == (pytest.approx(1), pytest.approx(1))
+    assert clusters.p_value[0] == pytest.approx(alone.p_value[0])
+    assert clusters.std_error[0] == pytest.approx(alone.std_error[0])
+
+
+@pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
 def test_an_area_near_a_limit_has_an_angle(area):
     found = Angles.of(np.array(area), drawn(2), SAMPLE)
     assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))

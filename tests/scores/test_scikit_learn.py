@@ -120,6 +120,19 @@ def test_groups_reach_the_splitter():
     assert frame.groupby(frame["case"].astype(int) // 10)["fold"].nunique().eq(1).all()
 
 
+@pytest.mark.parametrize(
+    ("cv", "told"),
+    [
+        (0, "got 0: k-fold cross-validation"),
+        ("5", "got '5': Expected"),
+        (GroupKFold(2), "'groups' parameter"),
+    ],
+)
+def test_splits_that_cannot_be_made_are_refused_by_name(cv, told):
+    with pytest.raises(sa.InputError, match=rf"^`cv` must split the cases, but .*{told}"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, cv=cv)
+
+
 def test_processes_change_nothing():
     models = {"tree": DecisionTreeClassifier(random_state=3), "bayes": BAYES}
     one, two = (sa.scores_from_estimators(models, X, Y, cv=HALVES, n_jobs=n).frame for n in (None, 2))

@@ -1,0 +1,424 @@
+"""Several runs on one test set, cases of clusters and weights, estimators compared: numbers hold together."""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import assume
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import skewanova as sa
+from fuzz.command import checked_run, folder_of
+from fuzz.search import Generator
+from fuzz.tables import as_csv, changed, changes
+from skewanova.base.checks import InputTypeError
+from skewanova.inference import auprec_covariance, compare_runs
+
+PRIORS = (0.5, 0.1)
+TARGETS = ((0.05, 0.2), 0.3, (0.001, 0.9), (0.5, 0.5), (1e-6, 1e-5))
+#: Sums in another order, no more.
+RELATIVE, ABSOLUTE = 1e-7, 1e-10
+#: Where only rounding is left, a p-value may be any.
+SPREAD_LEFT = 1e-6
+Refusals = (sa.InputError, InputTypeError)
+
+# --- tables of runs -----------------------------------------------------------------------------------------
+
+
+def run_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Models trained anew in every run, all of which test the same cases."""
+    rng = np.random.default_rng(case["seed"])
+    labels = np.arange(case["size"]) < case["positives"]
+    shared = rng.normal(size=len(labels))
+    rows = []
+    for model in range(case["models"]):
+        learner = rng.normal(size=len(labels))
+        for run in range(case["runs"]):
+            noise = rng.normal(size=len(labels)) * case["noise"]
+            scores = SCORES[case["scores"][model % len(case["scores"])]](shared + learner + noise, labels)
+            for k, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True)):
+                row = {"model": f"m{model}", "fold": run, "y_true": int(label), "y_score": score}
+                row |= {"case": f"c{k}"} if case["named"] else {}
+                rows.append(row)
+    return rows
+
+
+SCORES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "good": lambda drawn, labels: drawn + 2 * labels,
+    "poor": lambda drawn, labels: drawn + 0.2 * labels,
+    "ties": lambda drawn, labels: np.round(drawn + labels),
+    "perfect": lambda drawn, labels: labels * 1.0,
+    "wrong": lambda drawn, labels: labels * -1.0,
+    "constant": lambda drawn, labels: 0.0 * drawn,
+}
+
+runs = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "models": st.integers(2, 4),
+        "runs": st.integers(2, 5),
+        "size": st.sampled_from([3, 6, 20, 60]),
+        "positives": st.sampled_from([1, 2, 5, 12]),
+        "noise": st.sampled_from([0.0, 1e-9, 0.3, 3.0]),
+        "scores": st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3),
+        "named": st.sampled_from([True, True, True, False]),
+        "target": st.sampled_from(TARGETS),
+        "changes": st.one_of(st.just([]), st.just([]), changes),
+    }
+)
+
+
+def answered(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """The answer, or None where the package refuses; any other error goes through."""
+    try:
+        return function(*given, **options)
+    except Refusals:
+        return None
+
+
+def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
+    """What `compare` says of runs is what the public functions say; changed tables are refused or right."""
+    rows = changed(run_rows(case), case["changes"])
+    table = answered(sa.read_scores, pd.DataFrame(rows)) if rows else None
+    result = table and answered(sa.compare, table, case["target"], priors=PRIORS)
+    if not result:
+        return
+    assert_sane(result)
+    if case["changes"] or not case["named"]:
+        return
+    assert result.design.kind == "shared_cases", result.design
+    frame = pd.DataFrame(rows)
+    wide = frame.pivot(index="case", columns=["model", "fold"], values="y_score")
+    facts = frame.drop_duplicates("case").set_index("case").loc[wide.index]
+    one = auprec_covariance(facts["y_true"], wide.to_numpy(), deployment_prior=case["target"])
+    names = sorted(frame["model"].unique())
+    found = compare_runs(one.estimate.reshape(len(names), -1), one.covariance, models=names)
+    ranked = result.ranking.set_index("model").loc[names]
+    near(ranked["iauprec"] if "iauprec" in ranked else ranked["estimate"], found.estimate)
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    by_pair = {frozenset((row.model_a, row.model_b)): row for row in pairs.itertuples()}
+    for a, b, error, p in zip(found.model_a, found.model_b, found.std_error, found.p_value, strict=True):
+        row = by_pair[frozenset((a, b))]
+        near(row.std_error, error)
+        if error > SPREAD_LEFT:
+            near(row.p_value, p)
+
+
+def runs_told_alike(case: Mapping[str, Any]) -> None:
+    """`check` and `compare` accept the same tables of runs."""
+    content = as_csv(changed(run_rows(case), case["changes"]))
+    with folder_of({"runs.csv": content}) as folder:
+        check = checked_run(["check", "runs.csv"], folder)
+        compare = checked_run(["compare", "runs.csv", "--priors", "0.5", "--json"], folder)
+        assert check.exit_code == compare.exit_code, (check.output[:500], compare.output[:500])
+        checked_run(["plan", "runs.csv"], folder)
+
+
+def near(got: Any, want: Any) -> None:
+    np.testing.assert_allclose(
+        np.asarray(got, float), np.asarray(want, float), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True
+    )
+
+
+def assert_sane(result: Any) -> None:
+    """Probabilities are such, limits stand in order, and the words can be made."""
+    for name in ("anova", "posthoc", "ranking", "equivalence", "difference_curves", "crossings", "plans"):
+        frame = getattr(result, name)
+        for column in frame:
+            if column.startswith("p_") or column in {"power", "limit_power"}:
+                values = frame[column].dropna().to_numpy(float)
+                assert ((values >= 0) & (values <= 1)).all(), (name, column, values)
+            if column in {"std_error", "df", "df_error"}:
+                assert not (frame[column].dropna() < 0).any(), (name, column)
+        if "conf_low" in frame:
+            assert not (frame["conf_low"] > frame["conf_high"]).any(), name
+    assert result.auprec["auprec"].between(0, 1).all()
+    assert result.iauprec["iauprec"].between(0, 1 + 1e-12).all()
+    assert result.summary()
+    assert result.advice
+
+
+# --- one test set with clusters and weights -----------------------------------------------------------------
+
+ODD_CLUSTERS = (None, "", "a", 0, -1, 1.5, float("nan"), 2**63, "0", True, b"x", (1, 2))
+ODD_WEIGHTS = (0, -1, 1, 2, 0.25, 1e-300, 1e300, 5e-324, float("nan"), float("inf"), None, "3", True, 10**400)
+
+one_sets = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "models": st.integers(2, 4),
+        "size": st.sampled_from([3, 8, 24, 60]),
+        "positives": st.sampled_from([1, 2, 5, 12]),
+        "scores": st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3),
+        "clusters": st.one_of(
+            st.none(), st.integers(1, 9), st.lists(st.sampled_from(ODD_CLUSTERS), min_size=1, max_size=6)
+        ),
+        "weights": st.one_of(
+            st.none(),
+            st.lists(st.sampled_from([0, 0.5, 1, 2, 7]), min_size=1, max_size=5),
+            st.lists(st.sampled_from(ODD_WEIGHTS), min_size=1, max_size=5),
+        ),
+        "target": st.sampled_from(TARGETS),
+        "estimator": st.sampled_from(["trapezoid", "trapezoid", "average_precision", "exact", "convex_hull"]),
+        "simultaneous": st.sampled_from(["max_z", "none", "bonferroni"]),
+        "change": st.sampled_from(["order", "names of clusters", "scale of weights", "left out", "models"]),
+    }
+)
+
+
+def one_set_of(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `compare_on_one_set`."""
+    rng = np.random.default_rng(case["seed"])
+    n = case["size"]
+    labels = np.arange(n) % n < case["positives"]
+    kinds = (case["scores"] * case["models"])[: case["models"]]
+    columns = np.column_stack([SCORES[kind](rng.normal(size=n), labels) for kind in kinds])
+    clusters, weights = case["clusters"], case["weights"]
+    if isinstance(clusters, int):
+        clusters = (rng.permutation(n) // clusters).tolist()
+    elif clusters is not None:
+        clusters = (clusters * n)[:n]
+    return {
+        "y_true": labels.astype(int),
+        "y_score": columns,
+        "models": [f"m{k}" for k in range(case["models"])],
+        "cluster": clusters,
+        "sample_weight": None if weights is None else (weights * n)[:n],
+        "deployment_prior": case["target"],
+        "area_estimator": case["estimator"],
+        "simultaneous": case["simultaneous"],
+    }
+
+
+def one_set_holds_together(case: Mapping[str, Any]) -> None:
+    """Refused, or numbers in their ranges that a change of no meaning leaves as they are."""
+    given = one_set_of(case)
+    found = answered(sa.compare_on_one_set, **given)
+    if found is None:
+        return
+    assert ((found.estimate >= 0) & (found.estimate <= 1 + 1e-12)).all(), found.estimate
+    near(found.covariance, found.covariance.T)
+    scale = max(float(np.abs(found.covariance).max()), 1e-300)
+    assert np.linalg.eigvalsh(found.covariance / scale).min() > -1e-9
+    for p in (found.p_value, found.p_adjusted, np.array([found.p_omnibus])):
+        assert (np.isnan(p) | ((p >= 0) & (p <= 1))).all(), p
+    assert not (found.conf_low > found.conf_high).any()
+    assert not (found.p_adjusted < found.p_value).any()
+    moved = CHANGES[case["change"]](given, case["seed"])
+    again = answered(sa.compare_on_one_set, **moved)
+    assert again is not None, "a change of no meaning was refused"
+    order, pairs = np.argsort(again.models), (_pairs(found), _pairs(again))
+    near(again.estimate[order], found.estimate)
+    near(again.covariance[np.ix_(order, order)], found.covariance)
+    near(again.std_error[pairs[1]], found.std_error[pairs[0]])
+    clear = found.std_error[pairs[0]] > SPREAD_LEFT
+    near(again.p_value[pairs[1]][clear], found.p_value[pairs[0]][clear])
+
+
+def _pairs(found: Any) -> list[int]:
+    """Places of the pairs in an order that does not depend on that of the models."""
+    names = [sorted(pair) for pair in zip(found.model_a, found.model_b, strict=True)]
+    return sorted(range(len(names)), key=names.__getitem__)
+
+
+def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    order = np.random.default_rng(seed).permutation(len(given["y_true"]))
+    names = ("y_true", "y_score")
+    moved = {name: given[name][order] for name in names}
+    for name in ("cluster", "sample_weight"):
+        moved[name] = None if given[name] is None else [given[name][k] for k in order]
+    return {**given, **moved}
+
+
+def _other_clusters(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    clusters = given["cluster"]
+    if clusters is None:  # every case a cluster of its own; one alone of its kind would join the others
+        assume(2 <= np.sum(given["y_true"]) <= len(given["y_true"]) - 2)
+        return {**given, "cluster": [f"\u00e9{k}" for k in range(len(given["y_true"]))]}
+    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    return {**given, "cluster": [f"z{(code + seed) * 7919 % 10007}" for code in codes.ravel().tolist()]}
+
+
+def _other_scale(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    weights = given["sample_weight"]
+    if weights is None:
+        return {**given, "sample_weight": [2.0 ** (seed - 5)] * len(given["y_true"])}
+    whole = np.asarray(weights, dtype=float)
+    assume(whole[whole > 0].min() > 1e-100 and whole.max() < 1e100)
+    return {**given, "sample_weight": whole * 2.0 ** (seed - 5)}
+
+
+def _with_cases_left_out(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """A few cases more, of weight 0."""
+    n, more = len(given["y_true"]), 1 + seed % 3
+    weights = [1.0] * n if given["sample_weight"] is None else list(given["sample_weight"])
+    clusters = given["cluster"]
+    return {
+        **given,
+        "y_true": np.append(given["y_true"], np.arange(more) % 2),
+        "y_score": np.vstack([given["y_score"], np.full((more, given["y_score"].shape[1]), 0.5)]),
+        "sample_weight": [*weights, *[0.0] * more],
+        "cluster": None if clusters is None else [*clusters, *[clusters[0]] * more],
+    }
+
+
+CHANGES: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+    "order": _in_order,
+    "names of clusters": _other_clusters,
+    "scale of weights": _other_scale,
+    "left out": _with_cases_left_out,
+    "models": lambda given, _: {
+        **given,
+        "y_score": given["y_score"][:, ::-1],
+        "models": given["models"][::-1],
+    },
+}
+
+# --- estimators ---------------------------------------------------------------------------------------------
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """Cannot be fitted."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        raise ValueError("no\nuse \x1b[31m")
+
+
+class Odd(ClassifierMixin, BaseEstimator):
+    """Answers with scores that are none."""
+
+    def __init__(self, kind: str = "nan") -> None:
+        self.kind = kind
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        n = len(X)
+        return {
+            "nan": np.full(n, np.nan),
+            "short": np.zeros(max(n - 1, 0)),
+            "matrix": np.zeros((n, 3)),
+            "text": np.full(n, "x"),
+            "none": None,
+            "huge": np.where(np.arange(n) % 2, 1e308, -1e308),
+        }[self.kind]
+
+
+ESTIMATORS: Mapping[str, Callable[[], Any]] = {
+    "bayes": GaussianNB,
+    "tree": lambda: DecisionTreeClassifier(max_depth=2),
+    "logistic": LogisticRegression,
+    "prior": lambda: DummyClassifier(strategy="prior"),
+    "random": lambda: DummyClassifier(strategy="uniform"),
+    "failing": Failing,
+    **{
+        f"odd {kind}": lambda kind=kind: Odd(kind)
+        for kind in ("nan", "short", "matrix", "text", "none", "huge")
+    },
+}
+RIGHT = ("bayes", "tree", "logistic", "prior", "random")
+CV: Mapping[str, Callable[[], Any]] = {
+    "none": lambda: None,
+    "3": lambda: 3,
+    "0": lambda: 0,
+    "text": lambda: "5",
+    "kfold": lambda: KFold(3),
+    "stratified": lambda: StratifiedKFold(2, shuffle=True, random_state=0),
+    "repeated": lambda: RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
+}
+LABELS: Mapping[str, Callable[[Any], Any]] = {
+    "numbers": lambda y: y,
+    "words": lambda y: np.where(y == 1, "yes", "no"),
+    "booleans": lambda y: y.astype(bool),
+    "three": lambda y: np.arange(len(y)) % 3,
+    "one": lambda y: np.zeros(len(y)),
+    "nan": lambda y: np.where(np.arange(len(y)) == 0, np.nan, y),
+}
+
+fits = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "estimators": st.one_of(
+            st.lists(st.sampled_from(RIGHT), min_size=2, max_size=3),
+            st.lists(st.sampled_from(sorted(ESTIMATORS)), min_size=0, max_size=3),
+        ),
+        "size": st.sampled_from([4, 12, 40]),
+        "positives": st.sampled_from([1, 2, 5, 12]),
+        "labels": st.one_of(st.just("numbers"), st.sampled_from(sorted(LABELS))),
+        "cv": st.one_of(st.just("none"), st.just("none"), st.sampled_from(sorted(CV))),
+        "groups": st.sampled_from([0, 0, 1, 2, 5, 100]),
+        "options": st.fixed_dictionaries(
+            {
+                "resampling": st.sampled_from(
+                    ["repeated_holdout", "repeated_holdout", "split_half", "split_half", "kfold", ""]
+                ),
+                "n_splits": st.sampled_from([2, 3, 4, 1, 0, -1]),
+                "test_fraction": st.sampled_from([None, None, 0.5, 0.2, 0.01, 0.99, 0.0, 1.0, float("nan")]),
+                "n_halvings": st.sampled_from([1, 2, 3, 0]),
+                "inner_folds": st.sampled_from([2, 3, 1]),
+                "alpha": st.sampled_from([0.05, 0.05, 0.5, 0.0, 1.0]),
+                "deployment_prior": st.sampled_from(TARGETS),
+                "control": st.sampled_from([None, None, "a", "absent"]),
+            }
+        ),
+    }
+)
+
+
+def estimators_are_compared(case: Mapping[str, Any]) -> None:
+    """Refused, or the comparison of the held-out scores, the same when asked again."""
+    rng = np.random.default_rng(case["seed"])
+    labels = (np.arange(case["size"]) < case["positives"]).astype(int)
+    features = rng.normal(size=(len(labels), 2)) + labels[:, None]
+    named = {"abcd"[k]: ESTIMATORS[kind]() for k, kind in enumerate(case["estimators"])}
+    groups = np.arange(len(labels)) // case["groups"] if case["groups"] else None
+
+    def asked() -> Any:
+        options = dict(case["options"], cv=CV[case["cv"]](), groups=groups, priors=PRIORS, rng=case["seed"])
+        if options["cv"] is not None and case["options"]["n_halvings"] > 1:
+            options |= {"resampling": "repeated_holdout", "test_fraction": None}
+        y, failed = LABELS[case["labels"]](labels), None
+        try:
+            warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about splits of the caller's own
+            return answered(sa.compare_estimators, named, features, y, progress=False, **options)
+        except RuntimeError as error:  # told by model and fold
+            failed = str(error)
+        assert not set(case["estimators"]) <= set(RIGHT), failed
+        assert re.match(r"model '[a-d]' (failed|cannot be used) in fold ", failed), failed
+        return None
+
+    result = asked()
+    if result is None:
+        return
+    assert_sane(result)
+    again = asked()
+    pd.testing.assert_frame_equal(result.ranking, again.ranking)
+    options = {name: case["options"][name] for name in ("alpha", "deployment_prior", "control")}
+    same = sa.compare(
+        sa.read_scores(result.scores.to_frame()),
+        priors=PRIORS,
+        rng=case["seed"],
+        resampling=result.design.kind if case["cv"] == "none" else "auto",
+        **options,
+    )
+    pd.testing.assert_frame_equal(result.iauprec, same.iauprec, check_dtype=False, check_categorical=False)
+    pd.testing.assert_frame_equal(result.posthoc, same.posthoc, check_dtype=False, check_categorical=False)
+
+
+GENERATORS = (
+    Generator("runs", runs, runs_are_compared_as_one_sample, 5),
+    Generator("runs told", runs, runs_told_alike, 2),
+    Generator("one set", one_sets, one_set_holds_together, 60),
+    Generator("estimators", fits, estimators_are_compared, 4),
+)

@@ -1,0 +1,123 @@
+"""Cases drawn singly or in clusters, alike or weighted: strata, spread, checks, by hand."""
+
+import numpy as np
+import pytest
+
+from skewanova import InputError
+from skewanova.inference.sampling import FEWEST_DF, NO_WEIGHT, Sample, check_sample, is_all, target_prior
+
+POSITIVE = np.array([1, 1, 0, 0, 1, 0, 0, 1, 1, 0]) == 1
+#: Clusters 0 and 4 of positives, 1 and 3 of negatives, 2 and 5 of both.
+CLUSTER = np.array([0, 0, 1, 1, 2, 2, 3, 4, 5, 5])
+
+
+def by_hand(values, groups):
+    """Stratified jackknife: of G units, the sum of squares about their mean over G (G - 1)."""
+    parts = [values[rows] for rows in groups]
+    return sum(((part - part.mean()) ** 2).sum() / (len(part) * (len(part) - 1)) for part in parts)
+
+
+def test_strata_by_the_classes_that_a_cluster_holds():
+    sample = Sample(POSITIVE, CLUSTER)
+    assert sample.stratum.tolist() == [1, 0, 2, 0, 1, 2]
+    assert [(rows.tolist(), size) for rows, size in sample.strata] == [([1, 3], 2), ([0, 4], 2), ([2, 5], 2)]
+    assert (sample.n_units, sample.unit_numbers.tolist()) == (6, [0, 1, 2, 3, 4, 5])
+    assert sample.stratum_size.tolist() == [2] * 6
+    single = Sample(POSITIVE)
+    assert single.stratum.tolist() == POSITIVE.astype(int).tolist()
+    assert (single.n_units, single.unit.tolist()) == (10, [*range(10)])
+
+
+def test_covariance_and_spread_of_three_strata_of_two():
+    values = np.array([0.3, -0.2, 0.9, 0.5, -0.4, 0.1])
+    sample, groups = Sample(POSITIVE, CLUSTER), ([1, 3], [0, 4], [2, 5])
+    expected = by_hand(values, groups)
+    assert sample.covariance(values[:, None]) == pytest.approx(np.array([[expected]]))
+    assert sample.deviations(values)[[1, 3]] == pytest.approx(np.array([-0.35, 0.35]) / np.sqrt(2))
+    error, df = sample.spread(values)
+    assert error == pytest.approx(np.sqrt(expected))
+    assert df == np.inf  # of two units both squares are the same: no doubt
+
+
+@pytest.mark.parametrize("size", [1e-120, 1.0, 1e120])
+def test_degrees_of_freedom_of_any_size_of_values(size):
+    values = np.array([0.0, 1.0, 5.0, 0.0, 2.0, 3.0, 10.0]) * size
+    positive = np.arange(7) < 3
+    error, df = Sample(positive).spread(values)
+    parts = (values[:3] / size, values[3:] / size)
+    variance = sum(part.var() / (len(part) - 1) for part in parts)
+    doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
+    assert error == pytest.approx(np.sqrt(variance) * size)
+    assert df == pytest.approx(max(2 * variance**2 / doubt, FEWEST_DF))
+    assert df > FEWEST_DF
+
+
+def test_rounding_is_no_doubt_about_a_spread():
+    """Squares that differ by rounding alone: their variance may come out below zero."""
+    for size in np.linspace(0.1, 3, 200):
+        values = np.tile([size, -size], 6) + 0.7
+        assert Sample(np.arange(12) < 6).spread(values)[1] > 1e12
+
+
+def test_effective_sizes():
+    sample = Sample(POSITIVE, CLUSTER, np.array([1.0, 2, 1, 1, 3, 1, 1, 1, 1, 5]))
+    assert sample.held(positive=True).tolist() == [3, 0, 3, 0, 1, 1]
+    assert sample.effective_size(positive=True) == pytest.approx(8**2 / (9 + 9 + 1 + 1))
+    assert sample.effective_size(positive=False) == pytest.approx(9**2 / (4 + 1 + 1 + 25))
+    heavy = Sample(np.arange(6) < 3, None, np.array([1.0, 2, 3, 1, 1, 1]) * 1e250)
+    assert heavy.effective_size(positive=True) == pytest.approx(36 / 14)
+    assert Sample(POSITIVE).effective_size(positive=True) == 5
+
+
+@pytest.mark.parametrize(("share", "alone"), [(0.5, True), (2.0, False)])
+def test_a_class_whose_weight_is_one_case_has_one_case(share, alone):
+    positive, weight = np.arange(4) < 2, np.array([1, 1, 1, share * NO_WEIGHT])
+    sample = Sample(positive, None, weight)
+    assert sample.alone == (("the only negative case",) if alone else ())
+    assert bool(is_all(weight[2], weight[2:].sum())) == alone
+    assert np.isnan(sample.spread(np.arange(4.0))[0]) == alone
+
+
+def test_cases_of_weight_0_are_left_out_and_clusters_are_counted_without_them():
+    found, columns = check_sample(
+        [1, 0, 1, 0, 1], [5, 4, 3, 2, 1], cluster=["c", "b", "a", "b", "d"], sample_weight=[1, 2, 0, 3, 0]
+    )
+    assert found.positive.tolist() == [True, False, False]
+    assert (found.cluster.tolist(), found.weight.tolist()) == ([1, 0, 0], [1, 2, 3])
+    assert columns.tolist() == [[5], [4], [2]]
+    assert found.n_units == 2
+
+
+def test_the_prior_is_that_of_the_weighted_sample_unless_stated():
+    sample = Sample(np.array([True, False, False]), None, np.array([3.0, 1, 2]))
+    assert (target_prior(None, None, sample).low, target_prior(None, None, sample).high) == (0.5, 0.5)
+    assert target_prior(0.2, None, sample).low == 0.2
+    assert target_prior(None, (0.1, 0.3), sample).high == 0.3
+    with pytest.raises(InputError, match="give either `prior` or `deployment_prior`, but got both"):
+        target_prior(0.2, (0.1, 0.3), sample)
+
+
+def test_strata_of_clusters():
+    sample = Sample(np.array([1, 1, 0, 0, 1, 0, 0, 1]) == 1, np.array([0, 0, 1, 1, 2, 2, 3, 4]))
+    assert sample.stratum.tolist() == [1, 0, 0, 0, 1]  # the only mixed cluster joins a largest stratum
+    assert [size for _, size in sample.strata] == [3, 2]
+    assert sample.alone == ()
+
+
+def test_a_class_in_one_unit_shows_no_spread():
+    sample = Sample(np.array([1, 1, 0, 0, 0]) == 1, np.array([0, 0, 1, 2, 3]))
+    assert sample.alone == ("the only cluster with positive cases",)
+    assert np.isnan(sample.spread(np.ones(4))[0])
+    assert Sample(np.array([1, 0, 0]) == 1).alone == ("the only positive case",)
+
+
+def test_bad_clusters_are_refused():
+    with pytest.raises(InputError, match="at least 2 clusters"):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
+    with pytest.raises(InputError, match="equally long"):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "b"])
+    kinds = "`cluster` must hold names of one kind, .* but has NoneType, str$"
+    with pytest.raises(InputError, match=kinds):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", None, "b"])
+    with pytest.raises(InputError, match="`cluster` must name a cluster for every case, but row 1 has none"):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=[1.0, np.nan, 2.0])
