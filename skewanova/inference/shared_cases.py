@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from skewanova.base.checks import Floats, InputError, check_float_array, check_fraction, emit
+from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
 from skewanova.inference.sampling import check_model_names
 
@@ -207,16 +208,17 @@ def _models_test(values: Floats, shared: CaseCovariances) -> tuple[float, float,
     n_models, n_runs = values.shape
     effect, noise = _mean_squares(values)
     spread = noise + n_runs * max(shared.same_model - shared.different, 0.0)
-    shrunk = float(epsilon_gg(fold_covariance(values.T @ helmert(n_models).T)))
-    df = (shrunk if np.isfinite(shrunk) else 1.0) * (n_models - 1)
+    shrunk = float(epsilon_gg(fold_covariance(values.T @ helmert(n_models).T))) if noise > 0 else 1.0
+    df = shrunk * (n_models - 1)
     return effect / spread if spread > 0 else np.nan, df, hillis_df(spread, noise, df * (n_runs - 1))
 
 
 def _mean_squares(values: Floats) -> tuple[float, float]:
-    """MS(T) and MS(TR) of areas (n_models, n_runs)."""
+    """MS(T) and MS(TR) of areas (n_models, n_runs); the second 0 where runs differ by rounding alone."""
     n_models, n_runs = values.shape
     moved = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
     effect = n_runs * ((values.mean(axis=1) - values.mean()) ** 2).sum() / (n_models - 1)
+    moved[np.abs(moved) <= TIE] = 0.0
     return float(effect), float((moved**2).sum() / ((n_models - 1) * (n_runs - 1)))
 
 

@@ -6,7 +6,6 @@ from scipy import stats
 
 from skewanova.base.rounding import TIE
 from skewanova.inference.one_set import (
-    LOG_DRAWS,
     RANK_TOLERANCE,
     SAME_ANGLE,
     Angles,
@@ -135,12 +134,21 @@ def test_critical_values_share_their_level_among_pairs(name, share):
 
 def test_a_difference_without_spread_has_neither_test_nor_limits():
     values = drawn(1)
-    for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], [np.nan, np.nan])):
+    unknown = [np.nan, np.nan]
+    for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], unknown), ([0.3, 1.0], unknown)):
         angles = Angles.of(np.array(area), np.hstack([values, values]), SAMPLE)
         found = pair_tests(angles, level=0.95, simultaneous="none")
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
         assert [*found.conf_low, *found.conf_high] == pytest.approx(limits, nan_ok=True)
+
+
+@pytest.mark.parametrize(("share", "left"), [(0.1, False), (10.0, True)])
+def test_a_spread_of_rounding_alone_is_none(share, left):
+    values = drawn(1)
+    faint = np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
+    angles = Angles(np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE)
+    assert (angles.pairs()[0][0] > 0) == left
 
 
 @pytest.mark.parametrize("class_of_one", ["positive", "negative"])
@@ -305,8 +313,8 @@ def test_pairs_share_the_value_of_their_own_contrasts():
 
 def test_the_draws_are_the_midpoints_of_a_grid():
     """Of two deviates with correlation 0 at 16 bits: the quantile of the largest over all Sobol points."""
-    points = stats.qmc.Sobol(2, scramble=False).random_base2(LOG_DRAWS)
-    normal = stats.norm.ppf(points + 2.0 ** -(LOG_DRAWS + 1))
+    points = stats.qmc.Sobol(2, scramble=False).random_base2(16)
+    normal = stats.norm.ppf(points + 2.0**-17)
     expected = np.quantile(np.abs(normal).max(axis=1), 0.95)
     assert max_z_value(np.eye(2), np.diag([1.0, 2.0]), 0.95) == pytest.approx(expected, rel=1e-12)
 

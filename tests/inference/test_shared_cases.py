@@ -86,6 +86,68 @@ def test_all_models_and_pairs_by_plain_loops():
     assert found.to_frame()["p_adjusted"].tolist() == found.p_adjusted.tolist()
 
 
+def test_intervals_of_pairs_hold_together():
+    areas, covariance = drawn()
+    for level in (0.9, 0.95):
+        found = compare_runs(areas, covariance, confidence_level=level)
+        reach = stats.t.ppf(1 - (1 - level) / 6, found.df_error) * found.std_error
+        assert found.conf_low == pytest.approx(found.difference - reach)
+        assert found.conf_high == pytest.approx(found.difference + reach)
+
+
+def test_components_by_plain_loops():
+    """Two models, three runs; covariances of their own for each kind of sharing."""
+    kinds = {(False, False): 1.0, (True, False): 2.0, (False, True): 4.0, (True, True): 9.0}
+    at = [(i, j) for i in range(2) for j in range(3)]
+    covariance = np.array([[kinds[a[0] == b[0], a[1] == b[1]] for b in at] for a in at]) * 1e-6
+    areas = np.array([[0.80, 0.83, 0.78], [0.70, 0.76, 0.75]])
+    found = compare_runs(areas, covariance).components.set_index("component")["variance"] * 1e6
+    moved = areas - areas.mean(axis=1, keepdims=True) - areas.mean(axis=0) + areas.mean()
+    noise = (moved**2).sum() / 2 * 1e6
+    runs = 2 * areas.mean(axis=0).var(ddof=1) * 1e6
+    assert found["model x run"] == pytest.approx(noise - (9 - 4 - 2 + 1))
+    assert found["run"] == pytest.approx((runs - noise) / 2 - (4 - 1))
+    assert found["cases, all runs and models"] == pytest.approx(1)
+    assert found["cases, all runs of a model"] == pytest.approx(2 - 1)
+    assert found["cases, all models of a run"] == pytest.approx(4 - 1)
+    assert found["cases, one area"] == pytest.approx(9 - 4 - 2 + 1)
+
+
+def test_negative_covariances_of_runs_count_as_none():
+    areas = np.array([[0.80, 0.83, 0.78], [0.70, 0.76, 0.75]])
+    covariance = np.full((6, 6), 2e-4)
+    for i in (0, 3):
+        covariance[i : i + 3, i : i + 3] = -3e-4
+    np.fill_diagonal(covariance, 1e-3)
+    found = compare_runs(areas, covariance)
+    gap = areas[0] - areas[1]
+    assert found.std_error == pytest.approx(gap.std(ddof=1) / np.sqrt(3))
+    assert found.df_error == pytest.approx(2)
+    assert found.f_omnibus == pytest.approx((gap.mean() / found.std_error[0]) ** 2)
+    reach = stats.t.ppf(0.975, 2) * areas.std(axis=1, ddof=1) / np.sqrt(3)
+    assert found.model_high - found.estimate == pytest.approx(reach)
+
+
+@pytest.mark.parametrize("rounding", [0.0, np.array([[0, 1, 0], [1, 0, 0], [0, 0, 3]]) * 1e-16])
+def test_runs_without_any_spread_leave_the_cases(rounding):
+    """Learners without chance: rounding of their mean is no spread of runs."""
+    areas = np.repeat([[0.8], [0.7], [0.75]], 3, axis=1) + rounding
+    block = np.kron(np.eye(3), np.full((3, 3), 4e-4)) + 1e-4
+    found = compare_runs(areas, block)
+    assert (found.df, found.df_omnibus) == (2, np.inf)
+    assert found.std_error == pytest.approx(np.full(3, np.sqrt(2 * 4e-4)))
+    assert found.f_omnibus == pytest.approx(3 * areas[:, 0].var(ddof=1) / (3 * 4e-4))
+    assert found.p_omnibus == pytest.approx(stats.chi2.sf(2 * found.f_omnibus, 2))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6])
+def test_standard_errors_keep_the_size_of_the_areas(size):
+    areas, covariance = drawn()
+    found, small = compare_runs(areas, covariance), compare_runs(areas * size, covariance * size**2)
+    assert small.std_error == pytest.approx(found.std_error * size)
+    assert small.p_value == pytest.approx(found.p_value)
+
+
 def test_components_are_those_put_in():
     rng = np.random.default_rng(1)
     sizes = {"run": 0.03, "model x run": 0.02}
@@ -122,6 +184,10 @@ def test_equal_models_have_no_test():
     with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ alike"):
         found = compare_runs(same, np.tile(block, (2, 2)))
     assert np.isnan(found.p_value[0])
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ alike"):
+        apart = compare_runs(np.add(same, [[0.25], [0.0]]), np.tile(block, (2, 2)))
+    assert apart.difference[0] == pytest.approx(0.25)
+    assert (apart.std_error[0], np.isnan(apart.statistic[0]), np.isnan(apart.p_value[0])) == (0, True, True)
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,22 @@ def test_uniform_skew_far_out(low, high):
         assert twins.relative_error(weight @ at, truth) < 1e-12
 
 
+def test_limits_of_a_uniform_skew_are_those_of_the_skews_turned_round():
+    assert (UniformSkew(4, 19).low, UniformSkew(4, 19).high) == (0.05, 0.2)
+    assert UniformSkew(1e-30, 1).high == 1 - 2**-53  # the largest prior below 1
+
+
+@pytest.mark.parametrize("skew", [3, 7, 9, 49, 99, 999])
+def test_any_known_skew_is_its_prior_to_the_last_digit(skew):
+    assert UniformSkew(skew, skew).quadrature()[0].tolist() == [1 / (1 + skew)]
+
+
+def test_one_number_is_a_float_and_an_array_an_array():
+    for turn in (skew_from_prior, prior_from_skew):
+        assert type(turn(0.5)) is float
+        assert turn(np.array([0.5])).shape == (1,)
+
+
 def test_known_skew_is_one_node():
     at, weight = UniformSkew(4, 4).quadrature()
     assert at.tolist() == [0.2]
@@ -422,8 +438,20 @@ def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accur
 def test_a_frozen_distribution_must_stay_within_priors():
     with pytest.raises(ValueError, match=r"support between 0 and 1, but has -inf to inf; scipy\.stats"):
         as_deployment_prior(stats.norm(0.1, 0.02))
+    with pytest.raises(ValueError, match=r"support between 0 and 1, but has -0\.5 to 0\.5"):
+        as_deployment_prior(stats.triang(0.3, -0.5, 1.0))
+    assert as_deployment_prior(stats.triang(0.3, 0.0, 1.0)).low == pytest.approx(np.sqrt(0.3e-3))
     with pytest.raises(TypeError, match=r"frozen continuous distribution .*DiscretePrior"):
         as_deployment_prior(stats.binom(3, 0.5))
+
+
+def test_a_limit_that_is_no_number_is_told_with_all_that_there_is():
+    with pytest.raises(TypeError, match=r"^`deployment_prior` must be a pair .* but got \(0.1, 'x'\)"):
+        as_deployment_prior((0.1, "x"))
+
+
+def test_nodes_of_a_discrete_prior_are_not_shown():
+    assert "nodes" not in repr(DiscretePrior((0.1, 0.2)))
 
 
 def test_any_object_with_a_quadrature_is_a_weighting():
