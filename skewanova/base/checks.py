@@ -153,6 +153,14 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> str:
     return value
 
 
+def check_chosen(values: Iterable[str], known: Sequence[str], name: str = "models") -> tuple[str, ...]:
+    """Some of the known names, each once, in the order of those known."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputTypeError(f"`{name}` must be a list of names, but got {values!r}")
+    chosen = {check_choice(value, known, name) for value in values}
+    return tuple(each for each in known if each in chosen)
+
+
 def nearest(value: object, choices: Iterable[str]) -> str:
     """What a misspelt name was probably meant to be, as the end of a sentence; nothing if none is near."""
     found = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 import warnings
@@ -20,6 +21,7 @@ from skewanova.base.folders import OutputError, check_folder
 from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
 from skewanova.curves.estimators import ESTIMATORS
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
 from skewanova.priors.parsing import parse_deployment_prior, parse_priors
 from skewanova.scores.design import RESAMPLING
 
@@ -165,7 +167,32 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
         ),
         design_options,
-        click.option("--control", metavar="MODEL", help="Also compare all models with this one (Dunnett)."),
+        click.option(
+            "--models",
+            type=Parsed("LIST", names_of),
+            multiple=True,
+            callback=_all_named,
+            help="Compare these only: names separated by commas (in quotes where a name has one), or the "
+            "option once for each.",
+        ),
+        click.option(
+            "--pairs",
+            type=click.Choice(PAIRS),
+            default="auto",
+            metavar="NAME",
+            help=f"Test of pairs behind conclusions and groups: {', '.join(PAIRS)}.",
+        ),
+        click.option(
+            "--adjust",
+            type=click.Choice(ADJUSTMENTS),
+            metavar="NAME",
+            help=f"How p-values of pairs are adjusted: {', '.join(ADJUSTMENTS)}.",
+        ),
+        click.option(
+            "--control",
+            metavar="MODEL",
+            help="Compare all models with this one only, by the test of the design.",
+        ),
         click.option(
             "--rope",
             type=float,
@@ -182,6 +209,19 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
         out_option("report.html, tables, figures and CSV files"),
     ]
     return with_options(options, command)
+
+
+def names_of(text: str) -> list[str]:
+    """Names separated by commas, as a row of CSV has them."""
+    rows = list(csv.reader([text], skipinitialspace=True))
+    return [name for row in rows for name in row if name]
+
+
+def _all_named(
+    context: click.Context, option: click.Parameter, value: Sequence[Sequence[str]]
+) -> list[str] | None:
+    """All names of an option that may be there several times; none where it is not."""
+    return [name for names in value for name in names] if value else None
 
 
 def design_options(command: Callable[..., None]) -> Callable[..., None]:

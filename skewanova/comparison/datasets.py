@@ -6,7 +6,6 @@ import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,15 @@ from scipy import stats
 from skewanova.base.checks import InputError, Seed, check_fraction, emit
 from skewanova.base.rounding import falling_order, levelled
 from skewanova.base.text import short_names, visible
+from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
-from skewanova.inference import fold_statistics
+from skewanova.inference.catalogue import known
+from skewanova.inference.families import adjusted
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import posthoc
 from skewanova.inference.random_effects import random_effects
-from skewanova.inference.ranks import compact_letters
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.datasets import DatasetsSource, across_tables, hierarchical_sentences
@@ -76,7 +76,7 @@ class DatasetsComparison(DatasetsSource):
     anova : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
     posthoc : DataFrame
-        Signed ranks with Holm's adjustment (headline) and Nemenyi's test, the data sets as blocks; columns of
+        Signed ranks, adjusted (headline), and Nemenyi's test, the data sets as blocks; columns of
         `POSTHOC_COLUMNS`.
     hierarchical : DataFrame
         Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
@@ -222,18 +222,18 @@ def compare_datasets(
     means = _means(comparisons)
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
-    pairs = [
-        posthoc(blocks, method=method, alpha=alpha, order=order, role=role)
-        for method, role in (("wilcoxon_holm", "headline"), ("nemenyi", "check"))
-    ]
+    how: dict[str, Any] = {"adjust": options.get("adjust"), "control": options.get("control")}
+    pairs = [posthoc(blocks, method="wilcoxon", alpha=alpha, order=order, role="headline", **how)]
+    if how["control"] is None:
+        pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
     first = next(iter(comparisons.values()))
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
         anova=omnibus_test(blocks, method="friedman", role="headline").to_frame(),
         posthoc=pd.concat(pairs, ignore_index=True),
-        hierarchical=_hierarchical(comparisons, order, alpha),
-        ranking=_ranking(means, order, pairs[0]),
+        hierarchical=_hierarchical(comparisons, pairs[0], alpha, adjust=how["adjust"] or "holm"),
+        ranking=_ranking(means, order, headline_groups(order, pairs[0], how["control"])),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
         warnings=(*emit(_few(len(comparisons))), *_warnings(comparisons)),
@@ -276,9 +276,7 @@ def _order(means: pd.DataFrame) -> list[str]:
     return [str(rank.index[by_area[i]]) for i in falling_order(-rank.iloc[by_area])]
 
 
-def _ranking(means: pd.DataFrame, order: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
-    rejected = pairs[pairs["reject"].astype(bool)]
-    letters = compact_letters(order, zip(rejected["model_a"], rejected["model_b"], strict=True))
+def _ranking(means: pd.DataFrame, order: Sequence[str], group: Mapping[str, str]) -> pd.DataFrame:
     groups = means.groupby("model", sort=False, observed=True)
     best = means[means["rank"] == means.groupby("dataset")["rank"].transform("min")]
     frame = pd.DataFrame(
@@ -288,17 +286,19 @@ def _ranking(means: pd.DataFrame, order: Sequence[str], pairs: pd.DataFrame) -> 
             "mean_rank": groups["rank"].mean().loc[list(order)].to_numpy(),
             "iauprec": groups["iauprec"].mean().loc[list(order)].to_numpy(),
             "n_best": [int((best["model"] == model).sum()) for model in order],
-            "group": [letters[model] for model in order],
+            "group": [group[model] for model in order],
         }
     )
     return frame[list(ACROSS_RANKING_COLUMNS)]
 
 
-def _hierarchical(comparisons: Mapping[str, Comparison], order: Sequence[str], alpha: float) -> pd.DataFrame:
-    """One random-effects meta-analysis a pair, adjusted by Holm."""
+def _hierarchical(
+    comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float, *, adjust: str
+) -> pd.DataFrame:
+    """One random-effects meta-analysis a pair of the family."""
     rows = []
-    for a, b in combinations(order, 2):
-        found = [_difference(result.posthoc, a, b) for result in comparisons.values()]
+    for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True):
+        found = [_difference(result, a, b) for result in comparisons.values()]
         effects, variances = (np.array(side) for side in zip(*found, strict=True))
         meta = random_effects(effects, variances)
         reach = float(stats.t.isf(alpha / 2, meta.df))
@@ -316,16 +316,18 @@ def _hierarchical(comparisons: Mapping[str, Comparison], order: Sequence[str], a
             }
         )
     frame = pd.DataFrame(rows)
-    adjusted = fold_statistics.holm(frame["p_value"].to_numpy())
-    return frame.assign(p_adjusted=adjusted, reject=adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
+    p_adjusted = adjusted(frame["p_value"].to_numpy(), adjust)
+    return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
 
 
-def _difference(posthoc: pd.DataFrame, a: str, b: str) -> tuple[float, float]:
-    """Difference on one data set and its variance, as the headline there has them: over folds or cases."""
-    rows = posthoc[posthoc["role"] == "headline"]
-    pair = rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])
-    estimate, error = rows.loc[pair, ["estimate", "std_error"]].to_numpy(dtype=np.float64)[0]
-    return float(estimate if rows.loc[pair, "model_a"].item() == a else -estimate), float(error**2)
+def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
+    """Difference on one data set and its variance, by the first test there that holds for the design."""
+    rows = result.posthoc[result.posthoc["response"] == "iauprec"]
+    holds = [result.design.kind in known(test).designs for test in rows["test"]]
+    rows = rows[holds & rows["std_error"].notna()]
+    pair = rows[rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])].iloc[0]
+    sign = 1.0 if pair["model_a"] == a else -1.0
+    return sign * float(pair["estimate"]), float(pair["std_error"]) ** 2
 
 
 def _few(n_datasets: int) -> list[str]:

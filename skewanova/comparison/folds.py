@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import (
+    InputError,
     InputTypeError,
     Seed,
     check_choice,
@@ -23,17 +24,19 @@ from skewanova.base.checks import (
     check_sum_of_squares,
     seeded,
 )
+from skewanova.base.frames import records
 from skewanova.base.progress import stage
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, known
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
 from skewanova.inference.pairwise import (
     PAIRWISE_TESTS,
+    check_family,
     equivalence,
     posthoc,
     prior_pair_columns,
@@ -43,6 +46,10 @@ from skewanova.inference.pairwise import (
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
 from skewanova.scores.design import Resampling
+
+#: What stands in the place of the control's letters.
+CONTROL = "control"
+
 
 #: Hotelling's test needs a covariance matrix it can trust: this many folds or halvings for each contrast.
 FOLDS_PER_CONTRAST = 5
@@ -68,9 +75,10 @@ def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
     return results
 
 
-def _worth_a_row(tests: Iterable[str], design: Resampling) -> list[str]:
-    """Tests without those that correct for what these folds do not share, or need a control."""
-    return [test for test in tests if known(test).suits(design.kind) and not known(test).control]
+def _worth_a_row(tests: Iterable[str], design: Resampling, *, control: bool = False) -> list[str]:
+    """Tests but those that correct for what these folds do not share, or that compare other pairs."""
+    suited = [test for test in tests if known(test).suits(design.kind)]
+    return [t for t in suited if (known(t).adjusted or known(t).control if control else not known(t).control)]
 
 
 def headline_test(measures: Evaluation) -> str:
@@ -93,27 +101,19 @@ def omnibus_method(design: Resampling, n_models: int, *, full_rank: bool = True)
     return f"{family}_hotelling" if enough and full_rank else f"{family}_gg"
 
 
-def headline_pairs(
-    measures: Evaluation, *, alpha: float, order: Sequence[str], rng: Seed, role: str = "headline"
-) -> pd.DataFrame:
-    """Compare all pairs by the family that the design asks for: see :func:`pairs_method`."""
-    method = pairs_method(measures.design, alpha)
-    return posthoc(measures, method=method, alpha=alpha, order=order, role=role, rng=rng)
-
-
 def pairs_method(design: Resampling, alpha: float) -> str:
     """Name the family of pairwise tests that the design asks for.
 
-    ``split_half_t_holm`` where there are halvings, ``corrected_t_holm`` where folds share training data, else
-    ``max_t``, or ``paired_t_holm`` with fewer than nine folds or where sign flips cannot reach `alpha`.
+    ``split_half_t`` where there are halvings, ``corrected_t`` where folds share training data, else
+    ``max_t``, or ``paired_t`` with fewer than nine folds or where sign flips cannot reach `alpha`.
     Tukey's test is never chosen: it fails where models spread unequally, and no look at the spreads first
     mends that.
     """
     if design.overlapping:
-        return "split_half_t_holm" if design.n_halvings else "corrected_t_holm"
+        return "split_half_t" if design.n_halvings else "corrected_t"
     smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
     reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
-    return "max_t" if reachable else "paired_t_holm"
+    return "max_t" if reachable else "paired_t"
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,8 @@ class Options:
     """What the user asked for, checked before anything is read; named as in :func:`~skewanova.compare`."""
 
     alpha: float
+    pairs: str
+    adjust: str | None
     control: str | None
     rope: float
     interaction: bool
@@ -129,6 +131,10 @@ class Options:
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha")
+        if check_choice(self.pairs, PAIRS, "pairs") != "auto":
+            check_family(self.pairs, self.adjust, self.control, name="pairs")
+        elif self.adjust is not None:
+            check_choice(self.adjust, ADJUSTMENTS, "adjust")
         check_rope(self.rope)
         check_sum_of_squares(self.sum_of_squares)
         seeded(self.rng)
@@ -139,6 +145,47 @@ class Options:
         """A control is one of the models, whatever the design."""
         if self.control is not None:
             check_choice(self.control, models, "control")
+
+    @property
+    def family(self) -> dict[str, Any]:
+        """How the pairs of one family are tested together, whatever the test."""
+        return {"alpha": self.alpha, "adjust": self.adjust or "holm", "control": self.control}
+
+
+def chosen_pairs(design: Resampling, options: Options) -> str:
+    """Name the family of pairs behind the headline: the one asked for, or that of the design.
+
+    Where an adjustment or a control is asked for, paired t takes the place of max-T, which adjusts by itself.
+    """
+    if options.pairs == "auto":
+        method = pairs_method(design, options.alpha)
+        plain = known(method).adjusted or not (options.adjust or options.control)
+        return method if plain else "paired_t"
+    if not known(options.pairs).suits(design.kind):
+        raise InputError(
+            f"`pairs` must name a test that these folds can have, but {options.pairs!r} corrects for what "
+            "they do not share or tell: leave it out, or state `resampling`"
+        )
+    return options.pairs
+
+
+def chosen_note(design: Resampling, options: Options) -> list[str]:
+    """Say of a family that was asked for that it may not hold its level here."""
+    if options.pairs == "auto" or design.kind in known(options.pairs).designs:
+        return []
+    return [
+        f"pairs={options.pairs!r} may reject true equality too often here: {known(options.pairs).note} These "
+        f"folds are not: {design.describe()}"
+    ]
+
+
+def needs_no_folds(options: Options, headline: str) -> None:
+    """Over cases there is one family of pairs."""
+    if options.pairs != "auto":
+        raise InputError(
+            f"`pairs` chooses between tests over folds, but got {options.pairs!r} where pairs are tested "
+            f"over cases ({known(headline).name}): leave it out"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,23 +228,33 @@ def analyse_folds(
     stage("pairs of models")
     posthoc = _posthoc(measures, published, options)
     stage("ranking, differences")
-    letters = headline_letters(measures, posthoc)
+    groups = headline_groups(measures.models, posthoc, options.control)
     return Analysis(
         tests=(headline, *published, *checks, *more),
         posthoc=posthoc,
         prior_pairs=prior_pairs_of(published[1], alpha),
-        ranking=ranking_of(measures, promised, letters=letters, alpha=alpha),
+        ranking=ranking_of(measures, promised, letters=groups, alpha=alpha),
         difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
-        equivalence=equivalence(measures, rope=options.rope, order=measures.models),
+        equivalence=equivalence(measures, rope=options.rope, order=measures.models, **options.family),
         assumptions=assumptions(measures.iauprec, alpha=alpha),
         residuals=published[0].residuals(),
     )
 
 
-def headline_letters(measures: Evaluation, posthoc: pd.DataFrame) -> dict[str, str]:
-    """Letters from the headline comparisons."""
-    rejected = posthoc[(posthoc["role"] == "headline") & posthoc["reject"]]
-    return compact_letters(measures.models, zip(rejected["model_a"], rejected["model_b"], strict=True))
+def headline_groups(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
+    """Letters from the headline comparisons or, with a control, on which side of it each model was found."""
+    headline = posthoc[posthoc["role"] == "headline"]
+    if control is not None:
+        return {control: CONTROL, **{str(row.model_a): _side(row) for row in records(headline)}}
+    rejected = headline[headline["reject"].astype(bool)]
+    return compact_letters(models, zip(rejected["model_a"], rejected["model_b"], strict=True))
+
+
+def _side(row: Any) -> str:
+    """Where a model was found beside the control; nothing where no difference was."""
+    if np.isnan(row.p_adjusted):
+        return "not tested"
+    return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
 def no_prior_pairs() -> pd.DataFrame:
@@ -215,20 +272,34 @@ def published_tests(measures: Evaluation, options: Options) -> list[AnovaResult]
 
 
 def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Options) -> pd.DataFrame:
-    """Compare pairs: the calibrated family first, the paper's, then other families as checks."""
+    """Compare pairs: the family behind the headline first, the paper's, then other families as checks."""
     common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
+    headline = chosen_pairs(measures.design, options)
+    tukey = tukey_hsd(published[0], **common).to_frame()
+    asked = headline == "tukey"
     parts = [
-        headline_pairs(measures, rng=options.rng, **common),
-        tukey_hsd(published[0], **common).to_frame(),
+        tukey.assign(role="headline") if asked else _family(measures, headline, options, role="headline"),
+        *([] if asked else [tukey]),
         tukey_hsd(published[1], **common).to_frame(),
         tukey_by_prior(measures.auprec, **common),
     ]
-    for method in _worth_a_row(PAIRWISE_TESTS, measures.design):
-        if method != parts[0]["test"].iloc[0]:
-            parts.append(posthoc(measures, method=method, rng=options.rng, **common))
-    if options.control is not None:
-        parts.append(posthoc(measures, method="dunnett", control=options.control, **common))
+    others = _worth_a_row(PAIRWISE_TESTS, measures.design, control=options.control is not None)
+    parts += [_family(measures, method, options) for method in others if method != headline]
     return pd.concat(parts, ignore_index=True)
+
+
+def _family(measures: Evaluation, method: str, options: Options, *, role: str = "check") -> pd.DataFrame:
+    """One family of pairs, adjusted as asked for where it does not adjust by itself."""
+    return posthoc(
+        measures,
+        method=method,
+        adjust=options.adjust if known(method).adjusted else None,
+        control=options.control,
+        alpha=options.alpha,
+        order=measures.models,
+        role=role,
+        rng=options.rng,
+    )
 
 
 def prior_pairs_of(three_way: AnovaResult, alpha: float) -> pd.DataFrame:

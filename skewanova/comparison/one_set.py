@@ -16,11 +16,13 @@ from scipy import special
 
 from skewanova.base.checks import Floats, emit
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import Analysis, Options, headline_letters, no_prior_pairs
+from skewanova.comparison.folds import Analysis, Options, headline_groups, needs_no_folds, no_prior_pairs
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.catalogue import family_test
+from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.intervals import interval_table
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import OneSetComparison, compare_sample
@@ -68,11 +70,11 @@ def analyse_one_set(
     cases = _in_order(paired_cases(table), table.models, measures)
     found = cases.compare(measures.deployment_prior, options.alpha)
     stage("pairs of models")
-    posthoc = _posthoc(cases, found, options.alpha)
+    posthoc = _posthoc(cases, found, options)
     stage("ranking, differences")
     intervals = _intervals(table, measures, options)
-    letters = headline_letters(measures, posthoc)
-    ranked = ranking_of(measures, promised, letters=letters, alpha=options.alpha)
+    groups = headline_groups(measures.models, posthoc, options.control)
+    ranked = ranking_of(measures, promised, letters=groups, alpha=options.alpha)
     analysis = Analysis(
         tests=(omnibus_result(found, "jackknife"),),
         posthoc=posthoc,
@@ -81,7 +83,7 @@ def analyse_one_set(
             conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
         ),
         difference_curves=difference_curves(measures, alpha=options.alpha, rng=options.rng),
-        equivalence=posterior_over_cases(found, options.rope),
+        equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(
             cases.sample,
             measures.deployment_prior.low,
@@ -116,11 +118,11 @@ def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -
     return OmnibusResult(test, "headline", "iauprec", (), frame)
 
 
-def _posthoc(cases: _Set, found: OneSetComparison, alpha: float) -> pd.DataFrame:
-    """All pairs over the deployment prior and, as a check, at each prior: one family each."""
-    at_priors = {prior: cases.compare(prior, alpha) for prior in cases.measures.priors}
+def _posthoc(cases: _Set, found: OneSetComparison, options: Options) -> pd.DataFrame:
+    """The pairs over the deployment prior and, as a check, at each prior: one family each."""
+    at_priors = {prior: cases.compare(prior, options.alpha) for prior in cases.measures.priors}
     known = [prior for prior in at_priors if supported(cases.sample, prior)]
-    return pair_families(found, at_priors, test="jackknife_holm", alpha=alpha, known=known)
+    return pair_families(found, at_priors, "jackknife", options=options, known=known)
 
 
 def supported(sample: Sample, prior: float) -> bool:
@@ -132,15 +134,15 @@ def supported(sample: Sample, prior: float) -> bool:
 def pair_families(
     found: OneSetComparison | SharedCasesComparison,
     at_priors: Mapping[float, OneSetComparison | SharedCasesComparison],
+    method: str,
     *,
-    test: str,
-    alpha: float,
+    options: Options,
     known: Collection[float],
 ) -> pd.DataFrame:
-    """All pairs over the deployment prior and, as a check, at each prior, untested where little is known."""
-    parts = [_pairs(found, test, alpha).assign(role="headline", response="iauprec", prior=np.nan)]
+    """The pairs over the deployment prior and, as a check, at each prior, untested where little is known."""
+    parts = [_pairs(found, method, options).assign(role="headline", response="iauprec", prior=np.nan)]
     for prior, result in at_priors.items():
-        at = _pairs(result, test, alpha).assign(role="check", response="auprec", prior=prior)
+        at = _pairs(result, method, options).assign(role="check", response="auprec", prior=prior)
         if prior not in known:  # the formula would promise too much
             at[list(POSTHOC_COLUMNS[7:14])] = np.nan
             at["reject"] = False
@@ -148,8 +150,12 @@ def pair_families(
     return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
 
-def _pairs(found: OneSetComparison | SharedCasesComparison, test: str, alpha: float) -> pd.DataFrame:
-    return pd.DataFrame(
+def _pairs(found: OneSetComparison | SharedCasesComparison, method: str, options: Options) -> pd.DataFrame:
+    """One family: all pairs, or those with the control."""
+    how = options.family
+    test = family_test(method, how["adjust"], control=options.control is not None)
+    needs_no_folds(options, test)
+    pairs = pd.DataFrame(
         {
             "test": test,
             "model_a": found.model_a,
@@ -159,12 +165,9 @@ def _pairs(found: OneSetComparison | SharedCasesComparison, test: str, alpha: fl
             "df": found.df_error,
             "statistic": found.statistic,
             "p_value": found.p_value,
-            "p_adjusted": found.p_adjusted,
-            "conf_low": found.conf_low,
-            "conf_high": found.conf_high,
-            "reject": found.p_adjusted < alpha,
         }
     )
+    return family(pairs, **how)
 
 
 def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.DataFrame:
@@ -179,18 +182,19 @@ def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.Data
     return frame.set_index("model").loc[list(measures.models)]
 
 
-def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, rope: float) -> pd.DataFrame:
-    """Posterior of each difference under a flat prior: t about the estimate.
+def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:
+    """Posterior of each difference under a flat prior, t about the estimate, and the two one-sided tests.
 
     Without spread, models that are the same are equal; of others nothing is known.
     """
+    rope = options.rope
     spread = np.where(found.std_error == 0, np.nan, found.std_error)
     alike = (found.std_error == 0) & (found.difference == 0)
     ahead, behind = (
         np.where(alike, 0.0, special.stdtr(found.df_error, (side * found.difference - rope) / spread))
         for side in (1, -1)
     )
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "model_a": found.model_a,
             "model_b": found.model_b,
@@ -200,6 +204,7 @@ def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, rope: 
             "p_b_ahead": behind,
         }
     )
+    return equivalence_family(frame, **options.family)
 
 
 def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
@@ -233,9 +238,6 @@ def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd
 
 
 def _unused(options: Options) -> list[str]:
-    named = {"control": options.control is not None, "interaction": options.interaction}
-    return [
-        f"{name} is not used: it needs folds, and there is one test set"
-        for name, given in named.items()
-        if given
-    ]
+    if not options.interaction:
+        return []
+    return ["interaction is not used: it needs folds, and there is one test set"]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Seed, emit
+from skewanova.base.checks import Seed, check_chosen, emit
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import Options, analyse_folds
+from skewanova.comparison.folds import Options, analyse_folds, chosen_note
 from skewanova.comparison.one_set import analyse_one_set
 from skewanova.comparison.result import Comparison
 from skewanova.comparison.shared_cases import analyse_runs
@@ -57,7 +57,7 @@ def decision_frames(
     }
 
 
-def compare(
+def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     scores: object,
     deployment_prior: Target = (0.05, 0.20),
     *,
@@ -67,6 +67,9 @@ def compare(
     resampling: str = "auto",
     test_fraction: float | None = None,
     missing: str = "error",
+    models: Sequence[str] | None = None,
+    pairs: str = "auto",
+    adjust: str | None = None,
     control: str | None = None,
     rope: float = 0.01,
     interaction: bool = False,
@@ -98,10 +101,19 @@ def compare(
         Share of the data set that each fold tests, where the cases do not tell.
     missing : {"error", "drop_fold"}, default "error"
         What to do if a model lacks a fold; a mixed model of all cells is added if folds are dropped.
+    models : sequence of str, optional
+        Models to compare, in any order; by default all of the table.
+    pairs : str, default "auto"
+        Test of pairs behind conclusions and groups: "auto" for that of the design, else one of those of
+        :func:`~skewanova.inference.posthoc`, or ``tukey`` as the paper has it. Tests over cases have one.
+    adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
+        How the p-values of pairs are adjusted, by default Holm's step-down; not beside a test that adjusts by
+        itself, such as ``max_t`` or ``tukey``.
     control : str, optional
-        Model that all others are also compared with, by Dunnett's test.
+        Model that all others are compared with, by the test of the design and Holm's adjustment over these
+        comparisons alone; there are no letters then, but a mark on which side of the control a model is.
     rope : float, default 0.01
-        Difference of IAUPREC that would not matter, for the probabilities of practical equivalence.
+        Difference of IAUPREC that would not matter, for tests and probabilities of practical equivalence.
     interaction : bool, default False
         Whether to add the 3-way ANOVA with the interaction of model and prior.
     sum_of_squares : {1, 2, 3}, default 2
@@ -133,8 +145,9 @@ def compare(
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     stage("scores")
-    options = Options(alpha, control, rope, interaction, sum_of_squares, rng)
-    given = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    options = Options(alpha, pairs, adjust, control, rope, interaction, sum_of_squares, rng)
+    whole = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    given = whole if models is None else whole.only_models(check_chosen(models, whole.models))
     check_several_models(given)
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)
@@ -180,6 +193,8 @@ def _analysed(
     differences = None if design in {"one_set", "shared_cases"} else found.difference_curves
     shared: dict[str, Any] = {"alpha": options.alpha, "rng": options.rng, "differences": differences}
     frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
+    over_folds = design not in {"one_set", "shared_cases"}
+    told += emit(chosen_note(measures.design, options)) if over_folds else []
     return frames, [*told, *measures.warnings, *found.notes]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import special
 
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import Analysis, Options, headline_letters, prior_pairs_of, published_tests
+from skewanova.comparison.folds import Analysis, Options, headline_groups, prior_pairs_of, published_tests
 from skewanova.comparison.one_set import (
     omnibus_result,
     pair_families,
@@ -34,10 +34,10 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
     found = _compared(measures, measures.deployment_prior, alpha)
     published = published_tests(measures, options)
     stage("pairs of models")
-    posthoc = _posthoc(measures, found, alpha)
+    posthoc = _posthoc(measures, found, options)
     stage("ranking, differences")
-    letters = headline_letters(measures, posthoc)
-    ranked = ranking_of(measures, promised, letters=letters, alpha=alpha)
+    groups = headline_groups(measures.models, posthoc, options.control)
+    ranked = ranking_of(measures, promised, letters=groups, alpha=alpha)
     sample, _ = matched_runs(measures)
     error = float(found.model_high[0] - found.estimate[0]) / float(special.ndtri(1 - alpha / 2))
     return Analysis(
@@ -49,7 +49,7 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
         prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranked.assign(conf_low=found.model_low, conf_high=found.model_high),
         difference_curves=difference_curves(measures, alpha=alpha, rng=options.rng),
-        equivalence=posterior_over_cases(found, options.rope),
+        equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(sample, measures.deployment_prior.low, found.estimate, error),
         residuals=published[0].residuals(),
     )
@@ -62,9 +62,9 @@ def _compared(measures: Evaluation, target: Target, alpha: float) -> SharedCases
     return compare_runs(areas, units.T @ units, models=measures.models, confidence_level=1 - alpha)
 
 
-def _posthoc(measures: Evaluation, found: SharedCasesComparison, alpha: float) -> pd.DataFrame:
-    """All pairs over the deployment prior and, as a check, at each prior: one family each."""
-    at_priors = {prior: _compared(measures, prior, alpha) for prior in measures.priors}
+def _posthoc(measures: Evaluation, found: SharedCasesComparison, options: Options) -> pd.DataFrame:
+    """The pairs over the deployment prior and, as a check, at each prior: one family each."""
+    at_priors = {prior: _compared(measures, prior, options.alpha) for prior in measures.priors}
     sample, _ = matched_runs(measures)
     known = [prior for prior in at_priors if supported(sample, prior)]
-    return pair_families(found, at_priors, test="obuchowski_rockette_holm", alpha=alpha, known=known)
+    return pair_families(found, at_priors, "obuchowski_rockette", options=options, known=known)

@@ -6,7 +6,8 @@ A new test is a record here and a function: in `omnibus` for all models at once,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 ROLES = ("headline", "as_published", "check")
@@ -47,9 +48,10 @@ class KnownTest:
         Whether it is the paper's.
     pairs : str
         The test of pairs on its residual mean square.
-    corrected, halved, full_rank, draws, control, ranks : bool
+    corrected, halved, full_rank, draws, control, ranks, adjusted : bool
         Whether it needs the ratio of test to training cases, halvings of the data set, differences that vary
-        on their own, random arrangements, a control; whether it looks at ranks alone.
+        on their own, random arrangements, a control; whether it looks at ranks alone; whether its p-values
+        stand alone until they are adjusted for the family.
     """
 
     name: str
@@ -67,6 +69,7 @@ class KnownTest:
     draws: bool = False
     control: bool = False
     ranks: bool = False
+    adjusted: bool = False
 
     def suits(self, design: str) -> bool:
         """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
@@ -84,6 +87,101 @@ _THREE_WAY_NOTE = (
     "as priors are added (it rejects true equality in 44 % of simulated studies at level .05 with 3 "
     "priors and independent folds, in 95 % with 16). Read it as a description."
 )
+
+
+#: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
+METHODS: Mapping[str, KnownTest] = {
+    "paired_t": KnownTest(
+        name="Paired t",
+        methods="paired t tests of every pair",
+        note="Valid when folds are independent, whatever the models' spreads.",
+        question="pairs",
+        adjusted=True,
+        statistic="t",
+    ),
+    "corrected_t": KnownTest(
+        name="corrected paired t",
+        methods="paired t tests of every pair with Nadeau and Bengio's (2003) variance",
+        note="Allows for folds that share training data (Nadeau and Bengio 2003).",
+        question="pairs",
+        adjusted=True,
+        designs=OVERLAPPING,
+        statistic="t",
+        corrected=True,
+    ),
+    "split_half_t": KnownTest(
+        name="split-half t",
+        methods="t tests of every pair with the split-half variance, on as many degrees of freedom as there "
+        "are halvings",
+        note="By the variance that halves of the data set show, whatever the learner.",
+        question="pairs",
+        adjusted=True,
+        designs=SPLIT_HALF,
+        statistic="t",
+        halved=True,
+    ),
+    "wilcoxon": KnownTest(
+        name="Wilcoxon",
+        methods="signed ranks of every pair",
+        note="On signed ranks. Valid when folds are independent.",
+        question="pairs",
+        adjusted=True,
+        statistic="W",
+        ranks=True,
+    ),
+    "jackknife": KnownTest(
+        name="paired t over cases of one test set",
+        methods="t tests of every pair with the same covariance",
+        note="About these fitted models on further cases: t of the differences over cases.",
+        question="pairs",
+        adjusted=True,
+        designs=ONE_SET,
+        over="cases",
+        statistic="t",
+    ),
+    "obuchowski_rockette": KnownTest(
+        name="Obuchowski-Rockette t over runs and cases",
+        methods="the same test of every pair on its two models alone",
+        note="t of the differences over runs and cases: about further runs and further cases.",
+        question="pairs",
+        adjusted=True,
+        designs=SHARED_CASES,
+        over="cases",
+        statistic="t",
+    ),
+}
+
+
+#: Adjustments by name, as a title and as a paper describes them.
+ADJUSTED = {
+    "holm": ("Holm", "adjusted by Holm (1979)"),
+    "bonferroni": ("Bonferroni", "adjusted by Bonferroni's inequality"),
+    "hochberg": ("Hochberg", "adjusted by the step-up procedure of Hochberg (1988)"),
+    "bh": (
+        "Benjamini-Hochberg",
+        "adjusted so that the expected share of false findings is held (Benjamini and Hochberg 1995)",
+    ),
+}
+
+
+def family_test(method: str, adjust: str, *, control: bool = False) -> str:
+    """Word of the column `test` for a method with its adjustment, of all pairs or of those with a control."""
+    return method + (f"_{adjust}" if adjust else "") + ("_control" if adjust and control else "")
+
+
+def _families() -> dict[str, KnownTest]:
+    """Every method with every adjustment, of all pairs and of those with a control."""
+    found = {}
+    ways = product(METHODS.items(), ADJUSTED.items(), (False, True))
+    for (method, test), (adjust, (title, words)), control in ways:
+        name, methods, note = f"{test.name}, {title}", f"{test.methods}, {words}", test.note
+        if control:
+            name += ", against the control"
+            methods = methods.replace("every pair", "every other model with the control")
+            note = f"Against the control. {note}"
+        record = replace(test, name=name, methods=methods, note=note, control=control)
+        found[family_test(method, adjust, control=control)] = record
+    return found
 
 
 #: Every test by the word that the column `test` has for it.
@@ -209,15 +307,6 @@ TESTS: Mapping[str, KnownTest] = {
         designs=SHARED_CASES,
         over="cases",
     ),
-    "obuchowski_rockette_holm": KnownTest(
-        name="Obuchowski-Rockette t over runs and cases, Holm",
-        methods="the same test of every pair on its two models alone, adjusted by Holm (1979)",
-        note="t of the differences over runs and cases: about further runs and further cases.",
-        question="pairs",
-        designs=SHARED_CASES,
-        over="cases",
-        statistic="t",
-    ),
     "jackknife": KnownTest(
         name="F over cases of one test set",
         methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
@@ -228,32 +317,6 @@ TESTS: Mapping[str, KnownTest] = {
         "about training them again.",
         designs=ONE_SET,
         over="cases",
-    ),
-    "paired_t_holm": KnownTest(
-        name="Paired t, Holm",
-        methods="paired t tests adjusted by Holm (1979)",
-        note="Valid when folds are independent, whatever the models' spreads.",
-        question="pairs",
-        statistic="t",
-    ),
-    "corrected_t_holm": KnownTest(
-        name="corrected paired t, Holm",
-        methods="paired t tests with Nadeau and Bengio's (2003) variance, adjusted by Holm (1979)",
-        note="Allows for folds that share training data (Nadeau and Bengio 2003).",
-        question="pairs",
-        designs=OVERLAPPING,
-        statistic="t",
-        corrected=True,
-    ),
-    "split_half_t_holm": KnownTest(
-        name="split-half t, Holm",
-        methods="t tests of every pair with the split-half variance, on as many degrees of freedom as there "
-        "are halvings, adjusted by Holm (1979)",
-        note="By the variance that halves of the data set show, whatever the learner.",
-        question="pairs",
-        designs=SPLIT_HALF,
-        statistic="t",
-        halved=True,
     ),
     "max_t": KnownTest(
         name="Step-down max-T, sign flips",
@@ -279,14 +342,6 @@ TESTS: Mapping[str, KnownTest] = {
         statistic="z",
         ranks=True,
     ),
-    "wilcoxon_holm": KnownTest(
-        name="Wilcoxon, Holm",
-        methods="signed ranks adjusted by Holm",
-        note="On signed ranks. Valid when folds are independent.",
-        question="pairs",
-        statistic="W",
-        ranks=True,
-    ),
     "dunnett": KnownTest(
         name="Dunnett against the control",
         methods="Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
@@ -294,15 +349,6 @@ TESTS: Mapping[str, KnownTest] = {
         question="pairs",
         statistic="t",
         control=True,
-    ),
-    "jackknife_holm": KnownTest(
-        name="paired t over cases of one test set, Holm",
-        methods="t tests of every pair with the same covariance, adjusted by Holm (1979)",
-        note="About these fitted models on further cases: t of the differences over cases.",
-        question="pairs",
-        designs=ONE_SET,
-        over="cases",
-        statistic="t",
     ),
     "tukey": KnownTest(
         name="Tukey HSD, 2-way mean square",
@@ -322,12 +368,25 @@ TESTS: Mapping[str, KnownTest] = {
         statistic="q",
         published=True,
     ),
+    **_families(),
 }
+
+
+#: How the p-values of a family can be adjusted.
+ADJUSTMENTS = tuple(ADJUSTED)
+
+
+#: Families of pairs over folds that can be asked for: that of the design, any other, the paper's.
+PAIRS = (
+    "auto",
+    *(method for method, test in METHODS.items() if test.over == "folds"),
+    *("max_t", "games_howell", "nemenyi", "dunnett", "tukey"),
+)
 
 
 def known(test: str) -> KnownTest:
     """Return the record of a test; a test of somebody else's has but its name."""
-    return TESTS.get(test) or KnownTest(name=test, methods=test)
+    return TESTS.get(test) or METHODS.get(test) or KnownTest(name=test, methods=test)
 
 
 def response_name(response: str) -> str:

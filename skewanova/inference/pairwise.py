@@ -37,7 +37,8 @@ from skewanova.inference.anova import (
     two_way_anova,
     variation_limit,
 )
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import ADJUSTMENTS, family_test, known
+from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.fold_resampling import max_t_test, sign_blocks, sign_flips, squared_t
 from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table, what_it_needs
@@ -295,7 +296,8 @@ def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, a
 def posthoc(
     iauprec: Evaluation | pd.DataFrame,
     *,
-    method: str = "corrected_t_holm",
+    method: str = "corrected_t",
+    adjust: str | None = None,
     ratio: float | None = None,
     alpha: float = 0.05,
     control: str | None = None,
@@ -311,25 +313,29 @@ def posthoc(
     iauprec : Evaluation or DataFrame
         Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
         columns model, fold, iauprec.
-    method : str, default "corrected_t_holm"
+    method : str, default "corrected_t"
         One of
 
-        - ``paired_t_holm``: paired t, Holm (1979);
-        - ``corrected_t_holm``: paired t with the variance of Nadeau and Bengio (2003), Holm;
-        - ``split_half_t_holm``: t with the variance that halvings of the data set show, Holm; needs an
-          evaluation that has them;
+        - ``paired_t``: paired t;
+        - ``corrected_t``: paired t with the variance of Nadeau and Bengio (2003);
+        - ``split_half_t``: t with the variance that halvings of the data set show; needs an evaluation that
+          has them;
+        - ``wilcoxon``: signed ranks;
         - ``games_howell``: each pair's own standard error and the studentized range, in the way of Games and
           Howell (1976) for paired differences; liberal with few folds;
         - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
         - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
-        - ``wilcoxon_holm``: signed ranks, Holm;
         - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
+    adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
+        How the p-values of the first four are adjusted, by default Holm's (1979) step-down; "bh" holds the
+        expected share of false findings rather than the chance of any. The others adjust by themselves.
     ratio : float, optional
-        Test cases for each training case, which ``corrected_t_holm`` needs where a frame is given.
+        Test cases for each training case, which ``corrected_t`` needs where a frame is given.
     alpha : float, default 0.05
         Family-wise level.
     control : str, optional
-        Model that the others are compared with (needed by ``dunnett``, which it is for).
+        Model that the others are compared with, and nothing else: by the first four methods or ``dunnett``,
+        which needs it. Differences are the other model less the control.
     order : sequence of str, optional
         Order of the models; by default falling means. Differences are earlier minus later.
     role : str, default "check"
@@ -342,15 +348,17 @@ def posthoc(
     Returns
     -------
     DataFrame
-        Columns of `POSTHOC_COLUMNS`. ``estimate`` is always the difference of mean IAUPREC. Intervals are
-        simultaneous (for Holm's families by Bonferroni, so a pair may be rejected whose interval holds 0);
-        rank tests have none.
+        Columns of `POSTHOC_COLUMNS`; ``test`` is the method with its adjustment, such as
+        ``corrected_t_holm``. ``estimate`` is always the difference of mean IAUPREC. Intervals of the first
+        three methods are each at the level of the step that decided the pair (Holm's smallest p at
+        ``alpha / n_pairs``), so that they agree with the tests; those of the others hold together; rank tests
+        have none.
 
     Raises
     ------
     ValueError
-        If the table is incomplete, an option is unknown or out of range, or ``corrected_t_holm`` is asked
-        for without a design.
+        If the table is incomplete, an option is unknown, out of range or does not go with the method, or
+        ``corrected_t`` is asked for without a design.
 
     Examples
     --------
@@ -363,32 +371,56 @@ def posthoc(
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    test = known(method)
+    test, adjust = known(method), check_family(method, adjust, control)
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = _ordered_table(frame, order)
-    if test.control != (control is not None):
-        raise InputError(
-            "`control` names the model that method='dunnett' compares with, and goes with it alone"
-        )
+    if control is not None:  # the last of all: then every pair with it is another model less the control
+        last = models.index(check_choice(control, models, "control"))
+        places = [*(i for i in range(len(models)) if i != last), last]
+        values, models = values[:, places], [models[i] for i in places]
     halves = between_halves(iauprec, models, needed=method) if test.halved else None
     inflation = 1 + len(values) * ratio
     needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
-    if test.control:
-        needs["control"] = models.index(check_choice(str(control), models, "control"))
     frame = _FAMILIES[method](values, alpha, **needs)
     names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
-    frame = frame.assign(test=method, role=role, response="iauprec", prior=np.nan, **names)
-    return frame.assign(reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
+    frame = frame.assign(role=role, response="iauprec", prior=np.nan, **names)
+    if adjust:
+        frame = family(frame, alpha=alpha, adjust=adjust, control=control)
+    test_name = family_test(method, adjust, control=control is not None)
+    return frame.assign(test=test_name, reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
+
+
+def check_family(method: str, adjust: str | None, control: str | None, *, name: str = "method") -> str:
+    """The adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
+    test = known(method)
+    if adjust is not None:
+        check_choice(adjust, ADJUSTMENTS, "adjust")
+        if not test.adjusted:
+            raise InputError(
+                f"`adjust` is for tests whose p-values stand alone, but {name}={method!r} adjusts by itself: "
+                "leave out one of the two"
+            )
+    if test.control and control is None:
+        raise InputError(f"`control` must name the model that {name}={method!r} compares the others with")
+    if control is not None and not (test.control or test.adjusted):
+        raise InputError(
+            f"`control` leaves the pairs with one model, but {name}={method!r} compares all: leave out one "
+            "of the two"
+        )
+    return adjust or ("holm" if test.adjusted else "")
 
 
 def equivalence(
     iauprec: Evaluation | pd.DataFrame,
     *,
     rope: float = 0.01,
+    alpha: float = 0.05,
+    adjust: str = "holm",
+    control: str | None = None,
     ratio: float | None = None,
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Probability that two models are practically equal, or one ahead: the Bayesian correlated t test.
+    """Whether two models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
 
     Parameters
     ----------
@@ -397,6 +429,12 @@ def equivalence(
         columns model, fold, iauprec.
     rope : float, default 0.01
         Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
+    alpha : float, default 0.05
+        Family-wise level of the claims that pairs are practically equal.
+    adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
+        How their p-values are adjusted.
+    control : str, optional
+        Model that the others are compared with; by default all pairs are.
     ratio : float, optional
         Test cases for each training case, needed where a frame is given; 0 for independent folds.
     order : sequence of str, optional
@@ -405,7 +443,9 @@ def equivalence(
     Returns
     -------
     DataFrame
-        Columns model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, which sum to 1 in each row.
+        Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, the probabilities, which sum to 1 in
+        each row; p_value and p_adjusted of the two one-sided tests that the difference lies within `rope`,
+        and equivalent, whether the latter is below `alpha`.
 
     Raises
     ------
@@ -415,10 +455,13 @@ def equivalence(
     Notes
     -----
     The posterior of a difference is the t distribution of its corrected test or, where the design has
-    halvings, of its split-half test.
+    halvings, of its split-half test. Two one-sided tests (Schuirmann 1987) ask for the difference to be
+    significantly above ``-rope`` and significantly below ``rope``; the p of either is the posterior
+    probability of the side it speaks against.
 
     References
     ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach;
     Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
     sets.
 
@@ -427,10 +470,12 @@ def equivalence(
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import equivalence
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> equivalence(measures, rope=0.02)["p_equal"].round(2).tolist()
-    [0.39, 0.03, 0.05]
+    >>> equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
+    [[0.39, 0.54], [0.03, 0.96], [0.05, 0.93]]
     """
     check_rope(rope)
+    check_fraction(alpha, "alpha")
+    check_choice(adjust, ADJUSTMENTS, "adjust")
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed="the correlated t test")
     values, models = _ordered_table(frame, order)
     a, b = fold_statistics.pair_indices(len(models))
@@ -442,7 +487,7 @@ def equivalence(
     posterior = stats.t(df, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "model_a": [models[i] for i in a],
             "model_b": [models[i] for i in b],
@@ -452,6 +497,9 @@ def equivalence(
             "p_b_ahead": behind,
         }
     )
+    if control is not None:
+        check_choice(control, models, "control")
+    return equivalence_family(frame, alpha=alpha, adjust=adjust, control=control)
 
 
 def _ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
@@ -477,11 +525,12 @@ def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None
 ) -> pd.DataFrame:
     found = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
-    p_value = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
-    df = fold_statistics.mean_df(values, halves)
-    margin = stats.t.isf(alpha / 2 / len(p_value), df) * found.std_error
-    return _with_margin(
-        values, found, margin, df=df, p_value=p_value, p_adjusted=fold_statistics.holm(p_value)
+    return _frame(
+        values,
+        std_error=found.std_error,
+        statistic=found.statistic,
+        df=fold_statistics.mean_df(values, halves),
+        p_value=fold_statistics.paired_t_p(values, inflation=inflation, halves=halves),
     )
 
 
@@ -544,7 +593,7 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
         statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
     for i in np.flatnonzero(~plain):
         statistic[i], p_value[i] = _signed_rank(difference[:, i])
-    return _frame(values, statistic=statistic, p_value=p_value, p_adjusted=fold_statistics.holm(p_value))
+    return _frame(values, statistic=statistic, p_value=p_value)
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
@@ -555,9 +604,11 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
     return float(result.statistic), float(result.pvalue)
 
 
-def _dunnett(values: Floats, alpha: float, *, control: int) -> pd.DataFrame:
+def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
+    """The last model is the control."""
     blocked = fold_statistics.blocked_f(values)
-    others = np.array([i for i in range(values.shape[1]) if i != control])
+    control = values.shape[1] - 1
+    others = np.arange(control)
     std_error = float(np.sqrt(2 * blocked.error_sum_sq / blocked.df_error / len(values)))
     estimate = values[:, others].mean(axis=0) - values[:, control].mean()
     scale = np.abs(values).max()
@@ -604,13 +655,13 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
 
 
 _FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {
-    "paired_t_holm": _paired_t,
-    "corrected_t_holm": _paired_t,
-    "split_half_t_holm": _paired_t,
+    "paired_t": _paired_t,
+    "corrected_t": _paired_t,
+    "split_half_t": _paired_t,
     "max_t": _max_t,
     "games_howell": _games_howell,
     "nemenyi": _nemenyi,
-    "wilcoxon_holm": _wilcoxon,
+    "wilcoxon": _wilcoxon,
     "dunnett": _dunnett,
 }
 

@@ -90,9 +90,12 @@ def methods_text(
         "ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
-        f"Tests, at level {alpha:g}: {named}. {_ONE_SET_REST if one_set else over_folds}",
+        f"Tests, at level {alpha:g}: {named}. {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
         f"{_ONE_SET_READING if one_set else _FOLDS_READING} Letters follow Piepho (2004).",
     ]
+
+
+_EQUIVALENCE = "Practical equivalence is tested by two one-sided t tests (Schuirmann 1987), adjusted over the same pairs."
 
 
 _FOLDS_SCORED = "Every model was scored on the same held-out cases, fold by fold. Each fold's scores give"
@@ -146,9 +149,9 @@ _ONE_SET_READING = (
 
 
 def cited(paragraphs: Iterable[str]) -> list[Reference]:
-    """Return the references whose first author stands in the text, by name."""
+    """Return the references whose first author and year stand in the text, by name."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
-    return [reference for reference in REFERENCES if reference.surname in text]
+    return [each for each in REFERENCES if each.surname in text and str(each.year) in text]
 
 
 def bibtex(references: Iterable[Reference]) -> str:

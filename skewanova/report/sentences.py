@@ -57,14 +57,22 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
     alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
     found = pair_sentences(posthoc[differ], alpha, names)
     if len(alike):
-        first = not found and untested.empty
-        told = "No two models were found" if first else f"{_pairs(len(alike), 'other')} not found"
         smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
-        found.append(f"{told} to differ at {alpha:g} (smallest {smallest}).")
+        told = f"{_pairs(len(alike), 'other')} not found to differ"
+        if not found and untested.empty:
+            told = _none_differs(posthoc, names)
+        found.append(f"{told} at {alpha:g} (smallest {smallest}).")
     if len(untested):
         told = f"{len(untested)} of the {len(posthoc)} pairs could not" if found else "No pair could"
         found.append(f"{told} be tested, because {untested_because(list(records(untested)))}.")
     return found
+
+
+def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """That no pair of the family differs: of all models, or with a control."""
+    if known(posthoc["test"].iloc[0]).control:
+        return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
+    return "No two models were found to differ"
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float) -> str:

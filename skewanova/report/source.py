@@ -169,6 +169,14 @@ def is_one_set(source: ReportSource) -> bool:
     return source.iauprec["fold"].nunique() == 1
 
 
+def family_curves(source: ReportSource) -> pd.DataFrame:
+    """Differences along the prior of the pairs that are compared: with a control, those with it alone."""
+    frame, control = source.difference_curves, source.settings.get("control")
+    if control is None:
+        return frame
+    return frame[(frame["model_a"] == control) | (frame["model_b"] == control)]
+
+
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
     for column, wanted in (("response", "iauprec"), ("role", "headline")):

@@ -59,7 +59,11 @@ _OVER_FOLDS_POSTERIOR = (
 _HALVED_POSTERIOR = "t posterior of each pair's difference by the split-half variance, under a flat prior."
 
 
-_TOGETHER = "Intervals and adjusted p hold together for the pairs of one test and measure, at {:g}."
+_TOGETHER = (
+    "Adjusted p hold together for the pairs of one test and measure, at {:g}. The interval of an adjusted t "
+    "test is at the level of the step that decided its pair: it holds no 0 where the pair differs. Those of "
+    "other tests hold together."
+)
 
 
 def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -117,10 +121,17 @@ def ranking_table(ranking: pd.DataFrame, level: float, *, runs: bool = False) ->
             f"Interval: {way}. Worst: "
             f"{'mean ' if over_folds else ''}AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
-            "P(best): probability of the largest true IAUPREC. Models that share a letter were not found to "
-            "differ."
+            f"P(best): probability of the largest true IAUPREC. {group_note(ranking)}."
         ),
     )
+
+
+def group_note(ranking: pd.DataFrame) -> str:
+    """What the column group says, but for the full stop."""
+    control = ranking.loc[ranking["group"] == "control", "model"]
+    if control.empty:
+        return "Models that share a letter were not found to differ"
+    return f"Group: ahead of the control, {control.iloc[0]}, or behind it; blank if not found to differ"
 
 
 def anova_table(anova: pd.DataFrame) -> Table:
@@ -144,11 +155,11 @@ def anova_table(anova: pd.DataFrame) -> Table:
 
 
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
-    """Pairwise differences with simultaneous intervals."""
+    """Pairwise differences with intervals."""
     shown, cut = first_rows(posthoc, "posthoc.csv")
     return table_of(
         "posthoc",
-        "Pairwise differences with simultaneous intervals",
+        "Pairwise differences",
         shown,
         {
             "Pair": _pair,
@@ -234,21 +245,25 @@ def _fold_or(row: Any) -> str:
 
 
 def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halved: bool = False) -> Table:
-    """Probability that two models are practically equal."""
+    """Tests and probability that two models are practically equal."""
     over_folds = _HALVED_POSTERIOR if halved else _OVER_FOLDS_POSTERIOR
     shown, cut = first_rows(equivalence, "equivalence.csv")
     width = equivalence["rope"].iloc[0]
     return table_of(
         "equivalence",
-        f"Probability that a pair differs by less than {width:g} in IAUPREC, or one is ahead",
+        f"Whether a pair differs by less than {width:g} in IAUPREC",
         shown,
         {
             "Pair": _pair,
-            "First ahead": number("p_a_ahead", 2),
-            "Practically equal": number("p_equal", 2),
-            "Second ahead": number("p_b_ahead", 2),
+            "Adjusted p": lambda row: format_p(row.p_adjusted),
+            "Practically equal": lambda row: "yes" if row.equivalent else "not shown",
+            "P(first ahead)": number("p_a_ahead", 2),
+            "P(equal)": number("p_equal", 2),
+            "P(second ahead)": number("p_b_ahead", 2),
         },
-        note=f"{_OVER_CASES_POSTERIOR if one_set else over_folds} {cut}".strip(),
+        note="Adjusted p: of two one-sided t tests that the difference is within the limits. "
+        "Probabilities: "
+        f"{_OVER_CASES_POSTERIOR if one_set else over_folds} {cut}".strip(),
     )
 
 
@@ -493,7 +508,7 @@ def _performance(source: ReportSource) -> Table:
     table = performance_table(source.auprec, source.iauprec, source.ranking)
     letters = source.ranking["group"].tolist()
     rows = tuple((*row, letter) for row, letter in zip(table.rows, letters, strict=True))
-    note = "Bold: the largest mean. Models that share a letter were not found to differ in IAUPREC."
+    note = f"Bold: the largest mean. {group_note(source.ranking)} in IAUPREC."
     return replace(table, header=(*table.header, "Group"), rows=rows, note=note)
 
 

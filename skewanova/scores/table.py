@@ -133,6 +133,16 @@ class ScoreTable:
         frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in kept])
         return replace(self, frame=frame)
 
+    def only_models(self, kept: Collection[str]) -> ScoreTable:
+        """Return the table of some of the models, without folds that none of them has."""
+        frame = self.frame[self.frame["model"].isin(kept)].reset_index(drop=True)
+        frame["model"] = frame["model"].cat.set_categories([model for model in self.models if model in kept])
+        frame["fold"] = frame["fold"].cat.remove_unused_categories()
+        halvings = self.halvings
+        if halvings is not None:
+            halvings = replace(halvings, scores=halvings.scores.only_models(kept))
+        return replace(self, frame=frame, halvings=halvings)
+
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
         fold, case = self.codes("fold"), self.codes("case")
@@ -398,6 +408,18 @@ class StreamedScores:
             packed={(m, f): curve for (m, f), curve in self.packed.items() if f in kept},
             cases=cases,
         )
+
+    def only_models(self, kept: Collection[str]) -> StreamedScores:
+        """Return the scores of some of the models; cases are paired if they are for all models."""
+        chosen = [i for i, model in enumerate(self.models) if model in kept]
+        held = [i for i in range(len(self.folds)) if self.counts[chosen, i].any()]
+        some = replace(
+            self,
+            models=tuple(self.models[i] for i in chosen),
+            counts=self.counts[chosen],
+            packed={(m, f): curve for (m, f), curve in self.packed.items() if m in kept},
+        )
+        return some.only_folds([self.folds[i] for i in held])
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""

@@ -7,7 +7,8 @@ import pytest
 from fold_tables import evaluation_of, random_table
 
 from skewanova import SkewanovaWarning, compare
-from skewanova.comparison.folds import headline_pairs, headline_test, omnibus_tests, pairs_method
+from skewanova.comparison.folds import headline_test, omnibus_tests, pairs_method
+from skewanova.inference import posthoc
 from skewanova.scores import Resampling
 
 PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]
@@ -38,10 +39,10 @@ def test_headline_test(kind, n_folds, n_models):
 
 
 @pytest.mark.parametrize(("n_folds", "alpha", "expected"), [
-    (2, 0.05, "paired_t_holm"), (8, 0.05, "paired_t_holm"), (9, 0.05, "max_t"), (20, 0.05, "max_t"),
-    (8, 0.005, "paired_t_holm"), (9, 0.005, "max_t"), (9, 0.003, "paired_t_holm"),  # 2 ** -8 = .0039
-    (9, 2.0**-8, "paired_t_holm"), (12, 0.0005, "max_t"), (11, 0.0005, "paired_t_holm"),
-    (20, 1e-4, "paired_t_holm"), (20, 1.1e-4, "max_t"),  # 9,999 random arrangements go down to .0001
+    (2, 0.05, "paired_t"), (8, 0.05, "paired_t"), (9, 0.05, "max_t"), (20, 0.05, "max_t"),
+    (8, 0.005, "paired_t"), (9, 0.005, "max_t"), (9, 0.003, "paired_t"),  # 2 ** -8 = .0039
+    (9, 2.0**-8, "paired_t"), (12, 0.0005, "max_t"), (11, 0.0005, "paired_t"),
+    (20, 1e-4, "paired_t"), (20, 1.1e-4, "max_t"),  # 9,999 random arrangements go down to .0001
 ])  # fmt: skip
 def test_pairs_of_independent_folds(n_folds, alpha, expected):
     assert pairs_method(design("independent", n_folds), alpha) == expected
@@ -50,27 +51,15 @@ def test_pairs_of_independent_folds(n_folds, alpha, expected):
 @pytest.mark.parametrize("kind", OVERLAPPING)
 @pytest.mark.parametrize("n_folds", [2, 10, 100])
 def test_pairs_of_overlapping_folds(kind, n_folds):
-    assert pairs_method(design(kind, n_folds), 0.05) == "corrected_t_holm"
+    assert pairs_method(design(kind, n_folds), 0.05) == "corrected_t"
 
 
 @pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
 def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
     values = random_table(n_folds, 3, spread=0.001, effect=0.1)
     measures = evaluation_of(values, "independent")
-    found = headline_pairs(measures, alpha=alpha, order=["M2", "M1", "M0"], rng=0)
-    assert set(found["test"]) == {"max_t"}
-    assert found["reject"].all()
-
-
-def test_headline_pairs_takes_the_ratio_the_order_and_the_role():
-    values = random_table(8, 3, effect=0.02)
-    options = {"alpha": 0.05, "order": ["M1", "M0", "M2"], "rng": 0}
-    plain = headline_pairs(evaluation_of(values, "independent"), **options)
-    corrected = headline_pairs(evaluation_of(values, "kfold"), role="check", **options)
-    assert set(corrected["role"]) == {"check"}
-    assert set(plain["role"]) == {"headline"}
-    assert corrected[["model_a", "model_b"]].to_numpy().tolist() == [["M1", "M0"], ["M1", "M2"], ["M0", "M2"]]
-    np.testing.assert_allclose(corrected["std_error"] / plain["std_error"], np.sqrt(1 + 8 * 0.25))
+    assert pairs_method(measures.design, alpha) == "max_t"
+    assert posthoc(measures, method="max_t", alpha=alpha)["reject"].all()
 
 
 # --- the rows -----------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def test_the_rule_of_choice() -> None:
     assert method("repeated_holdout", 5) == "corrected_hotelling"
     assert method("repeated_holdout", 6) == "corrected_gg"
     assert method("independent", 3) == "repeated_measures"
-    assert pairs_method(Resampling("split_half", 20, 0.25, "", (), 20), 0.05) == "split_half_t_holm"
+    assert pairs_method(Resampling("split_half", 20, 0.25, "", (), 20), 0.05) == "split_half_t"
 
 
 def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
@@ -212,7 +212,7 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
         sa.compare(held, PRIOR, resampling="split_half")
     for test in (
         lambda: omnibus_test(result.iauprec, method="split_half_gg"),
-        lambda: posthoc(result.iauprec, method="split_half_t_holm"),
+        lambda: posthoc(result.iauprec, method="split_half_t"),
     ):
         with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
             test()

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from scipy import special, stats
 from scipy.special import expit, logit
+from statsmodels.stats.multitest import multipletests
 
 from skewanova import (
     InputError,
@@ -83,13 +84,39 @@ def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(fou
         "estimate": twin.difference,
         "std_error": twin.std_error,
         "p_adjusted": twin.p_adjusted,
-        "conf_low": twin.conf_low,
     }.items():
         np.testing.assert_allclose(headline[column], values, rtol=1e-12)
+    before = np.minimum(stats.rankdata(headline["p_value"]) - 1, headline["reject"].sum())
+    level = 0.05 / (3 - before)  # of the step that decided each pair
+    reach = stats.t.isf(level / 2, headline["df"]) * headline["std_error"]
+    np.testing.assert_allclose(headline["conf_low"], headline["estimate"] - reach, rtol=1e-9)
     checks = result.posthoc[result.posthoc["role"] == "check"]
     assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
     at = compare_on_one_set(labels, scores, prior=0.2, area_estimator="trapezoid")
     np.testing.assert_allclose(checks["std_error"].iloc[3:], at.std_error, rtol=1e-12)
+
+
+def test_a_control_is_the_family_on_one_set(found):
+    labels, scores, result = found
+    other = compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS, control="top")
+    every = result.posthoc[result.posthoc["model_a"] == "top"]
+    assert other.posthoc[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]] * 3
+    assert set(other.posthoc["test"]) == {"jackknife_holm_control"}
+    for column, sign in (("estimate", -1), ("statistic", -1), ("std_error", 1), ("p_value", 1)):
+        np.testing.assert_array_equal(other.posthoc[column], sign * every[column])
+    headline = other.posthoc.iloc[:2]
+    np.testing.assert_allclose(
+        headline["p_adjusted"], multipletests(headline["p_value"], method="holm")[1], rtol=1e-12
+    )
+    assert other.ranking["group"].tolist() == ["control", "", "behind"]
+    assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]]
+    assert "mid and top were not found to differ" in other.conclusions[1]
+    assert "top is ahead of low by" in other.conclusions[2]
+    assert "control is not used" not in " ".join(other.warnings)
+    with pytest.raises(
+        InputError, match=r"^`pairs` chooses between tests over folds, but got 'max_t' where pairs"
+    ):
+        compare(table(labels, scores), **SETTINGS, pairs="max_t")
 
 
 def test_ranking_has_intervals_and_chances_over_cases(found):
@@ -233,12 +260,9 @@ def test_what_needs_folds_is_said_not_to_be_used():
     labels, scores = cases(n=60, m=300)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = compare(
-            table(labels, scores), **SETTINGS, control="mid", interaction=True, resampling="kfold"
-        )
+        result = compare(table(labels, scores), **SETTINGS, interaction=True, resampling="kfold")
     assert result.warnings == (
         "resampling='kfold' not used, since there is one fold only",
-        "control is not used: it needs folds, and there is one test set",
         "interaction is not used: it needs folds, and there is one test set",
     )
     assert {str(w.message) for w in caught} == set(result.warnings)

@@ -3,8 +3,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.multitest import multipletests
 
-from skewanova import Comparison, compare, evaluate, read_scores
+from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scores
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.decision.choice import CHOICE_COLUMNS, DECISION_COLUMNS, RANKING_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
@@ -193,15 +194,101 @@ def test_options_change_no_columns(tmp_path):
     assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
-def test_a_control_adds_a_family_and_changes_nothing_else(result):
+def test_a_control_is_the_family_everywhere(result):
     other = compare(scores(), **QUICK, control="low")
-    added = other.posthoc[other.posthoc["test"] == "dunnett"]
-    assert len(added) == 2
-    assert all("low" in pair for pair in zip(added["model_a"], added["model_b"], strict=True))
-    rest = other.posthoc[other.posthoc["test"] != "dunnett"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(rest, result.posthoc, check_exact=True)
-    with pytest.raises(InputError, match="absent"):
-        compare(scores(), **QUICK, control="absent")
+    headline = other.posthoc[other.posthoc["role"] == "headline"]
+    pairs = [["high", "low"], ["mid", "low"]]
+    assert headline[["model_a", "model_b"]].to_numpy().tolist() == pairs
+    assert set(headline["test"]) == {"corrected_t_holm_control"}
+    assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == pairs
+    groups = other.ranking.set_index("model")["group"]
+    assert groups["low"] == "control"
+    for row in headline.itertuples():
+        assert groups[row.model_a] == ("ahead" if row.reject else "")
+        assert any(row.model_a in text and "low" in text for text in other.conclusions[1:])
+    assert not any("high" in text and "mid" in text for text in other.conclusions[1:])
+    for table in ("performance", "ranking"):
+        assert "Group: ahead of the control, low, or behind it" in other.to_markdown(table)
+    assert "against the control" in other.to_latex("pairwise")
+    checks = other.posthoc[other.posthoc["role"] == "check"]
+    assert {"dunnett", "paired_t_holm_control", "wilcoxon_holm_control"} == set(checks["test"])
+    published = other.posthoc[other.posthoc["role"] == "as_published"].reset_index(drop=True)
+    before = result.posthoc[result.posthoc["role"] == "as_published"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(published, before, check_exact=True)
+    raw = result.posthoc[result.posthoc["role"] == "headline"].set_index(["model_a", "model_b"])["p_value"]
+    assert headline["p_value"].tolist() == [raw["high", "low"], raw["mid", "low"]]
+    assert other.settings["control"] == "low"
+
+
+def test_an_unknown_control_is_told_with_the_nearest_name():
+    with pytest.raises(
+        InputError, match=r"`control` must be one of .*; but got 'hihg'; did you mean 'high'\?"
+    ):
+        compare(scores(), **QUICK, control="hihg")
+
+
+def test_models_leaves_the_others_out(result):
+    frame = scores()
+    found = compare(frame, **QUICK, models=["low", "high", "low"])
+    same_numbers(found, compare(frame[frame["model"] != "mid"], **QUICK))
+    assert found.ranking["model"].tolist() == ["high", "low"]
+    for models, error in (
+        (["high", "lo"], "`models` must be one of .*; but got 'lo'"),
+        ([], "a comparison needs at least 2 models, but the table has 0"),
+        (["mid"], "a comparison needs at least 2 models, but the table has 1"),
+    ):
+        with pytest.raises(InputError, match=error):
+            compare(frame, **QUICK, models=models)
+    with pytest.raises(InputTypeError, match="`models` must be a list of names, but got 'high'"):
+        compare(frame, **QUICK, models="high")
+
+
+@pytest.mark.parametrize(
+    ("options", "test"),
+    [
+        ({"adjust": "bh"}, "corrected_t_bh"),
+        ({"adjust": "hochberg", "control": "mid"}, "corrected_t_hochberg_control"),
+        ({"resampling": "independent", "adjust": "bonferroni"}, "paired_t_bonferroni"),
+    ],
+)
+def test_the_adjustment_is_that_of_headline_and_equivalence(options, test):
+    found = compare(scores(), **QUICK, **options)
+    headline = found.posthoc[found.posthoc["role"] == "headline"]
+    assert set(headline["test"]) == {test}
+    method = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(options["adjust"], options["adjust"])
+    for frame in (headline, found.equivalence):
+        expected = multipletests(frame["p_value"], method=method)[1]
+        np.testing.assert_allclose(frame["p_adjusted"], expected, rtol=1e-12)
+
+
+def test_another_family_is_behind_the_headline_where_asked_for():
+    with pytest.warns(
+        SkewanovaWarning, match=r"^pairs='tukey' may reject true equality too often here: As pub"
+    ):
+        found = compare(scores(), **QUICK, pairs="tukey")
+    families = found.posthoc[found.posthoc["response"] == "iauprec"].groupby("role", sort=False)["test"]
+    assert set(families.get_group("headline")) == {"tukey"}
+    assert "as_published" not in families.groups
+    assert "corrected_t_holm" in set(families.get_group("check"))
+    with pytest.raises(
+        InputError, match=r"^`pairs` must name a test that these folds can have, but 'split_half"
+    ):
+        compare(scores(), **QUICK, pairs="split_half_t")
+    for options, error in (
+        (
+            {"pairs": "tukey", "adjust": "holm"},
+            "`adjust` is for tests whose p-values stand alone, but pairs='tuk",
+        ),
+        (
+            {"pairs": "max_t", "control": "low"},
+            "`control` leaves the pairs with one model, but pairs='max_t'",
+        ),
+        ({"pairs": "dunnett"}, "`control` must name the model that pairs='dunnett' compares the others with"),
+        ({"pairs": "turkey"}, "`pairs` must be one of auto, .*; did you mean 'tukey'"),
+        ({"adjust": "fdr"}, "`adjust` must be one of holm"),
+    ):
+        with pytest.raises(InputError, match=error):
+            compare(scores(), **QUICK, **options)
 
 
 def test_one_prior(result):

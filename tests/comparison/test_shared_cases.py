@@ -108,6 +108,22 @@ def test_plans_take_cases_that_all_runs_share(found):
     assert (plan["limit_power"] < 1).all()  # however many runs
 
 
+def test_a_control_is_the_family_over_runs(found):
+    labels, scores, result = found
+    names = result.ranking["model"].tolist()
+    other = compare(table(labels, scores), **SETTINGS, control=names[1], adjust="bonferroni")
+    headline = other.posthoc[other.posthoc["role"] == "headline"]
+    assert headline[["model_a", "model_b"]].to_numpy().tolist() == [
+        [names[0], names[1]],
+        [names[2], names[1]],
+    ]
+    assert set(headline["test"]) == {"obuchowski_rockette_bonferroni_control"}
+    every = result.posthoc[result.posthoc["role"] == "headline"]
+    assert headline["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
+    np.testing.assert_allclose(headline["p_adjusted"], np.minimum(2 * headline["p_value"], 1), rtol=1e-12)
+    assert other.ranking["group"].tolist()[1] == "control"
+
+
 def test_the_design_is_seen_in_the_cases_only():
     labels, scores = seeds(n=20, m=40)
     assert find_resampling(read_scores(table(labels, scores))).kind == "shared_cases"

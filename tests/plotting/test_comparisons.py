@@ -103,7 +103,7 @@ def test_ruler_that_would_not_fit_is_said_in_words():
 
 def test_a_comparison_is_taken_with_any_family_of_all_pairs():
     frame = fold_frame(NAMES)
-    families = pd.concat([sa.inference.posthoc(frame, method=m) for m in ("nemenyi", "paired_t_holm")])
+    families = pd.concat([sa.inference.posthoc(frame, method=m) for m in ("nemenyi", "paired_t")])
     result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.1})
     ax = plot_critical_difference(result, test="paired_t_holm", ax=Figure().subplots())
     assert plt.get_fignums() == []
@@ -199,7 +199,7 @@ def test_one_family_at_one_prior_is_drawn():
 @pytest.mark.no_cover
 @pytest.mark.parametrize("names", [NAMES[:2], NAMES, HOSTILE, [f"m{i}" for i in range(12)]])
 def test_matrices_of_any_size_fit_and_hold_every_pair(names):
-    frame = sa.inference.posthoc(fold_frame(names, 10), method="paired_t_holm")
+    frame = sa.inference.posthoc(fold_frame(names, 10), method="paired_t")
     ax = plot_p_values(frame)
     assert_fits(ax.figure)
     assert len(ax.patches) == len(ax.texts) == len(frame)
@@ -211,7 +211,7 @@ def test_matrices_of_any_size_fit_and_hold_every_pair(names):
 
 
 def test_small_cells_leave_the_numbers_out():
-    frame = sa.inference.posthoc(fold_frame([f"m{i}" for i in range(30)], 4), method="paired_t_holm")
+    frame = sa.inference.posthoc(fold_frame([f"m{i}" for i in range(30)], 4), method="paired_t")
     ax = plot_p_values(frame, ax=Figure(figsize=(5, 5)).subplots())
     assert list(ax.texts) == []
     assert len(ax.patches) == len(frame)

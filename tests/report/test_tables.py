@@ -299,11 +299,24 @@ def test_intervals():
 
 
 def test_practical_equality():
-    frame = pd.DataFrame([("A", "B", 0.915, 0.08, 0.005, 0.01)], columns=[
-        "model_a", "model_b", "p_a_ahead", "p_equal", "p_b_ahead", "rope"
-    ])  # fmt: skip
+    frame = pd.DataFrame(
+        [("A", "B", 0.915, 0.08, 0.005, 0.01, 0.915, False), ("A", "C", 0.01, 0.98, 0.01, 0.01, 0.03, True)],
+        columns=[
+            "model_a",
+            "model_b",
+            "p_a_ahead",
+            "p_equal",
+            "p_b_ahead",
+            "rope",
+            "p_adjusted",
+            "equivalent",
+        ],
+    )
     found = report_tables.equivalence_table(frame)
-    assert found.rows == (("A - B", "0.92", "0.08", "0.01"),)
+    assert found.rows == (
+        ("A - B", "0.92", "not shown", "0.92", "0.08", "0.01"),
+        ("A - C", "0.030", "yes", "0.01", "0.98", "0.01"),
+    )
     assert "differs by less than 0.01" in found.caption
 
 

@@ -1,0 +1,100 @@
+"""Families of comparisons: which pairs are tested together, how their p-values are adjusted, their intervals.
+
+An interval agrees with the decision about its pair: it is at the level of the step that decided it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from skewanova.base.checks import Floats
+from skewanova.base.rounding import TIE
+from skewanova.inference.fold_statistics import holm
+
+#: What statsmodels calls the adjustments; Holm's is :func:`~.fold_statistics.holm`, equal to the last digit.
+_OTHERS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_bh"}
+
+
+#: Columns that change places where a pair is turned round.
+_SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
+
+
+def adjusted(p_values: Floats, adjust: str) -> Floats:
+    """Adjusted p-values of one family; nan stays nan and counts as not tested."""
+    if adjust == "holm":
+        return holm(p_values)
+    found = np.full(p_values.shape, np.nan)
+    tested = np.isfinite(p_values)
+    if tested.any():
+        found[tested] = multipletests(p_values[tested], method=_OTHERS[adjust])[1]
+    return found
+
+
+def step_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
+    """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
+
+    Of m pairs tested, r are rejected. Bonferroni: alpha / m. Benjamini and Hochberg: alpha r / m (Benjamini
+    and Yekutieli 2005). Holm: the i-th smallest p by alpha / (m - i + 1), all pairs kept by that of the first
+    of them. Hochberg: the same, but all rejected pairs by that of the last of them.
+    """
+    tested = max(int(np.isfinite(p_values).sum()), 1)
+    rejected = int((adjusted(p_values, adjust) < alpha).sum())
+    if adjust == "bonferroni":
+        return np.full(p_values.shape, alpha / tested)
+    if adjust == "bh":
+        return np.full(p_values.shape, alpha * max(rejected, 1) / tested)
+    before = np.argsort(np.argsort(p_values))  # pairs of smaller p: i - 1
+    step = np.minimum(before, rejected) if adjust == "holm" else np.maximum(before, rejected - 1)
+    return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
+
+
+def family(
+    pairs: pd.DataFrame, *, alpha: float, adjust: str = "holm", control: str | None = None
+) -> pd.DataFrame:
+    """Adjusted p, intervals and decisions of pairs tested together: all of them, or those with the control.
+
+    Of `pairs` the columns model_a, model_b, estimate, std_error, df, statistic and p_value are used; with a
+    control, a difference is the other model less the control.
+    """
+    chosen = pairs if control is None else with_control(pairs, control)
+    estimate, error, df, p_value = (
+        chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
+    )
+    level, p_adjusted = step_levels(p_value, alpha, adjust=adjust), adjusted(p_value, adjust)
+    unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
+    reach = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
+    return chosen.assign(
+        p_adjusted=p_adjusted,
+        conf_low=estimate - reach,
+        conf_high=estimate + reach,
+        reject=p_adjusted < alpha,
+    )
+
+
+def with_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
+    """Pairs that hold the control, as the other model less the control."""
+    kept = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
+    turned = kept["model_a"] == control
+    swapped = kept.rename(columns=dict((*_SIDES, *((b, a) for a, b in _SIDES))))[list(kept)]
+    sided = [column for pair in _SIDES for column in pair if column in kept]
+    kept[sided] = kept[sided].where(~turned, swapped[sided], axis=0)
+    signed = [column for column in ("estimate", "statistic") if column in kept]
+    kept[signed] = kept[signed].where(~turned, -kept[signed], axis=0)
+    return kept
+
+
+def equivalence_family(
+    posterior: pd.DataFrame, *, alpha: float, adjust: str = "holm", control: str | None = None
+) -> pd.DataFrame:
+    """Two one-sided t tests of each pair at the limits of practical equivalence, adjusted over the family.
+
+    Under a flat prior the posterior is t about the estimate, so that the p of either test is the probability
+    of the side it is about (Schuirmann 1987; Berger and Hsu 1996).
+    """
+    chosen = posterior if control is None else with_control(posterior, control)
+    p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
+    p_adjusted = adjusted(p_value, adjust)
+    return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)

@@ -1,0 +1,200 @@
+"""Families of pairs: adjustments, intervals that agree with them, a control, practical equivalence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fold_tables import evaluation_of, frame_of, random_table
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import DescrStatsW
+
+from skewanova.inference import equivalence, posthoc
+from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, family_test
+from skewanova.inference.families import adjusted, family, step_levels, with_control
+
+#: R 4.2: p.adjust(c(.002, .01, .03, .04, .2), method), to 7 digits.
+P_VALUES = np.array([0.03, 0.002, 0.2, 0.01, 0.04])
+BY_R = {
+    "holm": [0.09, 0.01, 0.2, 0.04, 0.09],
+    "bonferroni": [0.15, 0.01, 1.0, 0.05, 0.2],
+    "hochberg": [0.08, 0.01, 0.2, 0.04, 0.08],
+    "bh": [0.05, 0.01, 0.2, 0.025, 0.05],
+}
+SMALL = arrays.arrays(np.float64, st.integers(1, 8), elements=st.floats(1e-6, 1.0))
+
+
+@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+def test_adjusted_p_values_are_those_of_r(adjust):
+    np.testing.assert_allclose(adjusted(P_VALUES, adjust), BY_R[adjust], rtol=1e-12)
+    with_gap = np.insert(P_VALUES, 2, np.nan)
+    found = adjusted(with_gap, adjust)
+    assert np.isnan(found[2])
+    np.testing.assert_array_equal(np.delete(found, 2), adjusted(P_VALUES, adjust))
+    assert np.isnan(adjusted(np.full(3, np.nan), adjust)).all()
+
+
+@given(SMALL)
+def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
+    holm, bonferroni, hochberg, bh = (adjusted(p_values, adjust) for adjust in ADJUSTMENTS)
+    np.testing.assert_allclose(holm, multipletests(p_values, method="holm")[1], rtol=1e-12)
+    assert (bonferroni >= holm - 1e-12).all()
+    assert (holm >= hochberg - 1e-12).all()
+    assert (hochberg >= bh - 1e-12).all()
+    assert (bh >= p_values - 1e-12).all()
+    assert (np.diff(holm[np.argsort(p_values, kind="stable")]) >= -1e-12).all()
+
+
+@given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
+def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, adjust, alpha):
+    level, p_adjusted = step_levels(p_values, alpha, adjust=adjust), adjusted(p_values, adjust)
+    clear = np.abs(p_adjusted - alpha) > 1e-9  # else rounding decides
+    if clear.all():
+        np.testing.assert_array_equal(p_values < level, p_adjusted < alpha)
+    assert (level >= alpha / len(p_values) * (1 - 1e-12)).all()
+    assert (level <= alpha * (1 + 1e-12)).all()
+
+
+def test_levels_by_hand():
+    expected = {
+        "holm": [
+            0.05 / 3,
+            0.05 / 5,
+            0.05 / 3,
+            0.05 / 4,
+            0.05 / 3,
+        ],  # two rejected, the third decides the rest
+        "bonferroni": [0.01] * 5,
+        "hochberg": [0.05 / 3, 0.05 / 4, 0.05, 0.05 / 4, 0.05 / 2],
+    }
+    for adjust, levels in expected.items():
+        np.testing.assert_allclose(step_levels(P_VALUES, 0.05, adjust=adjust), levels, rtol=1e-12)
+    for alpha, level in ((0.045, 0.018), (0.06, 0.048)):  # two rejected, four
+        np.testing.assert_allclose(step_levels(P_VALUES, alpha, adjust="bh"), [level] * 5, rtol=1e-12)
+    assert step_levels(np.array([np.nan, 0.2]), 0.05, adjust="holm")[1] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_by_hand_and_as_decided(adjust, seed):
+    values = random_table(8, 4, seed=seed, effect=0.012)
+    found = posthoc(frame_of(values), method="paired_t", adjust=adjust, order=["M3", "M2", "M1", "M0"])
+    levels = step_levels(found["p_value"].to_numpy(), 0.05, adjust=adjust)
+    for row, level in zip(found.to_dict("records"), levels, strict=True):
+        a, b = (values[:, int(row[side][1])] for side in ("model_a", "model_b"))
+        limits = stats.ttest_rel(a, b).confidence_interval(1 - level)
+        assert (row["conf_low"], row["conf_high"]) == pytest.approx(tuple(limits), rel=1e-9)
+    outside = (found["conf_low"] > 0) | (found["conf_high"] < 0)
+    assert (outside == found["reject"]).all()
+    assert set(found["test"]) == {f"paired_t_{adjust}"}
+
+
+# --- a control ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["paired_t", "corrected_t", "wilcoxon"])
+@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, adjust):
+    measures = evaluation_of(random_table(10, 5, effect=0.02), "repeated_holdout")
+    options = {"method": method, "adjust": adjust, "order": ["M3", "M4", "M1", "M0", "M2"]}
+    every, found = posthoc(measures, **options), posthoc(measures, control="M1", **options)
+    assert found["model_a"].tolist() == ["M3", "M4", "M0", "M2"]
+    assert set(found["model_b"]) == {"M1"}
+    assert set(found["test"]) == {family_test(method, adjust, control=True)}
+    raw = {frozenset(pair): p for *pair, p in every[["model_a", "model_b", "p_value"]].to_numpy()}
+    assert found["p_value"].tolist() == [raw[frozenset((a, "M1"))] for a in found["model_a"]]
+    name = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(adjust, adjust)
+    np.testing.assert_allclose(
+        found["p_adjusted"], multipletests(found["p_value"], method=name)[1], rtol=1e-12
+    )
+    if adjust in {"holm", "bonferroni"}:
+        wide = dict(
+            zip(map(frozenset, every[["model_a", "model_b"]].to_numpy()), every["p_adjusted"], strict=True)
+        )
+        smaller = [wide[frozenset((a, "M1"))] for a in found["model_a"]]
+        assert (found["p_adjusted"] <= np.array(smaller) + 1e-12).all()
+
+
+def test_pairs_with_a_control_are_turned_towards_it():
+    pairs = pd.DataFrame(
+        {
+            "model_a": ["A", "A", "B"], "model_b": ["B", "C", "C"], "estimate": [0.1, 0.2, 0.3],
+            "std_error": 0.1, "df": 9.0, "statistic": [1.0, 2.0, 3.0], "p_value": [0.3, 0.1, 0.01],
+            "p_a_ahead": [0.7, 0.8, 0.9], "p_b_ahead": [0.2, 0.1, 0.05],
+        }
+    )  # fmt: skip
+    found = with_control(pairs, "B")
+    assert found[["model_a", "model_b"]].to_numpy().tolist() == [["A", "B"], ["C", "B"]]
+    assert found["estimate"].tolist() == [0.1, -0.3]
+    assert found["statistic"].tolist() == [1.0, -3.0]
+    assert found[["p_a_ahead", "p_b_ahead"]].to_numpy().tolist() == [[0.7, 0.2], [0.05, 0.9]]
+    tested = family(pairs, alpha=0.05, control="B")
+    assert tested["p_adjusted"].tolist() == [0.3, 0.02]
+    assert tested["reject"].tolist() == [False, True]
+    assert tested["conf_high"].iloc[1] < 0
+
+
+def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
+    pairs = pd.DataFrame(
+        {
+            "model_a": ["A", "A"], "model_b": ["B", "C"], "estimate": [0.1, 0.0], "std_error": 0.0,
+            "df": np.nan, "statistic": np.nan, "p_value": np.nan,
+        }
+    )  # fmt: skip
+    found = family(pairs, alpha=0.05)
+    assert found["conf_low"].isna().tolist() == [True, False]
+    assert found["conf_low"].iloc[1] == found["conf_high"].iloc[1] == 0
+    assert not found["reject"].any()
+
+
+def test_every_method_has_a_record_with_every_adjustment():
+    for method, record in METHODS.items():
+        for adjust in ADJUSTMENTS:
+            plain, against = (TESTS[family_test(method, adjust, control=c)] for c in (False, True))
+            assert plain.name.startswith(record.name)
+            assert (plain.control, against.control) == (False, True)
+            assert "every other model with the control" in against.methods
+            assert against.note.startswith("Against the control. ")
+
+
+# --- practical equivalence ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rope", [0.001, 0.01, 0.1])
+def test_two_one_sided_tests_are_those_of_statsmodels(rope):
+    values = random_table(12, 3, effect=0.004)
+    found = equivalence(evaluation_of(values, "independent"), rope=rope, order=["M0", "M1", "M2"])
+    expected = [
+        DescrStatsW(values[:, a] - values[:, b]).ttost_mean(-rope, rope)[0]
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    np.testing.assert_allclose(found["p_value"], expected, rtol=1e-9)
+    np.testing.assert_allclose(found["p_adjusted"], multipletests(expected, method="holm")[1], rtol=1e-9)
+    assert found["equivalent"].tolist() == (found["p_adjusted"] < 0.05).tolist()
+    if rope == 0.1:
+        assert found["equivalent"].all()
+
+
+def test_equivalence_has_the_family_of_the_control():
+    measures = evaluation_of(random_table(12, 4, effect=0.004), "repeated_holdout")
+    every = equivalence(measures, rope=0.05)
+    found = equivalence(measures, rope=0.05, control="M2", adjust="bonferroni")
+    assert set(found["model_b"]) == {"M2"}
+    assert len(found) == 3
+    np.testing.assert_allclose(found["p_adjusted"], np.minimum(3 * found["p_value"], 1), rtol=1e-12)
+    for row in found.to_dict("records"):
+        same = every[
+            every["model_a"].isin([row["model_a"], "M2"]) & every["model_b"].isin([row["model_a"], "M2"])
+        ]
+        assert row["p_value"] == same["p_value"].item()
+        turned = same["model_a"].item() == "M2"
+        assert row["p_a_ahead"] == same["p_b_ahead" if turned else "p_a_ahead"].item()
+
+
+def test_nothing_is_equal_within_nothing():
+    measures = evaluation_of(random_table(12, 3), "independent")
+    assert not equivalence(measures, rope=0.0)["equivalent"].any()
+    same = np.repeat(random_table(6, 1), 2, axis=1)
+    assert equivalence(evaluation_of(same, "independent"), rope=0.01)["equivalent"].all()
