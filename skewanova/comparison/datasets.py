@@ -323,7 +323,7 @@ def _hierarchical(
 def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
     """Difference on one data set and its variance, by the first test there that holds for the design."""
     rows = result.posthoc[result.posthoc["response"] == "iauprec"]
-    holds = [result.design.kind in known(test).designs for test in rows["test"]]
+    holds = rows["test"].map(lambda test: result.design.kind in known(test).designs)
     rows = rows[holds & rows["std_error"].notna()]
     pair = rows[rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])].iloc[0]
     sign = 1.0 if pair["model_a"] == a else -1.0

@@ -19,7 +19,7 @@ from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
 from skewanova.report.sentences import advice
-from skewanova.report.source import ReportSource, family_curves, has_runs
+from skewanova.report.source import ReportSource, control_of, has_runs
 from skewanova.report.tables import publication_table
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
@@ -136,7 +136,7 @@ class Comparison(ReportSource):
         return (
             sentences.omnibus_sentence(self.anova, self.alpha),
             *sentences.pair_findings(headline, self.alpha, short),
-            *sentences.curve_sentences(family_curves(self), short),
+            *sentences.curve_sentences(self.difference_curves, short, control=control_of(self)),
         )
 
     def summary(self, width: int = 80) -> str:

@@ -19,7 +19,7 @@ from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, description, inline_svg
 from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import ReportSource, family_curves, headline_rows, is_one_set, level_of
+from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set, level_of
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -173,7 +173,7 @@ def _findings(source: ReportSource) -> dict[str, Any]:
 
 def _along(source: ReportSource) -> dict[str, Any]:
     """At which priors two models differ, in words."""
-    found = sentences.curve_sentences(family_curves(source))
+    found = sentences.curve_sentences(source.difference_curves, control=control_of(source))
     return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
 
 

@@ -102,8 +102,12 @@ def untested_because(rows: Collection[Any]) -> str:
     return "how their difference varies is not known"
 
 
-def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say at which priors two models differ, by the simultaneous bands."""
+def curve_sentences(
+    differences: pd.DataFrame, names: Mapping[str, str] | None = None, *, control: str | None = None
+) -> list[str]:
+    """Say at which priors two models differ, or one and the control, by the simultaneous bands."""
+    if control is not None:
+        differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
     short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     differing = differing_priors(differences)
     tested = differences.loc[differences["p_adjusted"].notna(), "prior"]
@@ -117,7 +121,10 @@ def curve_sentences(differences: pd.DataFrame, names: Mapping[str, str] | None =
         return [f"Differences along the prior could not be tested, because {why}."]
     if differing.empty:
         low, high = tested.min(), tested.max()
-        return [f"At no prior from {low:.3g} to {high:.3g} were any two models found to differ."]
+        alike = "were any two models found to differ"
+        if control is not None:
+            alike = f"was any model found to differ from {short[control]}, the control"
+        return [f"At no prior from {low:.3g} to {high:.3g} {alike}."]
     return [
         f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."

@@ -169,12 +169,10 @@ def is_one_set(source: ReportSource) -> bool:
     return source.iauprec["fold"].nunique() == 1
 
 
-def family_curves(source: ReportSource) -> pd.DataFrame:
-    """Differences along the prior of the pairs that are compared: with a control, those with it alone."""
-    frame, control = source.difference_curves, source.settings.get("control")
-    if control is None:
-        return frame
-    return frame[(frame["model_a"] == control) | (frame["model_b"] == control)]
+def control_of(source: ReportSource) -> str | None:
+    """The model that all others are compared with, if there is one."""
+    control = source.settings.get("control")
+    return None if control is None else str(control)
 
 
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:

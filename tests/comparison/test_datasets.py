@@ -349,6 +349,24 @@ def test_data_sets_of_one_fold_are_judged_by_their_cases():
     assert result.hierarchical["p_value"].item() == pytest.approx(meta.p_value, rel=1e-9)
 
 
+def test_a_control_is_the_family_across_data_sets():
+    options = {"control": "m1", "adjust": "bonferroni"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        every, found = (sa.compare_datasets(many(), 0.4, **OPTIONS, **more) for more in ({}, options))
+    assert found.posthoc["test"].unique().tolist() == ["wilcoxon_bonferroni_control"]
+    assert set(found.posthoc["model_b"]) == set(found.hierarchical["model_b"]) == {"m1"}
+    for row in found.hierarchical.to_dict("records"):
+        pair = {row["model_a"], "m1"}
+        same = every.hierarchical[
+            [{a, b} == pair for a, b in every.hierarchical[["model_a", "model_b"]].to_numpy()]
+        ]
+        assert abs(row["estimate"]) == pytest.approx(abs(same["estimate"].item()), rel=1e-12)
+        assert row["p_value"] == pytest.approx(same["p_value"].item(), rel=1e-12)
+        assert row["p_adjusted"] == pytest.approx(min(1, 2 * row["p_value"]), rel=1e-12)
+    assert "control" in found.ranking["group"].tolist()
+
+
 def test_what_could_not_be_tested_across_data_sets_is_said():
     rows = one_fold_each({"A": 1.0, "C": 0.2})
     twin = rows[rows["model"] == "A"].assign(model="B")

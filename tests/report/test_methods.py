@@ -49,6 +49,11 @@ def test_references_stand_in_order_and_are_cited_by_name_alone():
     )
 
 
+def test_a_second_author_is_no_reference_of_its_own():
+    assert [r.key for r in cited(["Benjamini and Hochberg (1995)"])] == ["benjamini1995"]
+    assert [r.key for r in cited(["Hochberg (1988)"])] == ["hochberg1988"]
+
+
 @pytest.mark.skipif(shutil.which("bibtex") is None, reason="no BibTeX here")
 def test_bibtex_reads_every_entry(tmp_path):
     (tmp_path / "all.bib").write_text(bibtex(REFERENCES), encoding="ascii")
