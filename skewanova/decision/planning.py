@@ -110,11 +110,13 @@ def limit_power(
     df: float | None = None,
 ) -> Floats:
     """Power with infinitely many folds of the same data: what they share is left of the variance."""
-    if not np.any(ratio):
-        return np.ones(np.broadcast(difference, deviation).shape)[()]
+    nothing = np.equal(ratio, 0)
+    left = np.where(nothing, 1.0, ratio)
     if df is not None:
-        return shift_power(_shift(difference, deviation, np.inf, ratio), df, alpha)
-    return z_power(difference, np.asarray(deviation) * np.sqrt(ratio), alpha)
+        power = shift_power(_shift(difference, deviation, np.inf, left), df, alpha)
+    else:
+        power = z_power(difference, np.asarray(deviation) * np.sqrt(left), alpha)
+    return np.where(nothing, 1.0, power)[()]
 
 
 def folds_needed(

@@ -55,6 +55,14 @@ def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, m
     assert bool(np.max(shifts) > 0) == asked
 
 
+@pytest.mark.parametrize("df", [None, 5.0])
+def test_of_pairs_that_share_nothing_and_others_each_has_its_limit(df):
+    options = {"alpha": 0.05, "df": df}
+    found = planning.limit_power([0.1, 0.0, 0.1], 0.2, ratio=np.array([0.0, 0.0, 0.25]), **options)
+    assert found[:2].tolist() == [1.0, 1.0]
+    assert found[2] == planning.limit_power(0.1, 0.2, ratio=0.25, **options)
+
+
 def test_the_limit_of_infinitely_many_folds():
     assert planning.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
     many = planning.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)

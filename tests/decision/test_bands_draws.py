@@ -1,0 +1,246 @@
+"""Draws behind the bands: every one again, from the same numbers by plain loops."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skewanova.base.rounding import TIE
+from skewanova.decision import bands
+from skewanova.decision.joint_curves import JointCurves
+
+N_UNITS, N_MODELS, N_PRIORS = 6, 3, 2
+PAIRS = [*combinations(range(N_MODELS), 2)]
+
+
+def folds(seed=0, n_units=N_UNITS):
+    values = np.random.default_rng(seed).normal(size=(n_units, N_MODELS, N_PRIORS))
+    return values - values.mean(axis=0)
+
+
+def columns_of(deviations):
+    """Differences of all pairs at all priors, a column each."""
+    return np.stack(
+        [deviations[:, i, k] - deviations[:, j, k] for i, j in PAIRS for k in range(N_PRIORS)], axis=1
+    )
+
+
+def t_of(table):
+    """|t| of the mean of every column."""
+    return np.abs(table.mean(axis=0)) / (table.std(axis=0, ddof=1) / np.sqrt(len(table)))
+
+
+def largest(deviations, moved=None, df=None, *, n_draws=5, alpha=0.05):
+    moved = np.ones(len(PAIRS) * N_PRIORS, dtype=bool) if moved is None else moved
+    return bands.largest_of_pairs(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
+
+
+# --- few folds: tables of as many rows ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("df", "size"), [(None, 2), (4, 2), (1, 1), (30, 6)])
+def test_a_draw_is_the_largest_t_of_a_gaussian_table(df, size):
+    """With few degrees of freedom pairs are drawn one after another, with one only column by column."""
+    columns, rows = columns_of(folds()), (N_UNITS - 1 if df is None else df) + 1
+    generator = np.random.default_rng(3)
+    parts = []
+    for start in range(0, columns.shape[1], size):
+        unit = columns[:, start : start + size] / np.linalg.norm(columns[:, start : start + size], axis=0)
+        tables = (generator.standard_normal((5 * rows, N_UNITS)) @ unit).reshape(5, rows, -1)
+        parts.append([t_of(table).max() for table in tables])
+    assert largest(folds(), df=df) == pytest.approx(np.max(parts, axis=0))
+
+
+@pytest.mark.parametrize("df", [bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1])
+def test_pairs_are_drawn_together_from_enough_folds_on(df):
+    columns, size = columns_of(folds()), 6 if df + 1 == bands.FOLDS_FOR_JOINT_DRAWS else 2
+    generator = np.random.default_rng(3)
+    unit = columns[:, :size] / np.linalg.norm(columns[:, :size], axis=0)
+    table = (generator.standard_normal((5 * (df + 1), N_UNITS)) @ unit).reshape(5, df + 1, -1)
+    first = [t_of(part).max() for part in table]
+    found = largest(folds(), df=df)
+    assert (found >= np.array(first) - 1e-12).all()
+    assert (found == pytest.approx(first)) == (size == 6)
+
+
+def test_differences_that_do_not_move_are_left_out():
+    moved = np.array([True, False, True, True, True, True])
+    columns = columns_of(folds())
+    columns[:, 1] = 0
+    assert largest(folds(), moved).tolist() == bands.largest_of_all(columns, N_PRIORS, 5, 3).tolist()
+    assert largest(folds(), np.zeros(6, dtype=bool)).tolist() == [0.0] * 5
+
+
+def test_blocks_of_draws_change_nothing_but_the_numbers_drawn(monkeypatch):
+    deviations = folds()
+    monkeypatch.setattr(bands, "BLOCK_SIZE", 2 * N_UNITS * N_PRIORS)  # two draws at once
+    generator = np.random.default_rng(3)
+    parts = []
+    for start in range(0, 6, 2):
+        unit = columns_of(deviations)[:, start : start + 2]
+        unit = unit / np.linalg.norm(unit, axis=0)
+        tables = [
+            (generator.standard_normal((n * N_UNITS, N_UNITS)) @ unit).reshape(n, N_UNITS, -1)
+            for n in (2, 2, 1)
+        ]
+        parts.append([t_of(table).max() for part in tables for table in part])
+    assert largest(deviations) == pytest.approx(np.max(parts, axis=0))
+
+
+# --- many: axes in place of rows ----------------------------------------------------------------------------
+
+
+def by_axes(deviations, df, n_draws, generator):
+    """Largest |t| of all pairs from mean and root of samples on the axes that the curves vary along."""
+    size, loading = bands._loadings(deviations)
+    found = []
+    for _ in range(n_draws):
+        mean, root = bands._gaussian_sample(size, df, generator)
+        squares = []
+        for i, j in PAIRS:
+            for k in range(N_PRIORS):
+                along = loading[:, i, k] - loading[:, j, k]
+                squares.append(df * (mean @ along) ** 2 / ((root.T @ along) ** 2).sum())
+        found.append(np.sqrt(max(squares)))
+    return found
+
+
+def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
+    deviations = folds(n_units=9)
+    deviations[:, 2] = deviations[:, 0] - 2 * deviations[:, 1]
+    size, loading = bands._loadings(deviations)
+    assert (size, loading.shape) == (4, (4, N_MODELS, N_PRIORS))
+    flat, kept = deviations.reshape(9, -1), loading.reshape(4, -1)
+    assert kept.T @ kept == pytest.approx(flat.T @ flat)
+
+
+@pytest.mark.parametrize("cells", [1, 10**6])
+def test_much_work_is_drawn_on_axes(monkeypatch, cells):
+    df = bands.FOLDS_FOR_JOINT_DRAWS
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "MOST_CELLS", cells)
+    deviations = folds()
+    deviations[:, 1] = deviations[:, 0] + 1e-5 * deviations[:, 1]  # a pair that hardly differs
+    found = largest(deviations, df=df, n_draws=7)
+    assert found == pytest.approx(by_axes(deviations, df, 7, np.random.default_rng(3)), rel=1e-6)
+
+
+def test_on_axes_what_does_not_move_is_left_out(monkeypatch):
+    df = bands.FOLDS_FOR_JOINT_DRAWS
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    deviations = folds()
+    deviations[:, 1] = deviations[:, 0]
+    moved = np.array([False, False, True, True, True, True])
+    found = largest(deviations, moved, df=df, n_draws=4)
+    assert np.isfinite(found).all()
+    generator = np.random.default_rng(3)
+    size, loading = bands._loadings(deviations)
+    for value in found:
+        mean, root = bands._gaussian_sample(size, df, generator)
+        along = loading[:, 0] - loading[:, 2]
+        squares = df * (mean @ along) ** 2 / ((root.T @ along) ** 2).sum(axis=0)
+        assert value == pytest.approx(np.sqrt(squares.max()))
+
+
+def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
+    found = bands._largest_t(folds()[:, 0], 4, np.random.default_rng(2), 12)
+    generator = np.random.default_rng(2)
+    size, loading = bands._loadings(unit)
+    for value in found:
+        mean, root = bands._gaussian_sample(size, 12, generator)
+        squares = 12 * (mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0)
+        assert value == pytest.approx(np.sqrt(squares.max()))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "few"),
+    [(0.05, bands.FEWEST_DRAWS), (bands.FEWEST_REACHING / 4e4, 39_999)],
+)
+def test_large_comparisons_have_fewer_draws_that_still_decide(monkeypatch, alpha, few):
+    monkeypatch.setattr(bands, "FEWEST_DRAWS", 99)
+    assert bands.fewest_draws(alpha) == max(99, round(bands.FEWEST_REACHING / alpha) - 1)
+    monkeypatch.undo()
+    assert bands.fewest_draws(alpha) == max(few, round(bands.FEWEST_REACHING / alpha) - 1)
+
+
+def test_how_many_draws_much_work_leaves(monkeypatch):
+    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "fewest_draws", lambda _: 3)
+    few, many = bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1
+    assert len(largest(folds(), df=few, n_draws=9)) == 3
+    size = bands._loadings(folds())[0]
+    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 5 * N_MODELS**2 * N_PRIORS * (size + 5))
+    assert len(largest(folds(), df=many, n_draws=9)) == 5
+    assert len(largest(folds(), df=many, n_draws=4)) == 4
+    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 0)
+    assert len(largest(folds(), df=many, n_draws=9)) == 3
+
+
+def test_work_is_draws_by_units_by_rows_by_columns(monkeypatch):
+    monkeypatch.setattr(bands, "fewest_draws", lambda _: 2)
+    work = 9 * N_UNITS * 3 * 6
+    for most, drawn in ((work, 9), (work - 1, 2)):
+        monkeypatch.setattr(bands, "MOST_DRAWN", most)
+        assert len(largest(folds(), df=2, n_draws=9)) == drawn
+
+
+@pytest.mark.parametrize(("n_axes", "df"), [(3, 8), (3, 3), (5, 3)])
+def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
+    generator = np.random.default_rng(1)
+    drawn = [bands._gaussian_sample(n_axes, df, generator) for _ in range(3000)]
+    squares = np.mean([root @ root.T for _, root in drawn], axis=0)
+    assert squares == pytest.approx(df * np.eye(n_axes), abs=0.12 * df)
+    assert np.var([mean for mean, _ in drawn]) == pytest.approx(1, rel=0.05)
+    spread = np.var([(root @ root.T)[0, 0] for _, root in drawn])
+    assert spread == pytest.approx(2 * df, rel=0.15)  # of chi-square
+
+
+# --- over cases ---------------------------------------------------------------------------------------------
+
+
+def test_draws_over_cases_are_those_of_normal_curves():
+    deviations = folds(n_units=8)
+    joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, np.inf)
+    normal = np.random.default_rng(5).standard_normal((6, 8))
+    drawn = np.einsum("du,umk->dmk", normal, deviations)
+    z = [
+        np.abs(drawn[:, i] - drawn[:, j]) / np.sqrt(((deviations[:, i] - deviations[:, j]) ** 2).sum(axis=0))
+        for i, j in PAIRS
+    ]
+    found = bands._draws_over_cases(joint, 0.05, 6, 5)
+    assert found == pytest.approx(np.max(z, axis=(0, 2)))
+
+
+@pytest.mark.parametrize(("most", "drawn"), [(0, 4), (6 * 6, 6), (10**6, 9)])
+def test_draws_over_cases_are_fewer_if_that_is_much_work(monkeypatch, most, drawn):
+    monkeypatch.setattr(bands, "fewest_draws", lambda _: 4)
+    monkeypatch.setattr(bands, "MOST_COMPARED", most)
+    joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), folds(), np.inf)
+    assert len(bands._draws_over_cases(joint, 0.05, 9, 0)) == drawn
+
+
+@pytest.mark.parametrize(("share", "counts"), [(0.5, False), (4.0, True)])
+def test_over_cases_rounding_does_not_count(share, counts):
+    deviations = np.zeros((2, 2, 1))
+    deviations[1, 0] = share * TIE
+    joint = JointCurves(np.array([0.1]), np.full((2, 1), 0.7), deviations, np.inf)
+    assert (bands._draws_over_cases(joint, 0.05, 99, 0).max() > 0) == counts
+
+
+def test_the_value_is_the_draw_that_may_still_be_reached():
+    """p = (1 + reached) / (1 + n): of 99 draws four may reach a |t| that is rejected at .05 (p < .05)."""
+    draws = np.arange(99.0)
+    assert bands.critical_value(draws, 0.05) == 95.0
+    assert bands.critical_value(draws, 0.02) == 98.0
+    assert np.isnan(bands.critical_value(draws, 0.01))
+    reached = (draws >= 95.0 + 1e-9).sum()
+    assert (1 + reached) / 100 < 0.05 <= (1 + reached + 1) / 100
+
+
+def test_normal_columns_are_divided_by_their_size():
+    columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
+    normal = np.random.default_rng(1).standard_normal((4, 2))
+    z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
+    assert bands._largest_normal(columns, 4, 1) == pytest.approx(z.max(axis=1))
