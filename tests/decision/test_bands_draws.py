@@ -1,13 +1,17 @@
 """Draws behind the bands: every one again, from the same numbers by plain loops."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
+from skewanova import SkewanovaWarning, evaluate
 from skewanova.base.rounding import TIE
 from skewanova.decision import bands
-from skewanova.decision.joint_curves import JointCurves
+from skewanova.decision.joint_curves import JointCurves, joint_curves
 
 N_UNITS, N_MODELS, N_PRIORS = 6, 3, 2
 PAIRS = [*combinations(range(N_MODELS), 2)]
@@ -244,3 +248,92 @@ def test_normal_columns_are_divided_by_their_size():
     normal = np.random.default_rng(1).standard_normal((4, 2))
     z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
     assert bands._largest_normal(columns, 4, 1) == pytest.approx(z.max(axis=1))
+
+
+# --- one test set, whole ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def one_set():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [30, 150])
+    parts = [
+        pd.DataFrame(
+            {"model": name, "fold": 1, "y_true": labels, "y_score": q * labels + rng.normal(size=180)}
+        )
+        for name, q in {"a": 2.0, "b": 1.0, "c": 0.5}.items()
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        return evaluate(pd.concat(parts), priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
+
+
+def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
+    """150 negatives are enough from the prior 100 / 250 on: below there is the difference alone."""
+    grid = np.array([0.3, 0.4, 0.5])
+    found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
+    assert bands.rarest_decided(one_set) == 0.4
+    nothing = found[found["prior"] == 0.3]
+    assert nothing.loc[:, "std_error":"conf_high"].isna().all(axis=None)
+    assert not nothing["reject"].any()
+    means = one_set.mean_auprec(grid)
+    assert found["estimate"].to_numpy().reshape(3, 3) == pytest.approx(
+        np.array([means[i] - means[j] for i, j in PAIRS])
+    )
+    joint = joint_curves(one_set, grid[1:])
+    draws = np.sort(bands._draws_over_cases(joint, 0.1, 99, 2))
+    known = found[found["prior"] >= 0.4]
+    df = joint.pair_df.ravel()
+    t = known["statistic"].to_numpy()
+    z = stats.norm.isf(stats.t.sf(np.abs(t), df))
+    assert known["p_adjusted"].to_numpy() == pytest.approx([(1 + (draws >= v).sum()) / 100 for v in z])
+    width = joint.half_widths(bands.critical_value(draws, 0.1)).ravel()
+    assert (known["conf_high"] - known["estimate"]).to_numpy() == pytest.approx(width)
+    assert (known["estimate"] - known["conf_low"]).to_numpy() == pytest.approx(width)
+    assert (known["reject"] == (known["p_adjusted"] < 0.1)).all()
+
+
+def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set):
+    whole, decided = bands.difference_grid(one_set), bands.decided_grid(one_set)
+    assert len(whole) == bands.BAND_PRIORS
+    assert decided.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
+    assert 0 < len(decided) < len(whole)
+
+
+def test_where_nothing_is_decided_the_grid_is_whole(one_set, monkeypatch):
+    monkeypatch.setattr(bands, "rarest_decided", lambda _: 0.9)
+    assert len(bands.decided_grid(one_set)) == bands.BAND_PRIORS
+
+
+@pytest.mark.parametrize(("most", "n_priors"), [(400_000, 41), (100, 33), (30, 21), (1, 21)])
+def test_rows_of_all_pairs_are_limited(one_set, monkeypatch, most, n_priors):
+    monkeypatch.setattr(bands, "MOST_DIFFERENCES", most)
+    assert len(bands.difference_grid(one_set)) == n_priors
+
+
+def test_the_value_behind_bands_is_read_from_the_widest():
+    frame = pd.DataFrame(
+        {
+            "std_error": [0.0, 0.2, np.nan, 0.1],
+            "conf_low": [0, -0.5, np.nan, 7],
+            "conf_high": [0, 0.3, np.nan, 9],
+        }
+    )
+    assert bands.critical_of(frame) == pytest.approx(0.8 / 0.4)
+    assert bands.critical_of(frame.iloc[:1]) is None
+    assert bands.critical_of(frame.iloc[2:3]) is None
+
+
+def test_a_model_that_never_moves_has_no_band_at_a_distance():
+    """A perfect model and a constant one: a difference, no spread, nothing known of how it varies."""
+    labels = np.repeat([1, 0], [30, 150])
+    parts = [
+        pd.DataFrame({"model": m, "fold": 1, "y_true": labels, "y_score": s})
+        for m, s in (("a", labels), ("b", 0))
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=0.5)
+        found = bands.difference_curves(measures, [0.5], n_draws=99)
+    assert found["estimate"].tolist() == [0.5]
+    assert found[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skewanova.inference.intervals import chosen_method
-from skewanova.priors.evidence import are_enough, effective_negatives, rarest_prior
+from skewanova.priors.evidence import (
+    ENOUGH_OVER_CASES,
+    ENOUGH_OVER_FOLDS,
+    POSITIVES_FOR_INTERVALS,
+    POSITIVES_FOR_TESTS,
+    SLACK,
+    are_enough,
+    effective_negatives,
+    rarest_prior,
+)
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**6), st.integers(1, 10**6))
@@ -20,6 +29,26 @@ def test_the_rarest_prior_has_just_enough(n_negative, enough):
     rarest = rarest_prior(n_negative, enough)
     assert are_enough(effective_negatives(n_negative, rarest), enough)
     assert not are_enough(effective_negatives(n_negative, rarest * (1 - 1e-6)), enough)
+
+
+def test_the_rarest_prior_by_hand():
+    assert rarest_prior(900, 100) == 0.1
+    assert rarest_prior(100, 100) == 0.5
+    assert rarest_prior(30, 50) == 0.625
+
+
+@pytest.mark.parametrize("enough", [50, 100, 30.5])
+def test_rounding_does_not_take_a_number_below_its_limit(enough):
+    assert are_enough([enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)], enough).tolist() == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_the_limits_that_the_documentation_states():
+    assert (ENOUGH_OVER_FOLDS, ENOUGH_OVER_CASES) == (50, 100)
+    assert (POSITIVES_FOR_INTERVALS, POSITIVES_FOR_TESTS) == (30, 50)
 
 
 def test_arrays_keep_their_shape():

@@ -27,7 +27,11 @@ def test_parse_deployment_prior(text, weighting):
 
 
 @pytest.mark.parametrize(
-    "text", ["", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"]
+    "text",
+    [
+        *("", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"),
+        *("quantiles:0.05:0.95=0.1", "quantiles:0.05=0.02=1:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
+    ],
 )
 def test_deployment_prior_of_another_form(text):
     message = (
@@ -55,6 +59,14 @@ def test_deployment_prior_of_another_form(text):
 def test_deployment_prior_out_of_range(text, message):
     with pytest.raises(ValueError, match=exact(message)):
         parse_deployment_prior(text)
+
+
+def test_quantiles_are_shares_and_their_priors():
+    found = parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15")
+    assert found == BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})
+    message = "every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2"
+    with pytest.raises(ValueError, match=exact(message)):
+        parse_deployment_prior("quantiles:0.5=0.1:0.5=0.2")
 
 
 def test_parse_priors():
