@@ -118,13 +118,18 @@ def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
     assert kept.T @ kept == pytest.approx(flat.T @ flat)
 
 
+def test_loadings_of_fewer_units_than_columns():
+    size, loading = bands._loadings(folds(n_units=4))
+    assert (size, loading.shape) == (3, (3, N_MODELS, N_PRIORS))
+
+
 @pytest.mark.parametrize("cells", [1, 10**6])
 def test_much_work_is_drawn_on_axes(monkeypatch, cells):
     df = bands.FOLDS_FOR_JOINT_DRAWS
     monkeypatch.setattr(bands, "MOST_DRAWN", 0)
     monkeypatch.setattr(bands, "MOST_CELLS", cells)
     deviations = folds()
-    deviations[:, 1] = deviations[:, 0] + 1e-5 * deviations[:, 1]  # a pair that hardly differs
+    deviations[:, 1] = deviations[:, 0] + 1e-7 * deviations[:, 1]  # a pair that hardly differs
     found = largest(deviations, df=df, n_draws=7)
     assert found == pytest.approx(by_axes(deviations, df, 7, np.random.default_rng(3)), rel=1e-6)
 
@@ -293,6 +298,36 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     assert (known["reject"] == (known["p_adjusted"] < 0.1)).all()
 
 
+def test_over_folds_the_value_is_that_of_the_pairs_that_move():
+    deviations = folds()
+    deviations[:, 1] = deviations[:, 0]
+    joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, 5)
+    moved = np.array([False, False, True, True, True, True])
+    draws = np.sort(bands.largest_of_pairs(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
+    assert bands.pair_critical(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
+
+
+def test_with_several_folds_everything_is_decided():
+    labels = np.tile([1, 0, 0], 10)
+    scores = np.random.default_rng(1).normal(size=(2, 2, 30)) + labels
+    parts = [
+        pd.DataFrame({"model": f"m{m}", "fold": f, "y_true": labels, "y_score": scores[m, f]})
+        for m in (0, 1)
+        for f in (0, 1)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=0.5, resampling="independent")
+    assert bands.rarest_decided(measures) == 0
+
+
+def test_seed_0_and_4999_draws_unless_stated(one_set):
+    grid = [0.5]
+    stated = bands.difference_curves(one_set, grid, alpha=0.05, n_draws=4999, rng=0)
+    assert bands.difference_curves(one_set, grid).equals(stated)
+    assert not bands.difference_curves(one_set, grid, rng=1).equals(stated)
+
+
 def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set):
     whole, decided = bands.difference_grid(one_set), bands.decided_grid(one_set)
     assert len(whole) == bands.BAND_PRIORS
@@ -337,3 +372,10 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
         found = bands.difference_curves(measures, [0.5], n_draws=99)
     assert found["estimate"].tolist() == [0.5]
     assert found[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
+    twice = pd.concat([parts[0], parts[0].assign(model="b")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        same = bands.difference_curves(
+            evaluate(twice, priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
+        )
+    assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
