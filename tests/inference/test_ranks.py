@@ -9,7 +9,7 @@ import pytest
 
 from skewanova.base.checks import InputError
 from skewanova.inference import posthoc, rank_comparison
-from skewanova.inference.ranks import RANK_COLUMNS
+from skewanova.inference.ranks import RANK_COLUMNS, _letter, compact_letters
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
 DEMSAR = {
@@ -110,6 +110,35 @@ def test_other_families_have_no_critical_difference():
     found = rank_comparison(frame, pairs, test="max_t")
     assert np.isnan(found.critical_difference)
     assert found.test == "max_t"
+
+
+def test_letters_do_not_run_out():
+    assert [_letter(index) for index in (0, 25, 26, 51, 52)] == ["a", "z", "a1", "z1", "a2"]
+    names = [f"m{k}" for k in range(28)]
+    assert compact_letters(names, combinations(names, 2))["m27"] == "b1"
+
+
+def test_only_the_family_that_was_asked_for_is_read():
+    """Rows of tests and responses on either side of it in the alphabet say the contrary."""
+    frame = long(table(10, 4, 3))
+    pairs = posthoc(frame, method="nemenyi")
+    contrary = pairs.assign(reject=~pairs["reject"])
+    others = [contrary.assign(response=name) for name in ("auprec", "zeta")]
+    others += [contrary.assign(test=name) for name in ("a", "z")]
+    alone, among = rank_comparison(frame, pairs), rank_comparison(frame, pd.concat([*others, pairs]))
+    assert alone.ranks.equals(among.ranks)
+    assert "mean_rank" not in repr(alone)
+    assert "models=" not in repr(alone)
+
+
+def test_the_first_name_and_column_that_are_wrong_are_told():
+    frame = long(table(6, 3, 0))
+    pairs = posthoc(frame, method="nemenyi")
+    with pytest.raises(InputError, match=r"must have the column test$"):
+        rank_comparison(frame, pairs[["model_a", "model_b", "response"]])
+    renamed = pairs.replace({"A": "X", "B": "Y", "C": "Z"})
+    with pytest.raises(InputError, match=f"but got '{renamed['model_a'].iloc[0]}'$"):
+        rank_comparison(frame, renamed)
 
 
 def test_what_cannot_be_grouped_is_refused():

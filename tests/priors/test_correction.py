@@ -59,6 +59,20 @@ def test_probabilities_at_the_edge_of_the_doubles_are_never_put_in_another_order
         assert corrected[-1] == 1
 
 
+def test_by_hand():
+    """Odds of 1 to 4 learnt at 1 to 3, used at 1 to 9: a third of them."""
+    found = correct_class_prior(0.2, train_prior=0.25, prior=0.1)
+    assert type(found) is float
+    assert found == pytest.approx(1 / 13)
+    assert correct_class_prior([0.2], train_prior=0.25, prior=0.1).tolist() == [found]
+
+
+@pytest.mark.parametrize(("given", "told"), [([-0.5, 2.0], "-0.5"), ([0.5, 1.5, -1], "1.5")])
+def test_the_first_that_is_no_probability_is_named(given, told):
+    with pytest.raises(ValueError, match=f"`probability` must lie between 0 and 1, but got {told}$"):
+        correct_class_prior(given, train_prior=0.5, prior=0.1)
+
+
 def test_certainty_and_shape_stay():
     corrected = correct_class_prior([[0, 1], [0.5, 1]], train_prior=0.5, prior=0.01)
     np.testing.assert_allclose(corrected, [[0, 1], [0.01, 1]])
