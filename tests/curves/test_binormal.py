@@ -341,6 +341,11 @@ def test_standard_errors_are_the_spread_of_fresh_fits():
     assert fits[0].auprec_std_error() == fits[0].auprec_std_error(0.25)
 
 
+def test_shape_covariance_by_hand():
+    found = shape_covariance(2.0, 0.5, 10, 20)
+    assert found == pytest.approx(np.array([[0.25 / 10 + 1 / 20 + 4 / 40, 1 / 40], [1 / 40, 0.25 * 3 / 40]]))
+
+
 def test_shape_covariance_is_that_of_fresh_fits():
     rng = np.random.default_rng(0)
     positive, negative = rng.normal(2, 3, size=(10_000, 200)), rng.normal(0, 2, size=(10_000, 320))
