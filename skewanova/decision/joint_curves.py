@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -379,44 +379,102 @@ def _pair_spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Flo
     return np.stack(error, axis=1), np.stack(df, axis=1)
 
 
-def run_curves(
-    priors: Floats, sample: Sample, runs: Sequence[Sequence[NDArray[Any]]], area_estimator: str
-) -> JointCurves:
+#: Cases of the test set that all runs share, and the scores of every model on them, run by run.
+MatchedRuns = tuple[Sample, list[list[NDArray[Any]]]]
+
+
+class RunAreas(NamedTuple):
+    """Areas of every model in every run of one test set, and what leaving out every unit changes in them.
+
+    Attributes
+    ----------
+    area : ndarray of shape (n_models, n_runs)
+        Areas.
+    values : ndarray of shape (n_units, n_models * n_runs)
+        Jackknife values, the runs of the first model first.
+    sample : Sample
+        The cases.
+    runs : str
+        What the runs have in common, as of :class:`~skewanova.scores.design.Resampling`.
+    """
+
+    area: Floats
+    values: Floats
+    sample: Sample
+    runs: str
+
+    @property
+    def mean_values(self) -> Floats:
+        """Jackknife values (n_units, n_models) of the means over runs."""
+        return np.asarray(self.values.reshape(len(self.values), *self.area.shape).mean(axis=2))
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of all areas over cases."""
+        return self.sample.covariance(self.values)
+
+    @property
+    def run_deviations(self) -> Floats:
+        """Deviations (n_units, n_models) of the means whose products sum to their covariance over runs."""
+        n_models, n_runs = self.area.shape
+        if self.runs == "fixed":
+            return np.empty((0, n_models))
+        moved = (self.area - self.area.mean(axis=1, keepdims=True)) / np.sqrt(n_runs * (n_runs - 1))
+        if self.runs == "crossed":
+            return np.asarray(moved.T)
+        apart = np.zeros((n_models, n_runs, n_models))  # a run of one model is none of another
+        apart[np.arange(n_models), :, np.arange(n_models)] = moved
+        return apart.reshape(-1, n_models)
+
+    @property
+    def covariance_of_means(self) -> Floats:
+        """Covariance of the models' means: over cases and, unless the runs are fixed, over runs too."""
+        over_runs = self.run_deviations
+        return np.asarray(self.sample.covariance(self.mean_values) + over_runs.T @ over_runs)
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Standard error of every difference of two means, and its degrees of freedom, as tests have them."""
+        if self.runs == "fixed":
+            return Angles.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
+        return run_pairs(self.area, self.covariance, nested=self.runs == "nested")[1:]
+
+
+def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Curves of models with several runs on one test set: over runs and cases together.
 
     Differences have the errors of :func:`~skewanova.inference.compare_runs`; draws go by how runs deviate
     from their mean, and by what leaving out every unit changes in the means.
     """
-    areas, means, spreads = [], [], []
+    means, units, roots, spreads = [], [], [], []
+    matched = matched_runs(evaluation)
     for prior in priors.tolist():  # one at a time: all would not fit
-        area, units = run_areas(sample, runs, UniformPrior(prior, prior), area_estimator)
-        areas.append(area)
-        means.append(units.reshape(len(units), *area.shape).mean(axis=2))
-        spreads.append(run_pairs(area, units.T @ units))
-    _, error, df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
-    found = np.stack(areas, axis=2)
-    moved = (found - found.mean(axis=1, keepdims=True)).transpose(1, 0, 2)
-    over_runs = moved / np.sqrt(len(moved) * (len(moved) - 1))
-    over_cases = np.stack(means, axis=2)
+        found = run_areas(evaluation, UniformPrior(prior, prior), matched)
+        means.append(found.area.mean(axis=1))
+        units.append(found.sample.deviations(found.mean_values))
+        roots.append(found.run_deviations)
+        spreads.append(found.pairs())
+    error, df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
+    over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size:
         flat = over_cases.reshape(len(over_cases), -1)
         starts = range(0, len(flat), CASES_AT_ONCE)
         root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
-    return JointCurves(priors, found.mean(axis=1), deviations, np.inf, error, df)
+    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df)
 
 
 def run_areas(
-    sample: Sample,
-    runs: Sequence[Sequence[NDArray[Any]]],
-    weighting: DeploymentPrior,
-    area_estimator: str,
-) -> tuple[Floats, Floats]:
-    """Areas (n_models, n_runs), and the deviations behind their covariance (n_units, n_models * n_runs)."""
+    evaluation: Evaluation, weighting: DeploymentPrior, matched: MatchedRuns | None = None
+) -> RunAreas:
+    """Measure every model in every run, and what leaving out every unit changes.
+
+    `matched` are the runs where they were matched before.
+    """
+    sample, runs = matched or matched_runs(evaluation)
     columns = [run[model] for model in range(len(runs[0])) for run in runs]
-    areas, values = measured(sample, columns, [weighting], area_estimator)
-    return areas.reshape(len(runs[0]), len(runs)), sample.deviations(values[..., 0])
+    areas, values = measured(sample, columns, [weighting], evaluation.area_estimator)
+    return RunAreas(areas.reshape(len(runs[0]), len(runs)), values[..., 0], sample, evaluation.design.runs)
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:
@@ -441,7 +499,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     if evaluation.design.kind == "shared_cases":
-        return run_curves(priors, *matched_runs(evaluation), evaluation.area_estimator)
+        return run_curves(evaluation, priors)
     cases = matched_cases(evaluation) if len(values) == 1 else None
     if cases is None:
         halves = evaluation.auprec_between_halves(priors)
@@ -475,7 +533,7 @@ def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[NDArray[Any]]] |
     return sample, [cases.scores[scores.models.index(name)] for name in evaluation.models]
 
 
-def matched_runs(evaluation: Evaluation) -> tuple[Sample, list[list[NDArray[Any]]]]:
+def matched_runs(evaluation: Evaluation) -> MatchedRuns:
     """Cases of the test set that all folds share, and the scores of every model on them, run by run."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
@@ -515,12 +573,9 @@ def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats,
 
 def _over_runs(evaluation: Evaluation) -> tuple[Floats, Floats, float]:
     """The same of runs on one test set; the degrees of freedom are the fewest of a pair."""
-    sample, runs = matched_runs(evaluation)
-    areas, units = run_areas(sample, runs, evaluation.deployment_prior, evaluation.area_estimator)
-    over_cases = units.reshape(len(units), *areas.shape).mean(axis=2)
-    covariance = fold_statistics.fold_covariance(areas.T) / areas.shape[1] + over_cases.T @ over_cases
-    df = run_pairs(areas, units.T @ units)[2]
-    return areas.mean(axis=1), covariance, float(df.min())
+    found = run_areas(evaluation, evaluation.deployment_prior)
+    df = np.inf if found.runs == "fixed" else float(found.pairs()[1].min())
+    return found.area.mean(axis=1), found.covariance_of_means, df
 
 
 def mean_curves(measures: Evaluation) -> MeanCurves:

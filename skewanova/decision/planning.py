@@ -20,13 +20,12 @@ from skewanova.base.checks import Bools, Floats, InputError, check_fraction, emi
 from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import matched_runs, run_areas
+from skewanova.decision.joint_curves import run_areas
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import run_pairs
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
@@ -259,11 +258,16 @@ def plans(
     pairs = list(combinations(measures.models, 2))
     options: dict[str, float] = {"power": power, "alpha": alpha}
     design, table = measures.design, measures.scores
-    if table is None or design.kind != "one_set":
+    if design.kind == "shared_cases" and design.runs == "fixed":
+        areas = run_areas(measures, measures.deployment_prior)
+        known = _over_cases(areas.sample, areas.area.mean(axis=1), areas.mean_values)
+    elif table is not None and design.kind == "one_set":
+        known = _one_set(table, measures)
+    else:
         return _folds(measures, pairs, design, difference, **options)
     rows = [
         (a, b, *_plan(pair, design, difference, power=power, alpha=alpha))
-        for (a, b), pair in zip(pairs, _one_set(table, measures), strict=True)
+        for (a, b), pair in zip(pairs, known, strict=True)
     ]
     return pd.DataFrame(rows, columns=list(PLAN_COLUMNS))
 
@@ -332,11 +336,10 @@ def _case_factor_over_runs(
 
 def _shared_by_runs(measures: Evaluation, deviation: Floats) -> Floats:
     """What cases add to the variance of a mean difference, however many runs, over that of one run."""
-    sample, runs = matched_runs(measures)
-    areas, units = run_areas(sample, runs, measures.deployment_prior, measures.area_estimator)
-    error = run_pairs(areas, units.T @ units)[1]
+    found = run_areas(measures, measures.deployment_prior)
+    error, _ = found.pairs()
     spread = np.where(deviation > 0, deviation, np.nan)
-    return np.asarray(np.maximum((error / spread) ** 2 - 1 / len(runs), 0.0))
+    return np.asarray(np.maximum((error / spread) ** 2 - 1 / found.area.shape[1], 0.0))
 
 
 def _shared(halves: Floats, deviation: Floats) -> Floats:
@@ -346,17 +349,22 @@ def _shared(halves: Floats, deviation: Floats) -> Floats:
 
 
 def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
-    """Difference of every pair, and the variance that the units of each stratum add to it."""
+    """The same of the only fold of a table."""
     cases = paired_cases(table)
     sample = Sample(cases.positive, cases.cluster, cases.weight)
     columns = [cases.scores[table.models.index(model)] for model in measures.models]
     area, values = measured(sample, columns, [measures.deployment_prior], measures.area_estimator)
-    deviations = sample.deviations(values[..., 0])
+    return _over_cases(sample, area[:, 0], values[..., 0])
+
+
+def _over_cases(sample: Sample, area: Floats, values: Floats) -> list[_Pair]:
+    """Difference of every pair, and the variance that the units of each stratum add to it."""
+    deviations = sample.deviations(values)
     pairs = []
     for i, j in combinations(range(len(area)), 2):
         moved = (deviations[:, i] - deviations[:, j]) ** 2
         negative, positive, mixed = np.bincount(sample.stratum, weights=moved, minlength=3).tolist()
-        pairs.append(_Pair(float(area[i, 0] - area[j, 0]), positive, negative, mixed))
+        pairs.append(_Pair(float(area[i] - area[j]), positive, negative, mixed))
     return pairs
 
 
@@ -366,12 +374,14 @@ def _plan(
     """Everything from the column design on."""
     wanted = pair.observed if difference is None else difference
     std_error = float(np.sqrt(pair.positive + pair.negative + pair.mixed))
-    numbers = _cases(pair, wanted, power=power, alpha=alpha)  # nan where the models agree on every case
+    numbers = _cases(
+        pair, wanted, design.n_folds, power=power, alpha=alpha
+    )  # nan where the models agree on every case
     return (design.kind, pair.observed, wanted, std_error, alpha, power, *numbers)
 
 
-def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[float, ...]:
-    """Power now and without limit, folds (one), and the factors of all cases and of either class."""
+def _cases(pair: _Pair, wanted: float, n_folds: int, *, power: float, alpha: float) -> tuple[float, ...]:
+    """Power now and without limit, folds now, and the factors of all cases and of either class."""
 
     def power_of(positive: float, negative: float) -> float:
         both = min(positive, negative)  # clusters that hold both classes
@@ -383,7 +393,7 @@ def _cases(pair: _Pair, wanted: float, *, power: float, alpha: float) -> tuple[f
         factor_needed(lambda f: power_of(f, 1), power),
         factor_needed(lambda f: power_of(1, f), power),
     )
-    return (power_of(1, 1), np.nan, 1.0, np.nan, *factors)
+    return (power_of(1, 1), np.nan, n_folds, np.nan, *factors)
 
 
 OPTIMISTIC = (

@@ -354,13 +354,31 @@ def compare_sample(
 ) -> OneSetComparison:
     """Compare the models of a clean sample; says what cannot be tested."""
     estimate, values = measured(sample, scores, [weighting], area_estimator)
-    area, left = estimate[:, 0], values[..., 0]
-    angles = Angles.of(area, left, sample)
+    return compare_areas(
+        Angles.of(estimate[:, 0], values[..., 0], sample),
+        sample.covariance(values[..., 0]),
+        weighting=weighting.describe(),
+        models=models,
+        confidence_level=confidence_level,
+        simultaneous=simultaneous,
+    )
+
+
+def compare_areas(
+    angles: Angles,
+    covariance: Floats,
+    *,
+    weighting: str,
+    models: tuple[str, ...],
+    confidence_level: float,
+    simultaneous: str = "max_z",
+) -> OneSetComparison:
+    """Compare areas that were measured, of that covariance; says what cannot be tested."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
     result = OneSetComparison(
         models=models,
-        estimate=area,
-        covariance=sample.covariance(left),
+        estimate=angles.area,
+        covariance=covariance,
         model_a=tuple(a for a, _ in combinations(models, 2)),
         model_b=tuple(b for _, b in combinations(models, 2)),
         **pair_tests(angles, level=confidence_level, simultaneous=simultaneous)._asdict(),
@@ -369,9 +387,9 @@ def compare_sample(
         df=df,
         df_omnibus=df_omnibus,
         p_omnibus=p_omnibus,
-        weighting=weighting.describe(),
+        weighting=weighting,
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
     emit(SAMENESS.format(a, b) for a, b, same in alike if same)
-    emit(map(ALONE.format, sample.alone))
+    emit(map(ALONE.format, angles.sample.alone))
     return result

@@ -19,7 +19,14 @@ from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, description, inline_svg
 from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set, level_of
+from skewanova.report.source import (
+    ReportSource,
+    control_of,
+    has_runs,
+    headline_rows,
+    is_one_set,
+    level_of,
+)
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -279,6 +286,7 @@ def methods_of(source: ReportSource) -> list[str]:
         alpha=source.alpha,
         tests=[*source.anova["test"], *source.posthoc["test"]],
         one_set=is_one_set(source),
+        fixed_runs=has_runs(source) and source.design.runs == "fixed",
     )
 
 

@@ -72,14 +72,20 @@ REFERENCES = _read_references()
 
 
 def methods_text(
-    *, area_estimator: str, deployment_prior: str, alpha: float, tests: Iterable[str], one_set: bool = False
+    *,
+    area_estimator: str,
+    deployment_prior: str,
+    alpha: float,
+    tests: Iterable[str],
+    one_set: bool = False,
+    fixed_runs: bool = False,
 ) -> list[str]:
     """Return the paragraphs of a section on methods."""
     done = list(dict.fromkeys(tests))
     named = "; ".join(known(test).methods for test in done)
     over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
-    shared = any(known(test).designs == SHARED_CASES for test in done)
-    over_folds = _RUNS_REST if shared else over_folds
+    shared = fixed_runs or any(known(test).designs == SHARED_CASES for test in done)
+    over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
     scored = _ONE_SET_SCORED if one_set else _RUNS_SCORED if shared else _FOLDS_SCORED
     ranked = "it" if one_set else "its mean over runs" if shared else "its mean over folds"
     return [
@@ -91,7 +97,7 @@ def methods_text(
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
         f"Tests, at level {alpha:g}: {named}. {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
-        f"{_ONE_SET_READING if one_set else _FOLDS_READING} Letters follow Piepho (2004).",
+        f"{_ONE_SET_READING if one_set or fixed_runs else _FOLDS_READING} Letters follow Piepho (2004).",
     ]
 
 
@@ -114,6 +120,12 @@ _RUNS_REST = (
     "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
     "by the variance over runs and cases together. Bands of difference curves use the joint distribution of "
     "all statistics along the prior."
+)
+
+
+_FIXED_REST = (
+    "The runs are taken as fixed: a model is the mean of its runs, and tests, intervals, bands, "
+    "probabilities and plans go by the variance over cases alone, so nothing is said about further runs."
 )
 
 

@@ -17,8 +17,12 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.scores.halvings import Halvings
 from skewanova.scores.table import Scores, ScoreTable
 
+#: What several runs on one test set have in common, by how that is stated.
+RUNS = {"shared_cases": "crossed", "nested_runs": "nested", "fixed_runs": "fixed"}
+
+
 RESAMPLING = (
-    "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", "shared_cases"
+    "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", *RUNS
 )  # fmt: skip
 
 
@@ -48,7 +52,7 @@ NO_HALVINGS = (
 
 
 NEEDS_SHARED_CASES = (
-    "resampling='shared_cases' needs a case column (in a table in memory) that shows the same cases in every "
+    "resampling={resampling!r} needs a case column (in a table in memory) that shows the same cases in every "
     "fold: several runs of each model on one test set"
 )
 
@@ -89,6 +93,10 @@ class Resampling:
         Where what was said and what the cases show disagree, or something had to be assumed.
     n_halvings : int
         Number of halvings of the data set, where the design goes by them.
+    runs : str
+        Of runs on one test set: ``crossed`` if run j of all models has something in common, such as the
+        training sample; ``nested`` if not; ``fixed`` if the claim is about these runs alone. Of other designs
+        it says nothing.
     """
 
     kind: str
@@ -97,6 +105,7 @@ class Resampling:
     reason: str
     warnings: tuple[str, ...] = field(default=(), repr=False)
     n_halvings: int = 0
+    runs: str = "crossed"
 
     @property
     def overlapping(self) -> bool:
@@ -113,7 +122,8 @@ class Resampling:
         if self.kind == "one_set":
             return f"one test set ({self.reason})"
         if self.kind == "shared_cases":
-            return f"{self.n_folds} runs on one test set ({self.reason})"
+            kinds = {"crossed": "runs", "nested": "runs of its own of each model", "fixed": "fixed runs"}
+            return f"{self.n_folds} {kinds[self.runs]} on one test set ({self.reason})"
         names = {
             "independent": "independent folds",
             "kfold": "one cross-validation",
@@ -139,7 +149,8 @@ def find_resampling(
     resampling : str, default "auto"
         One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases (the
         same in every fold are runs on one test set, ``shared_cases``) and, without them, assumes repeated
-        hold-out.
+        hold-out. Of runs on one test set, ``nested_runs`` says that run j of one model has nothing in common
+        with run j of another, ``fixed_runs`` that the claim is about these runs and further cases.
     test_fraction : float, optional
         Share of the data set that each fold tests; by default worked out from the cases.
 
@@ -183,10 +194,11 @@ def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling
         notes = _notes_on_independence(table, seen, given)
         return Resampling("independent", n_folds, 0.0, "as stated", notes)
     same_cases = table.has_cases and seen is None and isinstance(table, ScoreTable)
-    if resampling == "shared_cases" or (resampling == "auto" and same_cases and given is None):
+    if resampling in RUNS or (resampling == "auto" and same_cases and given is None):
         if not same_cases:
-            raise InputError(NEEDS_SHARED_CASES)
-        return Resampling("shared_cases", n_folds, 0.0, "every fold tests the same cases")
+            raise InputError(NEEDS_SHARED_CASES.format(resampling=resampling))
+        runs = RUNS.get(resampling, "crossed")
+        return Resampling("shared_cases", n_folds, 0.0, "every fold tests the same cases", runs=runs)
     if seen is not None:
         return _with_statement(seen, resampling, given)
     design = _assumed(n_folds, resampling, given)
@@ -224,8 +236,8 @@ def stated_resampling(
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     if n_folds < 2:
         return Resampling("one_set", 1, 0.0, "one fold")
-    if resampling == "shared_cases":
-        raise InputError(NEEDS_SHARED_CASES)
+    if resampling in RUNS:
+        raise InputError(NEEDS_SHARED_CASES.format(resampling=resampling))
     if resampling == "split_half":
         raise InputError(NO_HALVINGS)
     if resampling == "independent":

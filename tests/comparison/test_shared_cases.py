@@ -8,6 +8,7 @@ import pytest
 
 from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
 from skewanova.inference import auprec_covariance, compare_runs
+from skewanova.report.document import methods_of
 from skewanova.scores import find_resampling
 
 SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
@@ -122,6 +123,59 @@ def test_a_control_is_the_family_over_runs(found):
     assert headline["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
     np.testing.assert_allclose(headline["p_adjusted"], np.minimum(2 * headline["p_value"], 1), rtol=1e-12)
     assert other.ranking["group"].tolist()[1] == "control"
+
+
+@pytest.mark.parametrize("runs", ["nested", "fixed"])
+def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
+    labels, scores = seeds(seed=2)
+    result = compare(table(labels, scores), resampling=f"{runs}_runs", **SETTINGS)
+    n_cases, n_models, n_runs = scores.shape
+    one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=(0.2, 0.4))
+    areas = one.estimate.reshape(n_models, n_runs)
+    if runs == "nested":
+        errors = compare_runs(areas, one.covariance, runs="nested").std_error
+    else:  # the covariance of the means over runs, to first order on the angular scale
+        means = one.covariance.reshape(n_models, n_runs, n_models, n_runs).mean(axis=(1, 3))
+        errors = [np.sqrt(means[i, i] + means[j, j] - 2 * means[i, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    slack = 1e-9 if runs == "nested" else 0.05
+    assert sorted(pairs["std_error"]) == pytest.approx(sorted(errors), rel=slack)
+    with pytest.warns(SkewanovaWarning, match="planned for the differences observed|Planned"):
+        plan = plan_comparison(table(labels, scores), (0.2, 0.4), resampling=f"{runs}_runs").to_frame()
+    assert sorted(plan["std_error"]) == pytest.approx(sorted(pairs["std_error"]), rel=slack)
+    assert (plan["n_folds_now"] == n_runs).all()
+    assert plan["n_folds"].isna().all() == (runs == "fixed")  # more runs are no part of the claim
+    ranked = result.ranking
+    assert ranked["iauprec"].tolist() == pytest.approx(sorted(areas.mean(axis=1), reverse=True))
+    assert (ranked["conf_low"] < ranked["iauprec"]).all()
+    assert (ranked["iauprec"] < ranked["conf_high"]).all()
+    curves = result.difference_curves.dropna(subset="std_error")
+    at = curves[curves["prior"] == curves["prior"].max()]
+    again = result.posthoc[(result.posthoc["role"] == "check") & (result.posthoc["prior"] == 0.5)]
+    assert len(at) == len(again)
+    words = "4 runs of its own of each model" if runs == "nested" else "4 fixed runs"
+    assert f"{words} on one test set" in result.summary()
+    assert np.isclose(ranked["p_best"].sum(), 1)
+
+
+def test_fixed_runs_know_less_of_further_runs(found):
+    """With runs that vary, these models differ more surely than their learners do, on the whole."""
+    labels, scores, crossed = found
+    fixed = compare(table(labels, scores), resampling="fixed_runs", **SETTINGS)
+    errors = [each.posthoc[each.posthoc["role"] == "headline"]["std_error"] for each in (fixed, crossed)]
+    assert errors[0].mean() < 0.95 * errors[1].mean()
+    assert fixed.anova.iloc[0]["test"] == "jackknife"
+    assert "nothing is said about further runs" in " ".join(methods_of(fixed))
+
+
+def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
+    labels, scores = seeds(n_runs=1, seed=3)
+    single = compare(table(labels, scores), **SETTINGS)
+    with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
+        result = compare(table(labels, np.repeat(scores, 3, axis=2)), resampling="fixed_runs", **SETTINGS)
+    many, one = (each.posthoc[each.posthoc["role"] == "headline"] for each in (result, single))
+    for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
+        assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
 
 
 def test_the_design_is_seen_in_the_cases_only():

@@ -148,6 +148,67 @@ def test_standard_errors_keep_the_size_of_the_areas(size):
     assert small.p_value == pytest.approx(found.p_value)
 
 
+def test_nested_runs_by_plain_loops():
+    areas, covariance = drawn()
+    found = compare_runs(areas, covariance, runs="nested")
+    n_models, n_runs = areas.shape
+    blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
+    for row, pair in enumerate(((0, 1), (0, 2), (1, 2))):
+        i, j = pair
+        own = [blocks[k, r, k, s] for k in pair for r in range(n_runs) for s in range(n_runs) if r != s]
+        variances = [areas[k].var(ddof=1) for k in pair]
+        noise = np.mean(variances)
+        spread = noise + n_runs * max(np.mean(own) - blocks[i, :, j].mean(), 0)
+        df = sum(variances) ** 2 / sum(v**2 for v in variances) * (n_runs - 1)
+        assert found.std_error[row] == pytest.approx(np.sqrt(2 * spread / n_runs))
+        assert found.df_error[row] == pytest.approx(spread**2 / (noise**2 / df))
+    own = [blocks[k, r, k, s] for k in range(3) for r in range(n_runs) for s in range(n_runs) if r != s]
+    other = [blocks[i, :, j].mean() for i in range(3) for j in range(3) if i != j]
+    variances = areas.var(axis=1, ddof=1)
+    spread = variances.mean() + n_runs * max(np.mean(own) - np.mean(other), 0)
+    assert found.f_omnibus == pytest.approx(n_runs * areas.mean(axis=1).var(ddof=1) / spread)
+    centre = np.eye(3) - 1 / 3
+    eigen = np.linalg.eigvalsh(centre @ np.diag(variances) @ centre)[1:]
+    assert found.df == pytest.approx(eigen.sum() ** 2 / (eigen**2).sum())
+    df = variances.sum() ** 2 / (variances**2).sum() * (n_runs - 1)
+    assert found.df_omnibus == pytest.approx(spread**2 / (variances.mean() ** 2 / df))
+    assert found.components["component"].tolist() == [
+        "run",
+        "cases, all runs and models",
+        "cases, all runs of a model",
+        "cases, one area",
+    ]
+
+
+def test_two_models_with_runs_of_their_own_are_compared_as_by_welch():
+    """Where cases add nothing, what is left is Welch's t test of the runs."""
+    areas = np.array([[0.71, 0.74, 0.69, 0.73], [0.8, 0.62, 0.9, 0.65]])
+    found = compare_runs(areas, np.zeros((8, 8)), runs="nested")
+    expected = stats.ttest_ind(*areas, equal_var=False)
+    assert found.statistic[0] == pytest.approx(expected.statistic)
+    assert found.p_value[0] == pytest.approx(expected.pvalue)
+    assert found.p_omnibus == pytest.approx(expected.pvalue)
+
+
+def test_kinds_of_runs_are_known():
+    with pytest.raises(InputError, match="must be one of crossed, nested; but got 'fixed'"):
+        compare_runs(*drawn(), runs="fixed")
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("n_runs", [3, 5])
+def test_equal_learners_with_runs_of_their_own(n_runs):
+    """4,000 tables whose models' runs vary unlike: at most .05 and three standard errors."""
+    rng, hits = np.random.default_rng(n_runs), np.zeros((4000, 2), dtype=bool)
+    shared = 0.01**2 * np.kron(np.eye(4), np.ones((n_runs, n_runs)))
+    spread = np.array([0.02, 0.02, 0.005, 0.005])[:, None]
+    for table in range(4000):
+        areas = 0.7 + 0.01 * rng.normal(size=(4, 1)) + spread * rng.normal(size=(4, n_runs))
+        found = compare_runs(areas, shared, runs="nested")
+        hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
+    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000)).all()
+
+
 def test_components_are_those_put_in():
     rng = np.random.default_rng(1)
     sizes = {"run": 0.03, "model x run": 0.02}
