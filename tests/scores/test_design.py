@@ -261,7 +261,7 @@ def test_errors():
         without_cases(10, resampling="repeated_kfold")
     message = (
         "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
-        "shared_cases; but got 'bootstrap'"
+        "shared_cases, nested_runs, fixed_runs; but got 'bootstrap'"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="bootstrap")
