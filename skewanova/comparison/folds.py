@@ -31,7 +31,7 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, known
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, family_test, known
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
 from skewanova.inference.pairwise import (
@@ -114,6 +114,12 @@ def pairs_method(design: Resampling, alpha: float) -> str:
     smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
     reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
     return "max_t" if reachable else "paired_t"
+
+
+def pairs_test(design: Resampling, alpha: float) -> str:
+    """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
+    method = pairs_method(design, alpha)
+    return family_test(method, "holm" if known(method).adjusted else "")
 
 
 @dataclass(frozen=True)

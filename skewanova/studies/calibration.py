@@ -19,7 +19,7 @@ from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE_SLACK
-from skewanova.comparison.folds import omnibus_method, pairs_method
+from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
 from skewanova.inference.fold_statistics import pair_indices
@@ -93,7 +93,7 @@ def default_omnibus(scenario: Scenario) -> str:
 
 def default_pairs(scenario: Scenario) -> str:
     """Name the default test of pairs, fixed by the design alone."""
-    return pairs_method(scenario.resampling, min(LEVELS))
+    return pairs_test(scenario.resampling, min(LEVELS))
 
 
 def _inflation(scenario: Scenario) -> float:

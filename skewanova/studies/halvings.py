@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skewanova.base.checks import Floats
-from skewanova.comparison.folds import omnibus_method, pairs_method
+from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import known
 from skewanova.inference.omnibus import KERNELS, what_it_needs
@@ -97,7 +97,7 @@ def _of_design(way: str, design: Resampling, tables: Tables) -> dict[str, Floats
     values = tables.iauprec
     needs = {"inflation": design.inflation, "halves": tables.halves}
     everyone = omnibus_method(design, values.shape[-1])
-    pairs = pairs_method(design, min(LEVELS))
+    pairs = pairs_test(design, min(LEVELS))
     tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value
     raw = fold_statistics.paired_t_p(values, **_needed(pairs, needs))
     return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.holm(raw)}
