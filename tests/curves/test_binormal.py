@@ -563,6 +563,11 @@ def test_recall_out_of_range_is_named(recall):
         fitted(1, 1).precision_recall(recall=[0.5, recall, 1.0])
 
 
+def test_the_first_recall_out_of_range_is_named():
+    with pytest.raises(ValueError, match=exact("`recall` must lie in (0, 1], but got 1.5")):
+        fitted(1, 1).precision_recall(recall=[0.5, 1.5, -0.5])
+
+
 def test_checks_are_of_either_class_and_stay_out_of_the_repr():
     labels = np.repeat([0, 1], [60, 40])
     scores = np.random.default_rng(0).normal(2.0 * labels, 2)

@@ -39,6 +39,14 @@ def test_covariance_and_spread_of_three_strata_of_two():
     assert df == np.inf  # of two units both squares are the same: no doubt
 
 
+def test_a_stratum_of_one_unit_deviates_from_nothing():
+    sample = Sample(np.array([True, False, False]))
+    assert sample.deviations(np.array([5.0, 1.0, 2.0])).tolist() == pytest.approx(
+        [0, -0.5 / 2**0.5, 0.5 / 2**0.5]
+    )
+    assert sample.covariance(np.array([[5.0], [1.0], [2.0]])).tolist() == [[pytest.approx(0.25)]]
+
+
 @pytest.mark.parametrize("size", [1e-120, 1.0, 1e120])
 def test_degrees_of_freedom_of_any_size_of_values(size):
     values = np.array([0.0, 1.0, 5.0, 0.0, 2.0, 3.0, 10.0]) * size
