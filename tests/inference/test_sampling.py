@@ -1,10 +1,20 @@
 """Cases drawn singly or in clusters, alike or weighted: strata, spread, checks, by hand."""
 
+import re
+
 import numpy as np
 import pytest
 
 from skewanova import InputError
-from skewanova.inference.sampling import FEWEST_DF, NO_WEIGHT, Sample, check_sample, is_all, target_prior
+from skewanova.inference.sampling import (
+    FEWEST_DF,
+    NO_WEIGHT,
+    Sample,
+    check_model_names,
+    check_sample,
+    is_all,
+    target_prior,
+)
 
 POSITIVE = np.array([1, 1, 0, 0, 1, 0, 0, 1, 1, 0]) == 1
 #: Clusters 0 and 4 of positives, 1 and 3 of negatives, 2 and 5 of both.
@@ -94,6 +104,30 @@ def test_cases_of_weight_0_are_left_out_and_clusters_are_counted_without_them():
     assert (found.cluster.tolist(), found.weight.tolist()) == ([1, 0, 0], [1, 2, 3])
     assert columns.tolist() == [[5], [4], [2]]
     assert found.n_units == 2
+
+
+def test_columns_are_checked_by_name():
+    one = check_sample([0, 1], [0.1, 0.2])[1]
+    assert one.tolist() == [[0.1], [0.2]]
+    assert check_sample([0, 1], [[0.1], [0.2]])[1].tolist() == one.tolist()
+    for scores, told in (
+        ([0.1, np.nan], "`y_score` must not hold NaN"),
+        ([[0.1, 0.2], [0.3, np.nan]], "`y_score[:, 1]` must not hold NaN"),
+        ([[[0.1]], [[0.2]]], "`y_score` must have shape (n_cases,) or (n_cases, n_models)"),
+        (np.empty((2, 0)), "`y_score` must have shape (n_cases,) or (n_cases, n_models)"),
+    ):
+        with pytest.raises(InputError, match=f"^{re.escape(told)}"):
+            check_sample([0, 1], scores)
+
+
+def test_names_of_models():
+    assert check_model_names(None, 2) == ("0", "1")
+    assert check_model_names(["a", 3], 2) == ("a", "3")
+    with pytest.raises(InputError, match="must hold at least 2 models, one a column, but has 1$"):
+        check_model_names(None, 1)
+    for names in (["a", "a"], ["a"], ["a", "b", "c"], ["1", 1]):
+        with pytest.raises(InputError, match="`models` must hold 2 different names, but got"):
+            check_model_names(names, 2)
 
 
 def test_the_prior_is_that_of_the_weighted_sample_unless_stated():
