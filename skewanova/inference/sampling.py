@@ -79,9 +79,7 @@ class Sample:
         """
         if self.cluster is None:
             return self.positive.astype(np.intp)
-        held = [np.bincount(self.cluster[rows]) for rows in (~self.positive, self.positive)]
-        size = self.cluster.max() + 1
-        negatives, positives = (np.pad(count, (0, size - len(count))) > 0 for count in held)
+        negatives, positives = (self.held(positive=side) > 0 for side in (False, True))
         kind = np.where(positives & negatives, 2, positives.astype(np.intp))
         counts = np.bincount(kind, minlength=3)
         kind[np.isin(kind, np.flatnonzero(counts == 1))] = counts.argmax()

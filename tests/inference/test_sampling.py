@@ -123,7 +123,7 @@ def test_columns_are_checked_by_name():
 def test_names_of_models():
     assert check_model_names(None, 2) == ("0", "1")
     assert check_model_names(["a", 3], 2) == ("a", "3")
-    with pytest.raises(InputError, match="must hold at least 2 models, one a column, but has 1$"):
+    with pytest.raises(InputError, match=r"must hold at least 2 models, one a column, but has 1$"):
         check_model_names(None, 1)
     for names in (["a", "a"], ["a"], ["a", "b", "c"], ["1", 1]):
         with pytest.raises(InputError, match="`models` must hold 2 different names, but got"):
