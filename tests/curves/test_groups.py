@@ -11,7 +11,8 @@ from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
-from skewanova.curves.roc import auc, curve_from_scores
+from skewanova.curves.groups import PackedCurve, PackedCurves
+from skewanova.curves.roc import auc, curve_from_scores, rises_between
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 PRIORS = np.array([0.5, 0.1, 1e-4])
@@ -149,3 +150,77 @@ def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
     table = drawn([6000, 30, 7000])
     group_measures(table, UniformPrior(0.1, 0.1), "trapezoid")
     assert len(measured) == 2  # the short one is measured at one go with its neighbours
+
+
+# --- packed curves ------------------------------------------------------------------------------------------
+
+LABELS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0]) == 1
+APART = np.arange(11.0)[::-1]
+TIED = np.array([5, 5, 5, 4, 3, 3, 2, 2, 1, 1, 1.0])
+
+
+@pytest.mark.parametrize(
+    "score", [APART, APART[::-1], TIED, np.zeros(11)], ids=["best", "worst", "ties", "one"]
+)
+def test_a_packed_curve_is_the_curve_without_thresholds(score):
+    packed, whole = PackedCurve.of(LABELS, score), curve_from_scores(LABELS, score)
+    found = packed.curve()
+    assert (found.tpr.tolist(), found.fpr.tolist()) == (whole.tpr.tolist(), whole.fpr.tolist())
+    assert (found.n_positive, found.n_negative) == (4.0, 7.0)
+    assert np.isnan(found.thresholds).all()
+    assert (packed.ends is None) == (len(set(score.tolist())) == 11)
+    assert packed.labels.nbytes == 2
+    rises, expected = packed.rises(), rises_between(whole.tpr, whole.fpr)
+    for name in ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr"):
+        assert getattr(rises, name).tolist() == getattr(expected, name).tolist()
+
+
+def packed_and_plain():
+    scores = {("a", 1): APART, ("a", 2): TIED, ("b", 1): APART[::-1]}
+    packed = PackedCurves({cell: PackedCurve.of(LABELS, score) for cell, score in scores.items()})
+    return packed, {cell: curve_from_scores(LABELS, score) for cell, score in scores.items()}
+
+
+@pytest.mark.parametrize("most", [1, 13, 14, 10**5])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_packed_curves_are_measured_as_plain_ones(estimator, most, monkeypatch):
+    monkeypatch.setattr(curves_groups, "MOST_VERTICES", most)
+    packed, plain = packed_and_plain()
+    expected = np.array([auprec(curve, PRIORS, area_estimator=estimator) for curve in plain.values()])
+    assert curves_groups.areas_of_groups(packed, PRIORS, estimator) == pytest.approx(expected, rel=1e-13)
+    assert curves_groups.areas_of_groups(plain, PRIORS, estimator) == pytest.approx(expected, rel=1e-13)
+    for curves in (packed, plain):
+        found = curves_groups.measures_of_groups(curves, PRIORS, WEIGHTINGS[0], estimator)
+        assert found.auprec == pytest.approx(expected, rel=1e-13)
+        assert found.auc == pytest.approx([auc(curve) for curve in plain.values()], rel=1e-13)
+        means = [iauprec(curve, WEIGHTINGS[0], area_estimator=estimator) for curve in plain.values()]
+        assert found.iauprec == pytest.approx(means, rel=1e-12)
+
+
+def test_as_many_curves_are_unpacked_together_as_reach_the_limit(monkeypatch):
+    plain = packed_and_plain()[1]  # of 12, 6 and 12 vertices
+    for most, sizes in ((12, [1, 2]), (13, [2, 1]), (18, [2, 1]), (19, [3]), (1, [1, 1, 1])):
+        monkeypatch.setattr(curves_groups, "MOST_VERTICES", most)
+        assert [len(batch) for batch in curves_groups._group_batches(plain)] == sizes
+
+
+def test_packed_curves_are_a_mapping_that_is_selected_packed():
+    packed, plain = packed_and_plain()
+    chosen = curves_groups.select_curves(packed, [("b", 1), ("a", 1)])
+    assert type(chosen) is PackedCurves
+    assert ([*chosen], len(chosen), ("a", 2) in chosen, ("a", 2) in packed) == (
+        [("b", 1), ("a", 1)], 2, False, True,
+    )  # fmt: skip
+    assert repr(chosen) == "<2 ROC curves, packed>"
+    assert [*curves_groups.select_curves(plain, [("b", 1)])] == [("b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("block", "rows"),
+    [(5, [(0, 3), (3, 7), (7, 15)]), (8, [(0, 7), (7, 15)]), (1, [(0, 3), (3, 7), (7, 15)]), (99, [(0, 15)])],
+)
+def test_batches_of_groups_end_where_a_block_does(monkeypatch, block, rows):
+    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
+    found = [*curves_groups._batches(np.array([3, 4, 8]))]
+    assert [(part.start, part.stop) for part, _ in found] == rows
+    assert np.concatenate([sizes for _, sizes in found]).tolist() == [3, 4, 8]
