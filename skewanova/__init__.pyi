@@ -35,6 +35,7 @@ from .curves.roc import auc as auc
 from .curves.roc import roc_curve as roc_curve
 
 # scores
+from .scores.multiclass import scores_from_multiclass as scores_from_multiclass
 from .scores.reading import load_satellite_scores as load_satellite_scores
 from .scores.reading import read_datasets as read_datasets
 from .scores.reading import read_scores as read_scores
@@ -62,6 +63,8 @@ from .decision.planning import plan_comparison as plan_comparison
 from .plotting.display import AUPRECDisplay as AUPRECDisplay
 
 # comparison
+from .comparison.classes import ClassesComparison as ClassesComparison
+from .comparison.classes import compare_classes as compare_classes
 from .comparison.datasets import DatasetsComparison as DatasetsComparison
 from .comparison.datasets import compare_datasets as compare_datasets
 from .comparison.estimators import compare_estimators as compare_estimators

@@ -6,6 +6,7 @@ import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, Seed, check_fraction, emit
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit
 from skewanova.base.rounding import falling_order, levelled
 from skewanova.base.text import short_names, visible
 from skewanova.comparison.folds import headline_groups
@@ -28,6 +29,7 @@ from skewanova.inference.random_effects import random_effects
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.datasets import DatasetsSource, across_tables, hierarchical_sentences
+from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import naming, read_datasets
 
 MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")
@@ -58,10 +60,6 @@ HIERARCHICAL_COLUMNS = (
 ACROSS_RANKING_COLUMNS = ("rank", "model", "mean_rank", "iauprec", "n_best", "group")
 
 
-#: Fewer data sets than this leave signed ranks without a chance at .05.
-FEW_DATASETS = 6
-
-
 @dataclass(frozen=True, eq=False)
 class DatasetsComparison(DatasetsSource):
     """All that a comparison on several data sets found.
@@ -76,8 +74,8 @@ class DatasetsComparison(DatasetsSource):
     anova : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
     posthoc : DataFrame
-        Signed ranks, adjusted (headline), and Nemenyi's test, the data sets as blocks; columns of
-        `POSTHOC_COLUMNS`.
+        Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (headline), and
+        Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
     hierarchical : DataFrame
         Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
     ranking : DataFrame
@@ -194,9 +192,10 @@ def compare_datasets(
     -----
     Across data sets, the mean over folds is one observation: Friedman's test with Iman and Davenport's F
     (Demsar 2006) for all models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani
-    and Mangili 2016), with Nemenyi's test beside them. The hierarchical alternative weighs data sets by what
-    they know: a random-effects meta-analysis of paired differences, the error of each corrected for shared
-    training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
+    and Mangili 2016), with Nemenyi's test beside them. Where signed ranks of so few data sets cannot reject
+    whatever they are, paired t tests of the means take their place. The hierarchical alternative weighs data
+    sets by what they know: a random-effects meta-analysis of paired differences, the error of each corrected
+    for shared training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
     Paule and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test, Holm's
     adjustment over pairs.
 
@@ -213,6 +212,10 @@ def compare_datasets(
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
     check_fraction(alpha, "alpha")
+    if isinstance(scores, MulticlassScores):
+        raise InputTypeError(
+            "classes of the same cases are no independent data sets: compare them by compare_classes()"
+        )
     tables = read_datasets(scores, columns=columns, pos_label=pos_label)
     check_same_models({name: table.models for name, table in tables.items()})
     comparisons = {}
@@ -223,7 +226,10 @@ def compare_datasets(
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
     how: dict[str, Any] = {"adjust": options.get("adjust"), "control": options.get("control")}
-    pairs = [posthoc(blocks, method="wilcoxon", alpha=alpha, order=order, role="headline", **how)]
+    n_pairs = comb(len(order), 2) if how["control"] is None else len(order) - 1
+    few = n_pairs * 2.0 ** (1 - len(comparisons)) >= alpha  # signed ranks cannot reject, whatever they are
+    method = "paired_t" if few else "wilcoxon"
+    pairs = [posthoc(blocks, method=method, alpha=alpha, order=order, role="headline", **how)]
     if how["control"] is None:
         pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
     first = next(iter(comparisons.values()))
@@ -236,7 +242,7 @@ def compare_datasets(
         ranking=_ranking(means, order, headline_groups(order, pairs[0], how["control"])),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
-        warnings=(*emit(_few(len(comparisons))), *_warnings(comparisons)),
+        warnings=(*emit(_few(len(comparisons)) if few else ()), *_warnings(comparisons)),
     )
 
 
@@ -331,11 +337,9 @@ def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
 
 
 def _few(n_datasets: int) -> list[str]:
-    if n_datasets >= FEW_DATASETS:
-        return []
     return [
-        f"with {n_datasets} data sets, signed ranks cannot reach p below {2.0 ** (1 - n_datasets):.2g}: read "
-        "the hierarchical comparison, or add data sets"
+        f"with {n_datasets} data sets, signed ranks cannot reach p below {2.0 ** (1 - n_datasets):.2g}: "
+        "pairs are compared by t tests of the data sets' means"
     ]
 
 

@@ -46,9 +46,24 @@ def many(names=NAMES, effects=(1.5, 1.2, 0.8), seed=0):
 @pytest.fixture(scope="module")
 def result():
     with pytest.warns(
-        sa.SkewanovaWarning, match=r"^with 3 data sets, signed ranks cannot reach p below 0\.25"
+        sa.SkewanovaWarning, match=r"^with 3 data sets, signed ranks cannot reach p below 0\.25: pairs are"
     ):
         return sa.compare_datasets(many(), 0.4, **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("n_sets", "n_models", "test"),
+    [(5, 2, "paired_t_holm"), (6, 2, "wilcoxon_holm"), (6, 3, "paired_t_holm")],
+)
+def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
+    """Signed ranks of five sets cannot reach .05; those of six can, but not adjusted for three pairs."""
+    frame = many(names=tuple(f"set {i}" for i in range(n_sets)), effects=(2.5, 0.2, 0.1)[:n_models])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        found = sa.compare_datasets(frame, 0.4, **OPTIONS)
+    headline = found.posthoc[found.posthoc["role"] == "headline"]
+    assert set(headline["test"]) == {test}
+    assert headline["reject"].any()
 
 
 # --- meta-analysis ------------------------------------------------------------------------------------------
@@ -103,7 +118,7 @@ def test_frames(result):
     assert tuple(result.hierarchical) == HIERARCHICAL_COLUMNS
     assert tuple(result.ranking) == ACROSS_RANKING_COLUMNS
     assert len(result.iauprec) == 9
-    assert result.posthoc["test"].tolist() == ["wilcoxon_holm"] * 3 + ["nemenyi"] * 3
+    assert result.posthoc["test"].tolist() == ["paired_t_holm"] * 3 + ["nemenyi"] * 3
 
 
 def test_means_and_errors(result):
@@ -354,7 +369,7 @@ def test_a_control_is_the_family_across_data_sets():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         every, found = (sa.compare_datasets(many(), 0.4, **OPTIONS, **more) for more in ({}, options))
-    assert found.posthoc["test"].unique().tolist() == ["wilcoxon_bonferroni_control"]
+    assert found.posthoc["test"].unique().tolist() == ["paired_t_bonferroni_control"]
     assert set(found.posthoc["model_b"]) == set(found.hierarchical["model_b"]) == {"m1"}
     for row in found.hierarchical.to_dict("records"):
         pair = {row["model_a"], "m1"}

@@ -1,0 +1,160 @@
+"""Score tables of one class against the rest, from the scores of classifiers with several classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_same_length,
+    check_vector,
+    to_array,
+)
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class MulticlassScores:
+    """Scores of each class against the rest, all of the same cases.
+
+    Attributes
+    ----------
+    tables : mapping
+        Score table of every class by its name; the class is the positive one.
+    """
+
+    tables: Mapping[str, ScoreTable]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return tuple(self.tables)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a class, model and case: columns class, model, fold, case, y_true, y_score."""
+        parts = [table.to_frame().assign(**{"class": name}) for name, table in self.tables.items()]
+        frame = pd.concat(parts, ignore_index=True)
+        return frame[["class", *frame.columns.drop("class")]]
+
+
+def scores_from_multiclass(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    *,
+    classes: Sequence[object] | None = None,
+    fold: ArrayLike | None = None,
+    case: ArrayLike | None = None,
+) -> MulticlassScores:
+    """Take every class of several against the rest: one score table a class.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n_cases,)
+        Class of every case.
+    y_score : mapping
+        By the name of the model: its probabilities or scores, of shape (n_cases, n_classes), the larger the
+        more likely the class.
+    classes : sequence, optional
+        Class of every column, such as ``estimator.classes_``; by default those of `y_true`, sorted.
+    fold : array_like of shape (n_cases,), optional
+        Fold of every row; by default there is one.
+    case : array_like of shape (n_cases,), optional
+        Which case each row is about; by default each is another.
+
+    Returns
+    -------
+    MulticlassScores
+        For :func:`~skewanova.compare_classes`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a shape does not fit, a case is of no known class, a class has no name of its own, or as
+        :func:`~skewanova.read_scores`, with the name of the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova import scores_from_multiclass
+    >>> labels = np.array(["cat", "dog", "owl", "dog", "cat", "owl"])
+    >>> scores = {"tree": np.eye(3)[[0, 1, 2, 1, 1, 2]], "net": np.eye(3)[[0, 1, 2, 2, 0, 0]]}
+    >>> found = scores_from_multiclass(labels, scores)
+    >>> found.classes, found.tables["dog"].models
+    (('cat', 'dog', 'owl'), ('tree', 'net'))
+    """
+    labels = to_array(y_true, "y_true")
+    check_vector(labels, "y_true")
+    known = _check_classes(labels, classes)
+    shape = len(labels), len(known)
+    columns = {model: _check_columns(values, model, shape) for model, values in _items(y_score)}
+    rows: dict[str, object] = {"fold": 1 if fold is None else _rows(fold, "fold", labels)}
+    rows["case"] = np.arange(len(labels)) if case is None else _rows(case, "case", labels)
+    tables = {}
+    for place, (name, value) in enumerate(known.items()):
+        parts = [
+            pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, place]})
+            for model, values in columns.items()
+        ]
+        tables[name] = _read(name, pd.concat(parts, ignore_index=True))
+    return MulticlassScores(MappingProxyType(tables))
+
+
+def _read(name: str, frame: pd.DataFrame) -> ScoreTable:
+    """Read one class's table; a message begins with the class."""
+    try:
+        return read_scores(frame)
+    except InputError as error:
+        raise InputError(f"class {name!r}: {error}") from error
+
+
+def _items(y_score: Mapping[str, ArrayLike]) -> list[tuple[str, ArrayLike]]:
+    """Models and their scores."""
+    if not isinstance(y_score, Mapping):
+        raise InputTypeError(
+            "`y_score` must be a mapping from the names of the models to their scores, but is a "
+            f"{type(y_score).__name__}"
+        )
+    return [(str(model), values) for model, values in y_score.items()]
+
+
+def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None) -> dict[str, object]:
+    """Classes by their names, each case being of one of them."""
+    values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
+    known = {str(value): value for value in values}
+    if len(known) < 2 or len(known) != len(values):
+        raise InputError(
+            "there must be at least 2 classes, each with a name of its own, but got "
+            f"{', '.join(map(str, values))}"
+        )
+    strange = sorted({str(label) for label in labels.tolist()} - set(known))
+    if strange:
+        raise InputError(f"`y_true` has the class {strange[0]!r}, which is not among {', '.join(known)}")
+    return known
+
+
+def _check_columns(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
+    """Scores with a row a case and a column a class."""
+    found = to_array(values, f"y_score[{model!r}]")
+    if found.shape != shape:
+        raise InputError(
+            f"the scores of {model!r} must have shape {shape}, a row a case and a column a class, but have "
+            f"{found.shape}"
+        )
+    return found
+
+
+def _rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """One value a case."""
+    found = to_array(values, name)
+    check_vector(found, name)
+    check_same_length(**{"y_true": labels, name: found})
+    return found

@@ -1,0 +1,63 @@
+"""Every class of several against the rest."""
+
+import numpy as np
+import pytest
+
+from skewanova import InputError, InputTypeError, read_scores, scores_from_multiclass
+
+LABELS = np.array(["cat", "dog", "owl", "dog", "cat", "owl", "cat", "dog"])
+RNG = np.random.default_rng(0)
+SCORES = {"tree": RNG.random((8, 3)), "net": RNG.random((8, 3))}
+
+
+def test_each_table_is_that_class_against_the_rest():
+    found = scores_from_multiclass(LABELS, SCORES, fold=[1, 1, 1, 2, 2, 2, 1, 2])
+    assert found.classes == ("cat", "dog", "owl")
+    for place, name in enumerate(found.classes):
+        table = found.tables[name]
+        assert table.models == ("tree", "net")
+        for model, values in SCORES.items():
+            rows = table.frame[table.frame["model"] == model].sort_values("case")
+            assert rows["y_score"].tolist() == values[:, place].tolist()
+            assert rows["y_true"].tolist() == (name == LABELS).tolist()
+            assert rows["fold"].tolist() == [1, 1, 1, 2, 2, 2, 1, 2]
+    long = found.to_frame()
+    assert long.columns[0] == "class"
+    assert len(long) == 3 * 2 * 8
+    again = read_scores(long[long["class"] == "owl"].drop(columns="class"))
+    assert again.frame.equals(found.tables["owl"].frame)
+
+
+def test_columns_are_named_by_the_classes_given():
+    order = ["owl", "cat", "dog"]
+    found = scores_from_multiclass(LABELS, SCORES, classes=order)
+    owl = found.tables["owl"].frame
+    assert found.classes == tuple(order)
+    assert owl[owl["model"] == "net"]["y_score"].tolist() == SCORES["net"][:, 0].tolist()
+
+
+def test_whole_numbers_are_classes_too():
+    found = scores_from_multiclass(np.array([3, 1, 2, 1, 3, 2, 3, 1]), SCORES)
+    assert found.classes == ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "options", "message"),
+    [
+        (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), a row a case"),
+        (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not among cat"),
+        (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "each with a name of its own"),
+        (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
+        (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
+        (LABELS, {"tree": np.full((8, 3), np.nan)}, {}, "^class 'cat': "),
+        (LABELS, SCORES, {"fold": [1, 2, 2, 2, 1, 2, 1, 2]}, r"^class '\w+': "),
+    ],
+)
+def test_what_is_refused(labels, scores, options, message):
+    with pytest.raises(InputError, match=message):
+        scores_from_multiclass(labels, scores, **options)
+
+
+def test_scores_are_named_by_model():
+    with pytest.raises(InputTypeError, match="must be a mapping from the names of the models"):
+        scores_from_multiclass(LABELS, SCORES["tree"])
