@@ -63,6 +63,7 @@ from .decision.planning import plan_comparison as plan_comparison
 from .plotting.display import AUPRECDisplay as AUPRECDisplay
 
 # comparison
+from .comparison.classes import ClassesComparison as ClassesComparison
 from .comparison.classes import compare_classes as compare_classes
 from .comparison.datasets import DatasetsComparison as DatasetsComparison
 from .comparison.datasets import compare_datasets as compare_datasets
