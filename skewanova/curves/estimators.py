@@ -301,9 +301,9 @@ def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: fl
     growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
     whole = start + start_alarms  # D0
     from_origin = whole <= NOTHING * growth
-    safe = np.where(from_origin, 1.0, whole)
+    safe, grown = np.where(from_origin, 1.0, whole), np.where(growth == 0, 1.0, growth)  # 0: below doubles
     g, h = _log_ratio(growth / safe)
-    area = rise * np.where(from_origin, prior * rise / growth, (start * g + prior * rise * h) / safe)
+    area = rise * np.where(from_origin, prior * rise / grown, (start * g + prior * rise * h) / safe)
     return np.where(alarms == 0, rise, area)
 
 

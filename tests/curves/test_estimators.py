@@ -188,6 +188,13 @@ def test_a_segment_that_begins_all_but_at_the_origin(start):
     assert near == pytest.approx(origin, rel=1e-14 if start < 1e-18 else 1e-12)
 
 
+def test_a_rise_that_the_prior_takes_below_the_doubles_has_no_area():
+    found = estimators.segment_areas(rises_between(np.array([0, 5e-324]), np.array([0, 0.0])), 0.2)
+    assert found.tolist() == [5e-324]
+    found = estimators.segment_areas(rises_between(np.array([0, 5e-324]), np.array([0, 5e-324])), 0.2)
+    assert found.tolist() == [0.0]
+
+
 def test_segments_that_do_not_rise_are_left_out():
     tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
     assert estimators.segment_areas(rises_between(tpr, fpr), 0.5).shape == (2,)

@@ -70,6 +70,28 @@ def test_degrees_of_freedom_of_any_size_of_values(size):
     assert df > FEWEST_DF
 
 
+def test_estimates_side_by_side_are_as_alone():
+    values = np.random.default_rng(0).normal(size=(12, 3))
+    sample = Sample(np.arange(12) < 5)
+    error, df = sample.spread(values)
+    alone = [sample.spread(values[:, k]) for k in range(3)]
+    assert error == pytest.approx([one[0] for one in alone])
+    assert df == pytest.approx([one[1] for one in alone])
+    assert np.diag(sample.covariance(values)) == pytest.approx(error**2)
+    assert sample.covariance(values)[0, 0] == pytest.approx(
+        by_hand(values[:, 0], (slice(0, 5), slice(5, 12)))
+    )
+
+
+def test_heavy_tails_leave_four_degrees_of_freedom():
+    values = np.array([100.0, *np.zeros(9), *np.zeros(10)])
+    assert Sample(np.arange(20) < 10).spread(values)[1] == 4
+
+
+def test_two_clusters_are_enough():
+    assert check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [1, 0]
+
+
 def test_rounding_is_no_doubt_about_a_spread():
     """Squares that differ by rounding alone: their variance may come out below zero."""
     for size in np.linspace(0.1, 3, 200):
