@@ -33,6 +33,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, family_test, known
 from skewanova.inference.diagnostics import assumptions
+from skewanova.inference.effect_sizes import effects
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
 from skewanova.inference.pairwise import (
     PAIRWISE_TESTS,
@@ -203,6 +204,7 @@ class Analysis:
     prior_pairs: pd.DataFrame
     ranking: pd.DataFrame
     difference_curves: pd.DataFrame
+    effects: pd.DataFrame
     equivalence: pd.DataFrame
     assumptions: pd.DataFrame
     residuals: pd.DataFrame
@@ -241,6 +243,7 @@ def analyse_folds(
         prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranking_of(measures, promised, letters=groups, alpha=alpha),
         difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
+        effects=effects(measures, alpha=alpha, control=options.control, order=measures.models),
         equivalence=equivalence(measures, rope=options.rope, order=measures.models, **options.family),
         assumptions=assumptions(measures.iauprec, alpha=alpha),
         residuals=published[0].residuals(),

@@ -22,6 +22,7 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import family_test
+from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.intervals import interval_table
 from skewanova.inference.omnibus import OmnibusResult
@@ -83,6 +84,7 @@ def analyse_one_set(
             conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
         ),
         difference_curves=difference_curves(measures, alpha=options.alpha, rng=options.rng),
+        effects=effects_over_cases(found, options, found.std_error),
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(
             cases.sample,
@@ -205,6 +207,24 @@ def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, option
         }
     )
     return equivalence_family(frame, **options.family)
+
+
+def effects_over_cases(
+    found: OneSetComparison | SharedCasesComparison, options: Options, spread: Floats
+) -> pd.DataFrame:
+    """Effect sizes; `spread` is the standard deviation of each difference on one test set, or in one run."""
+    pairs = pd.DataFrame(
+        {
+            "model_a": found.model_a,
+            "model_b": found.model_b,
+            "estimate": found.difference,
+            "std_error": found.std_error,
+            "df": found.df_error,
+            "statistic": found.statistic,
+            "spread": spread,
+        }
+    )
+    return effect_family(pairs, alpha=options.alpha, control=options.control)
 
 
 def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:

@@ -80,8 +80,11 @@ class Comparison(ReportSource):
         level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
     difference_curves : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
+    effects : DataFrame
+        Effect size of every pair (see :func:`~skewanova.inference.effects`).
     equivalence : DataFrame
-        Probability that two models are practically equal (see :func:`~skewanova.inference.equivalence`).
+        Tests and probabilities that two models are practically equal (see
+        :func:`~skewanova.inference.equivalence`).
     assumptions : DataFrame
         What the tests assume, checked, with advice.
     residuals : DataFrame
@@ -167,7 +170,7 @@ class Comparison(ReportSource):
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
             sensitivity, anova, pairwise (of the test that the conclusions rest on), posthoc (of every test),
-            prior_pairs, equivalence, plans or assumptions.
+            prior_pairs, effects, equivalence, plans or assumptions.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
 

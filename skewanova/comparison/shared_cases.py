@@ -15,6 +15,7 @@ from skewanova.base.checks import Floats
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_groups, prior_pairs_of, published_tests
 from skewanova.comparison.one_set import (
+    effects_over_cases,
     omnibus_result,
     pair_families,
     posterior_over_cases,
@@ -25,6 +26,7 @@ from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.decision.joint_curves import RunAreas, matched_runs, run_areas
 from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.one_set import Angles, OneSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
@@ -62,10 +64,25 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
         prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranked.assign(conf_low=low, conf_high=high),
         difference_curves=difference_curves(measures, alpha=alpha, rng=options.rng),
+        effects=effects_over_cases(found, options, _one_run(found, areas)),
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(areas.sample, measures.deployment_prior.low, found.estimate, error),
         residuals=published[0].residuals(),
     )
+
+
+def _one_run(found: SharedCasesComparison | OneSetComparison, areas: RunAreas) -> Floats:
+    """Standard deviation of each difference in one run, on cases of its own; of fixed runs, of their mean.
+
+    What runs add to the variance of the mean over J runs is a J-th of their variance.
+    """
+    if areas.runs == "fixed":
+        return found.std_error
+    own = areas.area.var(axis=1, ddof=1)
+    a, b = pair_indices(len(own))
+    paired = pair_differences(areas.area.T).var(axis=0, ddof=1)
+    over_runs = own[a] + own[b] if areas.runs == "nested" else paired
+    return np.asarray(np.sqrt(found.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
 
 
 def _compared(

@@ -313,7 +313,7 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
     """
     value = np.asarray(value, dtype=float)
-    node, weight = _deviation(df)
+    node, weight = deviation_nodes(df)
     normal = _normal_range(n_levels)
     nothing = value * node.min() > 2 * REACH  # left beyond, whatever the deviation
     tail = np.where(nothing, 0.0, np.nan)
@@ -339,7 +339,7 @@ def range_isf(alpha: float, n_levels: int, df: float) -> float:
 
 
 @cache
-def _deviation(df: float) -> tuple[Floats, Floats]:
+def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes of the pooled deviation, chi / sqrt(df), with their probabilities."""
     if np.isinf(df):
         return np.ones(1), np.ones(1)

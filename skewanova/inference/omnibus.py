@@ -115,10 +115,16 @@ def effect_row(found: FTest, contrasts: Floats | None, **names: str) -> pd.DataF
     row |= {"df": float(found.df), "df_error": float(found.df_error)}
     row |= {"statistic": float(found.statistic), "p_value": float(found.p_value)}
     if contrasts is not None:
-        _, effect, error = fold_statistics.contrast_f(contrasts)
+        _, effect, _ = fold_statistics.contrast_f(contrasts)
         row |= {"sum_sq": float(effect), "mean_sq": float(effect) / contrasts.shape[-1]}
-        row["partial_eta_sq"] = float(effect / (effect + error)) if effect + error > 0 else np.nan
+        row["partial_eta_sq"] = partial_eta_squared(found)
     return pd.DataFrame([row])[list(ANOVA_COLUMNS)]
+
+
+def partial_eta_squared(found: FTest) -> float:
+    """Share of variance that F shows: F df / (F df + df_error); 1 where F is infinite."""
+    scaled = float(found.statistic) * float(found.df)
+    return 1.0 if np.isposinf(scaled) else scaled / (scaled + float(found.df_error))
 
 
 def omnibus_test(

@@ -30,6 +30,7 @@ FRAMES = (
     "support",
     "plans",
     "difference_curves",
+    "effects",
     "equivalence",
     "assumptions",
 )

@@ -49,6 +49,7 @@ class ReportSource(Framed):
     support: pd.DataFrame = field(repr=False)
     plans: pd.DataFrame = field(repr=False)
     difference_curves: pd.DataFrame = field(repr=False)
+    effects: pd.DataFrame = field(repr=False)
     equivalence: pd.DataFrame = field(repr=False)
     assumptions: pd.DataFrame = field(repr=False)
     residuals: pd.DataFrame = field(repr=False)
@@ -173,6 +174,11 @@ def control_of(source: ReportSource) -> str | None:
     """The model that all others are compared with, if there is one."""
     control = source.settings.get("control")
     return None if control is None else str(control)
+
+
+def spread_of(source: ReportSource) -> str:
+    """What a difference varies over, one by one: the unit of effect sizes."""
+    return "test set" if is_one_set(source) else "run" if has_runs(source) else "fold"
 
 
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:

@@ -36,6 +36,7 @@ from skewanova.report.source import (
     has_runs,
     headline_rows,
     is_one_set,
+    spread_of,
 )
 
 #: How the intervals of the ranking were found.
@@ -242,6 +243,29 @@ def intervals_table(intervals: pd.DataFrame) -> Table:
 def _fold_or(row: Any) -> str:
     """The fold, or what the row is about where it has none: in brackets, as no fold is called."""
     return str(row.fold) if row.level == "fold" else f"({row.level})"
+
+
+def effects_table(effects: pd.DataFrame, level: float, *, per: str = "fold") -> Table:
+    """Effect size of every pair: the difference, and the same in standard deviations."""
+    shown, cut = first_rows(effects, "effects.csv")
+    return table_of(
+        "effects",
+        "Effect sizes: difference in IAUPREC, and in standard deviations",
+        shown,
+        {
+            "Pair": _pair,
+            "Difference": number("estimate"),
+            f"{100 * level:g} % interval": limits,
+            "Effect": number("effect", 2),
+            "Its interval": lambda row: _range_of(row.effect_low, row.effect_high),
+        },
+        note=f"Effect: difference over the standard deviation it has in one {per}, by the noncentral t "
+        f"distribution. Intervals are each pair's own. {cut}".strip(),
+    )
+
+
+def _range_of(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
 
 
 def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halved: bool = False) -> Table:
@@ -516,7 +540,19 @@ def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
     rows = headline_rows(source.posthoc)
     table = without(without(posthoc_table(rows, source.alpha), "Test"), "Measure")
-    return replace(table, name="pairwise", caption=f"Pairwise differences, {named_test(next(records(rows)))}")
+    sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
+    effect = [
+        format_number(sizes.get(pair, np.nan), 2)
+        for pair in zip(rows["model_a"], rows["model_b"], strict=True)
+    ]
+    return replace(
+        table,
+        name="pairwise",
+        caption=f"Pairwise differences, {named_test(next(records(rows)))}",
+        header=(*table.header, "Effect"),
+        rows=tuple((*row, size) for row, size in zip(table.rows, effect, strict=False)),
+        note=f"{table.note} Effect: difference in standard deviations of one {spread_of(source)}.",
+    )
 
 
 @dataclass(frozen=True)
@@ -546,6 +582,10 @@ TABLES: Mapping[str, TableOf] = {
     "posthoc": TableOf(lambda source: posthoc_table(source.posthoc, source.alpha), ("posthoc.csv",)),
     "prior_pairs": TableOf(
         lambda source: prior_pairs_table(source.prior_pairs, source.alpha), ("prior_pairs.csv",)
+    ),
+    "effects": TableOf(
+        lambda source: effects_table(source.effects, 1 - source.alpha, per=spread_of(source)),
+        ("effects.csv",),
     ),
     "equivalence": TableOf(
         lambda source: equivalence_table(

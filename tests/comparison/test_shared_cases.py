@@ -125,6 +125,16 @@ def test_a_control_is_the_family_over_runs(found):
     assert other.ranking["group"].tolist()[1] == "control"
 
 
+def test_effects_are_in_standard_deviations_of_one_run(found):
+    _, _, result = found
+    areas = result.iauprec.pivot(index="fold", columns="model", values="iauprec")
+    for row in result.effects.to_dict("records"):
+        runs = (areas[row["model_a"]] - areas[row["model_b"]]).var(ddof=1)  # a J-th of it is in the error
+        spread = np.sqrt(row["std_error"] ** 2 + (1 - 1 / len(areas)) * runs)
+        assert row["effect"] == pytest.approx(row["estimate"] / spread, rel=1e-9)
+        assert row["effect_low"] < row["effect"] < row["effect_high"]
+
+
 @pytest.mark.parametrize("runs", ["nested", "fixed"])
 def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     labels, scores = seeds(seed=2)

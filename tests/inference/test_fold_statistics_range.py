@@ -62,7 +62,7 @@ def test_the_range_of_normal_values_by_adaptive_quadrature(n_levels, width):
 
 @pytest.mark.parametrize(("df", "n_nodes"), [(1, 600), (9.9, 600), (10, 96), (57, 96), (np.inf, 1)])
 def test_few_degrees_of_freedom_take_more_nodes(df, n_nodes):
-    node, weight = fold_statistics._deviation(df)
+    node, weight = fold_statistics.deviation_nodes(df)
     assert len(node) == len(weight) == n_nodes
     assert weight.sum() == pytest.approx(1)
     assert weight @ node**2 == pytest.approx(1)  # the mean of a chi square over its degrees of freedom

@@ -7,7 +7,7 @@ import pytest
 from fold_tables import INPUTS, evaluation_of, frame_of, means_of, r_number, random_table, table_of
 from statsmodels.stats.anova import AnovaRM
 
-from skewanova import SkewanovaWarning
+from skewanova import SkewanovaWarning, evaluate, load_satellite_scores
 from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova.inference.catalogue import known
@@ -84,8 +84,20 @@ def test_every_test_fills_the_same_columns(test):
 def test_sums_of_squares_are_the_two_way_ones(test):
     expected = two_way_anova(means_of("balanced")).row("model")
     row = row_of(TESTS[test](means_of("balanced")))
-    for column in ("sum_sq", "mean_sq", "partial_eta_sq"):
+    for column in ("sum_sq", "mean_sq"):
         assert row[column] == pytest.approx(expected[column], rel=1e-9)
+    scaled = row["statistic"] * row["df"]
+    assert row["partial_eta_sq"] == pytest.approx(scaled / (scaled + row["df_error"]), rel=1e-9)
+
+
+def test_partial_eta_squared_is_that_of_the_f_shown():
+    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    row = row_of(omnibus_test(measures, method="corrected_hotelling"))
+    assert (round(row["statistic"], 2), row["df_error"]) == (2.15, 18)
+    assert row["partial_eta_sq"] == pytest.approx(0.193, abs=5e-4)
+    plain = two_way_anova(means_of("balanced")).row("model")["partial_eta_sq"]
+    same = row_of(omnibus_test(means_of("balanced"), method="repeated_measures"))["partial_eta_sq"]
+    assert same == pytest.approx(plain, rel=1e-9)  # the factor of the degrees of freedom drops out
 
 
 def test_friedman_has_no_sums_of_squares():

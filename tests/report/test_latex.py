@@ -35,7 +35,8 @@ def test_pairwise_holds_the_headline_test_alone(hostile):
     table = publication_table(hostile, "pairwise")
     rows = hostile.posthoc[hostile.posthoc["role"] == "headline"]
     assert len(table.rows) == len(rows) == 10
-    assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05")
+    assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05", "Effect")
+    assert float(table.rows[0][-1]) == round(hostile.effects["effect"].iloc[0], 2)
     assert [row[1] for row in table.rows] == [f"{x:.3f}".replace("-0.000", "0.000") for x in rows["estimate"]]
 
 
