@@ -275,13 +275,17 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
         raise InputError(f"arguments must be equally long, but {told}")
 
 
-def check_weights(sample_weight: ArrayLike, name: str = "sample_weight") -> Floats:
+def check_weights(
+    sample_weight: ArrayLike, name: str = "sample_weight", *, where: Where = row_number
+) -> Floats:
     """Finite, non-negative weights."""
     weight = check_float_array(sample_weight, name)
     check_vector(weight, name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
-        raise InputError(f"`{name}` must be finite and not negative, but row {bad[0]} has {weight[bad[0]]:g}")
+        raise InputError(
+            f"`{name}` must be finite and not negative, but {where(int(bad[0]))} has {weight[bad[0]]:g}"
+        )
     largest = float(weight.max())
     if not np.isfinite(largest * len(weight)):
         raise InputError(

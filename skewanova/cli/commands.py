@@ -366,6 +366,8 @@ def _facts(table: Scores, lines: list[str]) -> dict[str, Any]:
         "n_positive": int(table.counts[..., 1].sum()),
         "n_negative": int(table.counts[..., 0].sum()),
         "has_cases": table.has_cases,
+        "has_clusters": table.has_clusters,
+        "has_weights": table.has_weights,
         "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
     }
 

@@ -268,6 +268,8 @@ COLUMN_WORDS = {
     "label": "y_true",
     "score": "y_score",
     "case": "case",
+    "cluster": "cluster",
+    "weight": "weight",
     "part": "part",
     "halving": "halving",
 }

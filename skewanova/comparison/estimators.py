@@ -21,8 +21,8 @@ from skewanova.comparison.folds import Options
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.priors.weightings import as_deployment_prior
-from skewanova.scores.scikit_learn import check_named, checked_data, fitted_scores, splits_of
-from skewanova.scores.splits import Units, half_folds, hold_outs
+from skewanova.scores.scikit_learn import as_rows, check_named, checked_data, fitted_scores, splits_of
+from skewanova.scores.splits import Units, check_groups, half_folds, hold_outs
 
 #: Designs that are made here; any other comes as `cv`.
 MADE_HERE = ("repeated_holdout", "split_half")
@@ -83,7 +83,7 @@ def compare_estimators(
     inner_folds : int, default 5
         Folds of the cross-validation in each half; with fewer the tests reject true equality too often.
     groups : array_like, optional
-        Groups of cases (patients, documents), which no split cuts in two.
+        Groups of cases (patients, documents), which no split cuts in two; the table keeps them as clusters.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the splits, of all resampling, and of estimators whose `random_state` is None. A whole number
         makes two calls alike, on any number of processes.
@@ -135,18 +135,20 @@ def compare_estimators(
     _check_options(options, list(named))
     params = scoring.pop("params")
     data, generator = checked_data(X, y, **scoring), seeded(rng)
+    named_groups = check_groups(as_rows(groups), len(data.positive))
     stated: dict[str, Any] = {}
     if cv is None:
         stated = {"resampling": _checked_design(resampling)}
-        units = Units.of(data.positive, groups)
+        units = Units.of(data.positive, named_groups)
         share = TEST_FRACTIONS[resampling] if test_fraction is None else test_fraction
         splits = hold_outs(units, n_splits, test_fraction=share, rng=generator)
         if resampling == "split_half":
             splits += half_folds(units, n_halvings, inner_folds=inner_folds, rng=generator)
     else:
         _check_own_splits(resampling, test_fraction)
-        splits = splits_of(cv, data, groups)
-    table = fitted_scores(named, data, splits, params=params, n_jobs=n_jobs, progress=progress, rng=generator)
+        splits = splits_of(cv, data, named_groups)
+    how: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": progress}
+    table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **how)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **stated, **options)
 
 

@@ -26,7 +26,7 @@ from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.intervals import interval_table
 from skewanova.inference.omnibus import OmnibusResult
-from skewanova.inference.one_set import OneSetComparison, compare_sample
+from skewanova.inference.one_set import ALONE, OneSetComparison, compare_sample
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import SharedCasesComparison
@@ -94,7 +94,8 @@ def analyse_one_set(
         ),
         residuals=pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
     )
-    told = dict.fromkeys(text for text in intervals["warning"] if text)
+    alone = [ALONE.format(unit) for unit in cases.sample.alone]
+    told = dict.fromkeys(text for text in (*alone, *intervals["warning"]) if text)
     return analysis, [*emit(_unused(options)), *told]
 
 
@@ -233,10 +234,11 @@ def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd
     `low` is the rarest prior, `error` the standard error of the first estimate, which is the best.
     """
     negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
+    units = "" if sample.cluster is None else " (counted in clusters that hold one)"
     support = float(effective_negatives(negatives, low))
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     rows = [
-        ("positives", positives, POSITIVES_FOR_TESTS, "few positives: standard errors are rough"),
+        ("positives", positives, POSITIVES_FOR_TESTS, f"few positives{units}: standard errors are rough"),
         (
             "positives_times_area",
             positives * float(estimate.min()),

@@ -209,6 +209,8 @@ def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[s
         "design": design.describe(),
         "resampling": design.kind,
         "test_train_ratio": design.ratio,
+        "n_clusters": design.n_clusters,
+        "weighted": design.weighted,
         "missing": missing,
         **{name: value for name, value in asdict(options).items() if name != "rng"},
         "seed": options.rng if isinstance(options.rng, int) else None,

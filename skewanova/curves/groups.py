@@ -24,7 +24,7 @@ from skewanova.curves.estimators import (
     segments,
     vertex_precision,
 )
-from skewanova.curves.roc import Rises, RocCurve, in_blocks, rises_between, together
+from skewanova.curves.roc import Rises, RocCurve, curve_from_scores, in_blocks, rises_between, together
 from skewanova.curves.sorting import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
@@ -230,11 +230,22 @@ class GroupCurves(Mapping[Cell, RocCurve]):
         The groups, in order.
     positive, score, sizes : ndarray
         Clean cases of all groups after one another, and the number of cases in each.
+    weight : ndarray, optional
+        Positive weight of every case.
     """
 
-    def __init__(self, cells: Sequence[Cell], positive: Bools, *, score: NDArray[Any], sizes: Counts) -> None:
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        positive: Bools,
+        *,
+        score: NDArray[Any],
+        sizes: Counts,
+        weight: Floats | None = None,
+    ) -> None:
         self._cells = dict.fromkeys(cells)
         self._cases = positive, score, sizes
+        self._weight = weight
 
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._curves[cell]
@@ -257,11 +268,17 @@ class GroupCurves(Mapping[Cell, RocCurve]):
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
-        return dict(zip(self._cells, curves_of_groups(*self._cases), strict=True))
+        if self._weight is None:
+            return dict(zip(self._cells, curves_of_groups(*self._cases), strict=True))
+        positive, score, sizes = self._cases
+        columns = (np.split(column, np.cumsum(sizes)[:-1]) for column in (positive, score, self._weight))
+        return dict(zip(self._cells, map(curve_from_scores, *columns), strict=True))
 
     @cached_property
     def _rises(self) -> list[Rises]:
-        return list(rises_of_groups(*self._cases))
+        if self._weight is None:
+            return list(rises_of_groups(*self._cases))
+        return list(together(rises_between(roc.tpr, roc.fpr) for roc in self._curves.values()))
 
 
 Bits = NDArray[np.uint8]

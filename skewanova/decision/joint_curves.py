@@ -540,7 +540,8 @@ def matched_runs(evaluation: Evaluation) -> MatchedRuns:
         raise InputError("several runs on one test set are compared with the scores in memory only")
     runs = paired_runs(table)
     places = [table.models.index(name) for name in evaluation.models]
-    return Sample(runs[0].positive), [[run.scores[place] for place in places] for run in runs]
+    sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
+    return sample, [[run.scores[place] for place in places] for run in runs]
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:

@@ -8,7 +8,7 @@ and Zou 2012), which hold up where F or T is 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +26,13 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import records
 from skewanova.base.rounding import TIE
+from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
 from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import Label, ScoreTable
+from skewanova.scores.table import Label, Scores, ScoreTable
 
 #: What is measured at a threshold, in the order of every frame.
 MEASURES = (
@@ -405,11 +406,21 @@ def _measured(scores: object, **stated: Any) -> _Curves:
                 "`resampling` and `test_fraction` go with a score table: an Evaluation knows its design, "
                 "which evaluate(resampling=, test_fraction=) states"
             )
-        return _Curves(scores.models, scores.folds, scores.curves, scores.design.ratio)
+        known = _by_effective_sizes(scores.scores, scores.curves)
+        return _Curves(scores.models, scores.folds, known, scores.design.ratio)
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
     design = find_resampling(table, **stated)
     emit(design.warnings)
-    return _Curves(table.models, table.folds, table.curves(), design.ratio)
+    return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)
+
+
+def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -> Mapping[Cell, RocCurve]:
+    """Curves whose classes are as large as the clusters and weights make them: the trials of intervals."""
+    if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
+        return curves
+    sizes = table.effective_counts[table.counts.sum(axis=2) > 0].tolist()
+    known = zip(table.cells, sizes, strict=True)
+    return {cell: replace(curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in known}
 
 
 def _cell(

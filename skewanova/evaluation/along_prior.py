@@ -169,7 +169,8 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     -------
     DataFrame
         Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of negatives
-        of the smallest fold over the skew, and ``supported`` whether it is 50 or more.
+        of the smallest fold over the skew (of clusters and weights: of as many equal ones as weigh the same),
+        and ``supported`` whether it is 50 or more.
 
     Raises
     ------
@@ -189,7 +190,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     >>> support(measures, [0.2, 0.01])["supported"].tolist()
     [False, True]
     """
-    fewest = min(roc.n_negative for roc in evaluation.curves.values())
+    fewest = evaluation.fewest_negatives
     rarest = rarest_prior(fewest, ENOUGH_OVER_FOLDS)
     if priors is None:
         grid = prior_grid(evaluation)

@@ -15,6 +15,7 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve, auc
 from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
 from skewanova.scores.formats import wanted_columns
 from skewanova.scores.halvings import HALVINGS_IN_MEMORY
 from skewanova.scores.table import (
@@ -86,6 +87,7 @@ def measure_group(
     >>> measure_group(rows, priors=(0.5, 0.1))["auprec"].round(4).tolist()
     [0.7917, 0.5705]
     """
+    refuse_in_passes(frame.columns.tolist(), SAMPLING_COLUMNS)
     table = build_table(frame.reset_index(drop=True), _place(frame), pos_label, None)
     curves = table.curves()
     if len(curves) > 1:
@@ -118,6 +120,7 @@ def measure_distributed(source: Any, **options: Any) -> pd.DataFrame:
     kept = wanted_columns(names, [*KEYS, "y_true", "y_score"], ["case"], name="the Dask frame")
     if "halving" in names:
         raise InputError(HALVINGS_IN_MEMORY)
+    refuse_in_passes(names, SAMPLING_COLUMNS)
     for column in sorted(DATASET_COLUMNS.intersection(names)):
         refuse_several_datasets(column, int(source[column].nunique().compute()))
     together = source[kept].shuffle(on=list(KEYS))

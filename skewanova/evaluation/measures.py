@@ -87,6 +87,13 @@ class Evaluation(Framed):
         return found
 
     @property
+    def fewest_negatives(self) -> float:
+        """Negatives of the smallest fold; of clusters and weights, as many equal ones as weigh the same."""
+        if self.scores is not None:
+            return _fewest_negatives(self.scores)
+        return min(roc.n_negative for roc in self.curves.values())
+
+    @property
     def halvings(self) -> Halvings | None:
         """Halvings of the data set, where the design goes by them: they tell how the means vary."""
         known = self.scores.halvings if isinstance(self.scores, ScoreTable) else None
@@ -221,7 +228,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low], fewest=_fewest_negatives(table))),
         scores=table,
         **stated,
     )
@@ -313,20 +320,26 @@ def _collected(source: object, grid: Floats, weighting: DeploymentPrior, area_es
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low])),
+        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low], fewest=float(sums["n_negative"].min()))),
     )
 
 
-def _notes(sums: pd.DataFrame, priors: Sequence[float]) -> list[str]:
+def _fewest_negatives(table: Scores) -> float:
+    """Negatives of the smallest fold that has any cases."""
+    return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
+
+
+def _notes(sums: pd.DataFrame, priors: Sequence[float], *, fewest: float) -> list[str]:
     """What the numbers of cases say about how far the measures are to be trusted."""
-    return [*_support_notes(sums["n_negative"].min(), priors), *_imbalance_notes(sums["n_positive"])]
+    return [*_support_notes(fewest, priors), *_imbalance_notes(sums["n_positive"])]
 
 
-def _support_notes(fewest: int, priors: Sequence[float]) -> list[str]:
+def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
+    size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
     thin = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
     return [
-        f"at prior {prior:g} the smallest fold's {fewest:g} negatives weigh as much as {effective:.3g} "
+        f"at prior {prior:g} the smallest fold's {size} negatives weigh as much as {effective:.3g} "
         f"(negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false positives"
         for prior, effective in thin.items()
         if not are_enough(effective, ENOUGH_OVER_FOLDS)

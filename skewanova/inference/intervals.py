@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,7 +38,7 @@ from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import ScoreTable
+from skewanova.scores.table import Label, ScoreTable
 
 Limits = tuple[float, float]
 
@@ -504,21 +504,19 @@ def interval_table(
     (60, [0.84, 0.8, 0.87])
     """
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
-    groups: list[tuple[str, str, object, Bools, NDArray[Any]]] = [
-        (m, FOLD, f, y, s) for m, f, y, s in table.groups()
-    ]
+    groups: list[tuple[str, str, object, pd.DataFrame]] = [(m, FOLD, f, rows) for m, f, rows in _cells(table)]
     if len(table.folds) > 1 and table.has_cases and find_resampling(table).kind == "kfold":
         for model in table.models:
-            own = [(y, s) for m, _, _, y, s in groups if m == model]
-            positive, score = (np.concatenate(side) for side in zip(*own, strict=True))
-            groups.append((model, POOLED, pd.NA, positive, score))
+            groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below
-        for model, what, fold, positive, score in groups:
+        for model, what, fold, cases in groups:
             found = confidence_interval(
-                positive,
-                score,
+                cases["y_true"].to_numpy(),
+                cases["y_score"].to_numpy(),
+                cluster=cases["cluster"].cat.codes.to_numpy() if "cluster" in cases else None,
+                sample_weight=cases["weight"].to_numpy() if "weight" in cases else None,
                 prior=prior,
                 deployment_prior=deployment_prior,
                 method=method,
@@ -531,6 +529,12 @@ def interval_table(
     frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
     emit(text for text in frame["warning"] if text)
     return frame
+
+
+def _cells(table: ScoreTable) -> Iterator[tuple[str, Label, pd.DataFrame]]:
+    """Rows of every (model, fold), models first."""
+    groups = table.frame.groupby(["model", "fold"], sort=True, observed=True)
+    return ((model, fold, groups.get_group((model, fold))) for model, fold in table.cells)
 
 
 def _values(found: Interval) -> tuple[object, ...]:

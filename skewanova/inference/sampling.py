@@ -24,6 +24,7 @@ from skewanova.base.checks import (
     to_numbers,
 )
 from skewanova.curves.roc import check_both_classes
+from skewanova.priors.evidence import equal_units
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
 #: Degrees of freedom that heavy-tailed values cannot fall below.
@@ -112,10 +113,9 @@ class Sample:
         return np.bincount(self.unit[rows], weights=weight, minlength=self.n_units).astype(np.float64)
 
     def effective_size(self, *, positive: bool) -> float:
-        """Units with cases of a class; of unequal ones, as many equal ones as weigh the same (Kish 1965)."""
-        held = self.held(positive=positive)
-        share = held / held.max()  # squares may leave the doubles
-        return float(share.sum() ** 2 / (share @ share))
+        """Units with cases of a class; of unequal ones, as many equal ones as weigh the same."""
+        kind = self.positive.astype(np.intp)
+        return float(equal_units(kind, self.unit, self.weight, 2)[int(positive)])
 
     @cached_property
     def stratum_size(self) -> Codes:

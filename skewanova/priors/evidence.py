@@ -7,7 +7,7 @@ moves precision by that much. All limits stand here, side by side.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats
 
@@ -29,6 +29,21 @@ POSITIVES_FOR_TESTS = 50
 
 #: Share by which rounding may take an effective number below its limit.
 SLACK = 1e-9
+
+
+Codes = NDArray[np.intp]
+
+
+def equal_units(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
+    """Units with cases of every kind; of unequal ones, as many equal ones as weigh the same (Kish 1965)."""
+    size = int(unit.max()) + 1
+    each, at = np.unique(kind * size + unit, return_inverse=True)
+    held, of = np.bincount(at.reshape(-1), weights=weight).astype(np.float64), each // size
+    largest = np.zeros(n_kinds)
+    np.maximum.at(largest, of, held)
+    share = held / largest[of]  # squares may leave the doubles
+    total, squares = (np.bincount(of, weights=part, minlength=n_kinds) for part in (share, share**2))
+    return np.asarray(total**2 / np.where(squares > 0, squares, 1.0))
 
 
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:

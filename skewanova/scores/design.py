@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
+from skewanova.scores.clusters import refuse_shared_clusters
 from skewanova.scores.halvings import Halvings
 from skewanova.scores.table import Scores, ScoreTable
 
@@ -97,6 +98,10 @@ class Resampling:
         Of runs on one test set: ``crossed`` if run j of all models has something in common, such as the
         training sample; ``nested`` if not; ``fixed`` if the claim is about these runs alone. Of other designs
         it says nothing.
+    n_clusters : int
+        Number of clusters that the cases are in; 0 where each was drawn by itself.
+    weighted : bool
+        Whether cases stand for unequal numbers of the population.
     """
 
     kind: str
@@ -106,6 +111,8 @@ class Resampling:
     warnings: tuple[str, ...] = field(default=(), repr=False)
     n_halvings: int = 0
     runs: str = "crossed"
+    n_clusters: int = 0
+    weighted: bool = False
 
     @property
     def overlapping(self) -> bool:
@@ -119,11 +126,12 @@ class Resampling:
 
     def describe(self) -> str:
         """Say the design in one sentence."""
+        reason = "; ".join([self.reason, *self._sampling()])
         if self.kind == "one_set":
-            return f"one test set ({self.reason})"
+            return f"one test set ({reason})"
         if self.kind == "shared_cases":
             kinds = {"crossed": "runs", "nested": "runs of its own of each model", "fixed": "fixed runs"}
-            return f"{self.n_folds} {kinds[self.runs]} on one test set ({self.reason})"
+            return f"{self.n_folds} {kinds[self.runs]} on one test set ({reason})"
         names = {
             "independent": "independent folds",
             "kfold": "one cross-validation",
@@ -134,7 +142,13 @@ class Resampling:
         told = f"{names[self.kind]}, {self.n_folds} folds"
         if self.overlapping:
             told += f", {self.ratio:.3g} test cases for each training case"
-        return f"{told} ({self.reason})"
+        return f"{told} ({reason})"
+
+    def _sampling(self) -> list[str]:
+        """How the cases were sampled, where not one by one and alike."""
+        whole = "" if self.kind in {"one_set", "shared_cases"} else ", each whole in a fold or not in it"
+        clusters = [f"cases in {self.n_clusters:,} clusters{whole}"] if self.n_clusters else []
+        return [*clusters, *(["cases weighted"] if self.weighted else [])]
 
 
 def find_resampling(
@@ -163,7 +177,8 @@ def find_resampling(
     ------
     ValueError
         If an option is unknown or out of range, repeated cross-validation is claimed without saying or
-        showing how large its folds are, or halvings that the table does not have.
+        showing how large its folds are, or halvings that the table does not have, or folds that were said to
+        share nothing share a cluster.
 
     Examples
     --------
@@ -175,6 +190,17 @@ def find_resampling(
     """
     check_choice(resampling, RESAMPLING, "resampling")
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
+    found = _found(table, resampling, given)
+    if not isinstance(table, ScoreTable):  # passes know of no clusters
+        return found
+    if table.has_clusters and found.kind in {"independent", "kfold"}:
+        refuse_shared_clusters(table.frame, found.kind)
+    n_clusters = table.frame["cluster"].nunique() if table.has_clusters else 0
+    return replace(found, n_clusters=n_clusters, weighted=table.has_weights)
+
+
+def _found(table: Scores, resampling: str, given: float | None) -> Resampling:
+    """The design of a table, whatever its cases stand for."""
     n_folds = len(table.folds)
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if n_folds < 2:

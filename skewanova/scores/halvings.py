@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Where
 from skewanova.curves.groups import GroupCurves
+from skewanova.scores.clusters import SAMPLING_COLUMNS
 from skewanova.scores.table import HOLDOUT, WHOLE, Codes, Label, ScoreTable, build_table, levels_of
 
 #: The parts of a table with halvings: the hold-outs, and the two halves of every halving.
@@ -267,6 +268,9 @@ def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
         raise InputError(
             f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one of the two"
         )
+    for column in SAMPLING_COLUMNS:
+        if column in table.frame:
+            _check_same_sampling(table.frame, halvings.scores.frame, column)
     label = _labels(halvings.scores)
     mixed = [case for case, positive in _labels(table).items() if label.get(case) != positive]
     if not mixed:
@@ -281,6 +285,19 @@ def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
         f"every halving must hold the whole data set, but {len(mixed)} cases of the hold-outs are in none, "
         f"the first: {mixed[0]}"
     )
+
+
+def _check_same_sampling(held: pd.DataFrame, halved: pd.DataFrame, column: str) -> None:
+    """A case has one cluster or weight in hold-outs and halvings."""
+    known, other = (frame.drop_duplicates("case").set_index("case")[column] for frame in (held, halved))
+    known, other = (values.astype(object).rename(index=str) for values in (known, other))
+    both = [case for case in known.index if case in other.index]
+    odd = [case for case in both if str(known[case]) != str(other[case])]
+    if odd:
+        raise InputError(
+            f"a case must have one {column}, but case {odd[0]!r:.40} has {known[odd[0]]!r:.40} in the "
+            f"hold-outs and {other[odd[0]]!r:.40} in the halvings ({len(odd)} such cases in all)"
+        )
 
 
 def _labels(table: ScoreTable) -> dict[str, bool]:

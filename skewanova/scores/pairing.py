@@ -65,8 +65,21 @@ def paired_cases(table: Scores) -> PairedCases:
         key = table.frame["y_true"].to_numpy()
     if any(not np.array_equal(key[at], key[rows[0]]) for at in rows):
         raise InputError(UNPAIRED)
-    positive, score = table.frame["y_true"].to_numpy(), table.frame["y_score"].to_numpy()
-    return PairedCases(positive[rows[0]], tuple(score[at] for at in rows))
+    score = table.frame["y_score"].to_numpy()
+    positive, cluster, weight = _sampled(table, rows[0])
+    return PairedCases(positive, tuple(score[at] for at in rows), cluster, weight)
+
+
+def _sampled(
+    table: ScoreTable, rows: NDArray[np.intp]
+) -> tuple[Bools, NDArray[np.intp] | None, Floats | None]:
+    """Labels of some rows and, where given, their clusters numbered from 0 and their weights."""
+    cluster = weight = None
+    if table.has_clusters:
+        cluster = np.unique(table.codes("cluster")[rows], return_inverse=True)[1].reshape(-1)
+    if table.has_weights:
+        weight = table.frame["weight"].to_numpy()[rows]
+    return table.frame["y_true"].to_numpy()[rows], cluster, weight
 
 
 def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
@@ -83,9 +96,9 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     n_cases = len(order) // n_groups
     if not np.array_equal(case[order], np.tile(case[order[:n_cases]], n_groups)):
         raise InputError(UNPAIRED)
-    positive = table.frame["y_true"].to_numpy()[order[:n_cases]]
+    positive, cluster, weight = _sampled(table, order[:n_cases])
     score = table.frame["y_score"].to_numpy()[order].reshape(len(table.folds), len(table.models), n_cases)
-    return tuple(PairedCases(positive, tuple(run)) for run in score)
+    return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score)
 
 
 MISSING_POLICIES = ("error", "drop_fold")
@@ -201,10 +214,30 @@ def describe_table(table: Scores) -> list[str]:
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
+        *(_sampling_lines(table) if isinstance(table, ScoreTable) else []),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*size, *notes)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
+    ]
+
+
+def _sampling_lines(table: ScoreTable) -> list[str]:
+    """Clusters and weights, where there are any, and how many equal ones the smallest fold is worth."""
+    clusters = table.frame["cluster"].nunique() if table.has_clusters else 0
+    told = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
+    if table.has_weights:
+        weight, positive = table.frame["weight"].to_numpy(), table.frame["y_true"].to_numpy()
+        share = np.average(positive, weights=weight)
+        told.append(f"weights: {weight.min():.4g} to {weight.max():.4g}, which make the prior {share:.4g}")
+    if not told:
+        return []
+    negative, positive = table.effective_counts.min(axis=(0, 1)).tolist()
+    unit = "clusters" if clusters else "cases"
+    return [
+        *told,
+        f"effective numbers in the smallest fold: {positive:.4g} positives, {negative:.4g} negatives "
+        f"(so many equal {unit})",
     ]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.operating_system import available_memory
+from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
 from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
@@ -31,7 +32,11 @@ COLUMNS = ("model", "fold", "y_true", "y_score")
 
 
 #: Columns that a table may have beside them.
-OPTIONAL = ("case", *HALVING_COLUMNS)
+OPTIONAL = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
+
+
+#: Columns that hold numbers; the others are labels, taken as they are written.
+NUMBERS = frozenset({"y_score", "weight"})
 
 
 #: About what a row costs at the worst moment of reading it, and the share of the free memory for that.
@@ -51,9 +56,9 @@ def read_scores(
     source : path or frame
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
         files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold, y_true,
-        y_score and, optionally, case (which case of the data set a row is about), part and halving (see
-        Notes). Of JSON lines that tell the scores of both classes, as ``[p0, p1]`` or by name, the positive
-        class's is read. A higher score speaks for the positive class.
+        y_score and, optionally, case (which case of the data set a row is about), cluster, weight, part and
+        halving (see Notes). Of JSON lines that tell the scores of both classes, as ``[p0, p1]`` or by name,
+        the positive class's is read. A higher score speaks for the positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
@@ -68,12 +73,17 @@ def read_scores(
     ------
     ValueError
         If a column is missing, a value is missing or unusable, a (model, fold) lacks a class, a (model, fold,
-        case) stands twice, or a case has two labels. The message names the rows, by line of a file.
+        case) stands twice, a case has two labels, clusters or weights, or a fold tests part of a cluster. The
+        message names the rows, by line of a file.
     TypeError
         If scores are not real numbers, or `source` is neither a path nor a frame.
 
     Notes
     -----
+    ``cluster`` says which cases were drawn together, such as those of one patient: they are left out, drawn
+    and counted together, and a fold must test all of a cluster or none. ``weight`` says how many cases of the
+    population each stands for; a weight of 0 leaves a case out. Both are the same for a case in every row.
+
     Beside hold-outs (``part`` is holdout) a table may hold random halvings of the data set, numbered in
     ``halving``, with every model cross-validated in both halves (half_a and half_b; ``fold`` is then the fold
     there). Each case is tested once in a halving. :func:`~skewanova.compare` takes from them how much the
@@ -90,9 +100,9 @@ def read_scores(
     """
     names = column_names(columns)
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
-    labels = [name for column, name in names.items() if column != "y_score"]
+    labels = [name for column, name in names.items() if column not in NUMBERS]
     datasets = [*DATASET_COLUMNS.difference(names.values())]
-    kept, text = [*labels, *datasets], [*labels, *DATASET_COLUMNS]
+    kept, text = [*names.values(), *datasets], [*labels, *DATASET_COLUMNS]
     raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
     _check_one_dataset(raw.frame, datasets)
     renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
@@ -158,7 +168,9 @@ def stream_scores(
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     if names.get("halving") in parquet.names:
         raise InputError(HALVINGS_IN_MEMORY)
-    names = {column: name for column, name in names.items() if column not in HALVING_COLUMNS}
+    refuse_in_passes(parquet.names, [names[column] for column in SAMPLING_COLUMNS if column in names])
+    unread = {*HALVING_COLUMNS, *SAMPLING_COLUMNS}
+    names = {column: name for column, name in names.items() if column not in unread}
     found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
     known = {column: name for column, name in names.items() if name in found}
     return stream(parquet, known, pos_label=pos_label, progress=progress)
@@ -206,6 +218,8 @@ def scores_from_wide(
     models: Sequence[str] | None = None,
     fold: str | None = None,
     case: str | None = None,
+    cluster: str | None = None,
+    weight: str | None = None,
     pos_label: object = None,
 ) -> ScoreTable:
     """Read and check a wide table of held-out scores: one row a case, one column a model.
@@ -218,9 +232,10 @@ def scores_from_wide(
         Column of the labels.
     models : sequence of str, optional
         Columns of scores, named by model; by default all columns that have a name and no other role.
-    fold, case : str, optional
-        Columns of the fold and of the case; by default those called fold and case, where there are any and
-        `models` does not name them. Without a fold, all rows are one fold.
+    fold, case, cluster, weight : str, optional
+        Columns of the fold, and of the case, its cluster and its weight (see :func:`read_scores`); by default
+        those of these names, where there are any and `models` does not name them. Without a fold, all rows
+        are one fold.
     pos_label : object, optional
         As for :func:`read_scores`.
 
@@ -242,13 +257,15 @@ def scores_from_wide(
     >>> scores_from_wide(wide).models
     ('tree', 'net')
     """
-    given = [name for name in (y_true, fold, case) if name is not None]
-    usual = [name for name, role in (("fold", fold), ("case", case)) if role is None]
-    usual += HALVING_COLUMNS
+    roles = {"y_true": y_true, "fold": fold, "case": case, "cluster": cluster, "weight": weight}
+    given = [name for name in roles.values() if name is not None]
+    usual = [*(role for role, name in roles.items() if name is None), *HALVING_COLUMNS]
     known = [*given, *(name for name in usual if name not in (models or ()))]
     rest = None if models is None else known
+    named = {role: roles.get(role) or role for role in (*roles, *HALVING_COLUMNS)}
+    text = [name for name in known if name != named["weight"]]
     raw = load_table(
-        source, required=[*given, *(models or ())], optional=rest, text=known, pos_label=pos_label
+        source, required=[*given, *(models or ())], optional=rest, text=text, pos_label=pos_label
     )
     wide = raw.frame
     _check_both_there(wide, [column for column in HALVING_COLUMNS if column in known])
@@ -256,9 +273,7 @@ def scores_from_wide(
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
     scores = [score_values(wide[column], str(column), raw.where) for column in chosen]
-    roles = {"y_true": y_true, "fold": fold or "fold", "case": case or "case"}
-    roles |= {column: column for column in HALVING_COLUMNS}
-    found = {role: wide[name] for role, name in roles.items() if name in known and name in wide}
+    found = {role: wide[name] for role, name in named.items() if name in known and name in wide}
     labels = pd.DataFrame({"fold": 1, **found})
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
@@ -353,8 +368,8 @@ def read_datasets(
         }
     names = column_names(columns, (DATASET, *COLUMNS, *OPTIONAL))
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
-    labels = [name for column, name in names.items() if column != "y_score"]
-    raw = load_table(source, required=required, optional=labels, text=labels)
+    labels = [name for column, name in names.items() if column not in NUMBERS]
+    raw = load_table(source, required=required, optional=[*names.values()], text=labels)
     frame = raw.frame.rename(columns={name: column for column, name in names.items()})
     tables = {}
     for name, rows in _rows_by_name(frame).items():

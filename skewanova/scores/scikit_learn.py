@@ -28,7 +28,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.correction import correct_class_prior
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.halvings import HALVING_COLUMNS, build_scores
-from skewanova.scores.splits import Rows, Split, sklearn_module
+from skewanova.scores.splits import Rows, Split, check_groups, sklearn_module
 from skewanova.scores.table import HOLDOUT, Label, ScoreTable
 
 RESPONSES = ("decision_function", "predict_proba")
@@ -210,7 +210,8 @@ def scores_from_estimators(
         Number of stratified folds, any splitter of scikit-learn, or an iterable of (train, test) positions.
         The splits are drawn once and shared by all models.
     groups : array_like, optional
-        Groups of cases for the splitter.
+        Groups of cases for the splitter, such as patients; the table keeps them as clusters, and every fold
+        must test all of a group or none.
     params : mapping, optional
         Further arguments of `fit`, such as ``{"sample_weight": w}``; those with one value a case are cut to
         the training cases. With metadata routing enabled, pipelines and searches route them on.
@@ -261,8 +262,11 @@ def scores_from_estimators(
     """
     check_named(estimators, "estimators")
     data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    splits = splits_of(cv, data, groups)
-    return fitted_scores(estimators, data, splits, params=params, n_jobs=n_jobs, progress=progress)
+    named = check_groups(as_rows(groups), len(data.positive))
+    splits = splits_of(cv, data, named)
+    return fitted_scores(
+        estimators, data, splits, groups=named, params=params, n_jobs=n_jobs, progress=progress
+    )
 
 
 def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
@@ -283,6 +287,7 @@ def fitted_scores(
     params: Mapping[str, Any] | None,
     n_jobs: int | None,
     progress: bool,
+    groups: NDArray[Any] | None = None,
     rng: np.random.Generator | None = None,
 ) -> ScoreTable:
     """Train every estimator on every split, and collect the scores of the held-out cases.
@@ -299,7 +304,7 @@ def fitted_scores(
     )
     done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     scores = list(tqdm(done, total=seeds.size, unit="fit", disable=None if progress else True))
-    return _table(dict.fromkeys(estimators, splits), scores, data.positive)
+    return _table(dict.fromkeys(estimators, splits), scores, data.positive, groups)
 
 
 def scores_from_cv_results(
@@ -307,6 +312,7 @@ def scores_from_cv_results(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
     pos_label: object = None,
     response_method: str = "auto",
     class_prior: float | None = None,
@@ -318,8 +324,8 @@ def scores_from_cv_results(
     cv_results : mapping of str to mapping
         By the name of the model, what ``cross_validate(..., return_estimator=True, return_indices=True)``
         returned; all on the same splits.
-    X, y, pos_label, response_method, class_prior
-        As for :func:`scores_from_estimators`; `X` and `y` as they were cross-validated.
+    X, y, groups, pos_label, response_method, class_prior
+        As for :func:`scores_from_estimators`; `X`, `y` and `groups` as they were cross-validated.
 
     Returns
     -------
@@ -359,7 +365,7 @@ def scores_from_cv_results(
         name: [Split(nothing, test, fold) for fold, test in enumerate(folds, 1)]
         for name, folds in tests.items()
     }
-    return _table(splits, scores, data.positive)
+    return _table(splits, scores, data.positive, check_groups(as_rows(groups), len(data.positive)))
 
 
 def auprec_scorer(
@@ -502,7 +508,10 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
 
 
 def _table(
-    splits: Mapping[str, Sequence[Split]], scores: Sequence[NDArray[Any]], positive: Bools
+    splits: Mapping[str, Sequence[Split]],
+    scores: Sequence[NDArray[Any]],
+    positive: Bools,
+    groups: NDArray[Any] | None = None,
 ) -> ScoreTable:
     """Score table of the models' test cases, scores in the order of models and folds."""
     cells = [(name, split) for name, held in splits.items() for split in held]
@@ -521,6 +530,8 @@ def _table(
     )
     frame = keys.take(cell).reset_index(drop=True)
     frame = frame.assign(y_true=positive[case], y_score=np.concatenate(scores), case=case)
+    if groups is not None:
+        frame["cluster"] = groups[case]
     if (keys["part"] == HOLDOUT).all():
         frame = frame.drop(columns=list(HALVING_COLUMNS))
 

@@ -25,6 +25,18 @@ def sklearn_module(name: str) -> Any:
         raise InputError('this needs scikit-learn: pip install "skewanova[sklearn]"') from error
 
 
+def check_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[Any] | None:
+    """The group of each case, where there are groups."""
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if given.shape != (n_cases,):
+        raise InputError(
+            f"`groups` must name the group of each of the {n_cases} cases, but has shape {given.shape}"
+        )
+    return given
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """Cases to train on and to test, and which fold of what it is."""
@@ -55,14 +67,9 @@ class Units:
     @classmethod
     def of(cls, positive: Bools, groups: ArrayLike | None) -> Units:
         """Cases by class, or groups by the classes in them."""
-        if groups is None:
+        given = check_groups(groups, len(positive))
+        if given is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
-        given = np.asarray(groups)
-        if given.shape != positive.shape:
-            raise InputError(
-                f"`groups` must name the group of each of the {len(positive)} cases, but has shape "
-                f"{given.shape}"
-            )
         names, unit = np.unique(given.astype(str), return_inverse=True)
         share = np.bincount(unit, weights=positive) / np.bincount(unit)
         stratum = np.where(share == 0, 0, np.where(share == 1, 1, 2))

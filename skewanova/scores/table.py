@@ -18,6 +18,7 @@ from scipy import sparse
 
 from skewanova.base.checks import (
     Bools,
+    Floats,
     InputError,
     InputTypeError,
     SeveralDatasetsError,
@@ -26,6 +27,8 @@ from skewanova.base.checks import (
     check_scores,
 )
 from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
+from skewanova.priors.evidence import equal_units
+from skewanova.scores.clusters import check_clusters, check_same_for_case, check_weight_column, codes_of
 
 if TYPE_CHECKING:
     from skewanova.scores.halvings import Halvings
@@ -62,7 +65,7 @@ class ScoreTable:
     ----------
     frame : DataFrame
         Columns model and fold (categorical, in the order of `models` and `folds`), y_true (bool, True for the
-        positive class), y_score (in its own dtype) and, where it was given, case.
+        positive class), y_score (in its own dtype) and, where they were given, case, cluster and weight.
     source : Path or None
         The file the table was read from.
     halvings : Halvings or None
@@ -91,6 +94,16 @@ class ScoreTable:
         """Whether the table tells which case each row is about."""
         return "case" in self.frame
 
+    @property
+    def has_clusters(self) -> bool:
+        """Whether the table tells which cases were drawn together."""
+        return "cluster" in self.frame
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the table tells how many cases of the population each stands for."""
+        return "weight" in self.frame
+
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
@@ -98,9 +111,20 @@ class ScoreTable:
         flat = 2 * self._cell + self.frame["y_true"].to_numpy()
         return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
 
+    @cached_property
+    def effective_counts(self) -> Floats:
+        """The same counted in clusters and weights: as many equal ones as weigh the same."""
+        if not (self.has_clusters or self.has_weights):
+            return self.counts.astype(np.float64)
+        kind = 2 * self._cell + self.frame["y_true"].to_numpy()
+        unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
+        weight = self.frame["weight"].to_numpy() if self.has_weights else None
+        found = equal_units(kind, unit, weight, self.counts.size)
+        return np.asarray(found.reshape(self.counts.shape))
+
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
-        positive, score, sizes = self.clustered()
+        (positive, score), sizes = self._by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
             yield model, fold, positive[start:stop], score[start:stop]
@@ -112,20 +136,22 @@ class ScoreTable:
         models, folds = self.models, self.folds
         return [(models[m], folds[f]) for m, f in held.tolist()]
 
-    def clustered(self) -> tuple[Bools, NDArray[Any], Codes]:
-        """Return positive labels and scores of all rows cell by cell, and the number of rows in each cell."""
+    def _by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
+        """Some columns with the rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell
-        positive, score = self.frame["y_true"].to_numpy(), self.frame["y_score"].to_numpy()
+        values = [self.frame[column].to_numpy() for column in columns]
         if (cell[1:] < cell[:-1]).any():
             order = np.argsort(cell, kind="stable")
-            positive, score = positive[order], score[order]
-        return positive, score, sizes[sizes > 0]
+            values = [value[order] for value in values]
+        return values, sizes[sizes > 0]
 
     def curves(self) -> GroupCurves:
-        """ROC curve of every (model, fold), models first."""
-        positive, score, sizes = self.clustered()
-        return GroupCurves(self.cells, positive, score=score, sizes=sizes)
+        """ROC curve of every (model, fold), models first; cases count by their weights."""
+        names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
+        (positive, score, *weight), sizes = self._by_cell(*names)
+        given = weight[0] if weight else None
+        return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=given)
 
     def only_folds(self, kept: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""
@@ -184,7 +210,7 @@ class ScoreTable:
 
     def codes(self, column: str) -> Codes:
         """Positions of a categorical column's values in its order of levels."""
-        return self.frame[column].cat.codes.to_numpy().astype(np.intp)
+        return codes_of(self.frame, column)
 
 
 def path_sha256(path: Path) -> str:
@@ -214,13 +240,36 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
             "y_score": score_values(raw["y_score"], "y_score", where),
         }
     )
-    if "case" in raw:
-        frame["case"] = levels_of(raw["case"], "case", where, whole=True)
+    for column in ("case", "cluster"):
+        if column in raw:
+            frame[column] = levels_of(raw[column], column, where, whole=True)
+    if "weight" in raw:
+        frame["weight"] = check_weight_column(raw["weight"], where)
     table = ScoreTable(frame, source)
-    check_both_classes(table.models, table.folds, table.counts)
+    if not table.has_weights:  # with them, cases may be left out first
+        check_both_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
-    return table
+    return _check_sampling(table, where)
+
+
+def _check_sampling(table: ScoreTable, where: Where) -> ScoreTable:
+    """One cluster and weight a case, no cluster cut in two; cases that weigh 0 are left out."""
+    if not (table.has_clusters or table.has_weights):
+        return table
+    rows = np.arange(len(table.frame))
+    if table.has_weights:
+        rows = np.flatnonzero(table.frame["weight"].to_numpy() > 0)
+    kept = table.frame.iloc[rows].reset_index(drop=True)
+    for column in ("case", "cluster"):
+        if column in kept:
+            kept[column] = kept[column].cat.remove_unused_categories()
+    check_same_for_case(table.frame, where)
+    if table.has_clusters:
+        check_clusters(kept)
+    found = replace(table, frame=kept)
+    check_both_classes(found.models, found.folds, found.counts)
+    return found
 
 
 def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
@@ -388,6 +437,21 @@ class StreamedScores:
     def has_cases(self) -> bool:
         """Whether the table tells which case each row is about."""
         return self.cases is not None
+
+    @property
+    def has_clusters(self) -> bool:
+        """No table with clusters is read in passes."""
+        return False
+
+    @property
+    def has_weights(self) -> bool:
+        """Nor one with weights."""
+        return False
+
+    @property
+    def effective_counts(self) -> Floats:
+        """The counts, since every case counts alike."""
+        return self.counts.astype(np.float64)
 
     def curves(self) -> PackedCurves:
         """ROC curve of every (model, fold), models first; thresholds are not kept."""

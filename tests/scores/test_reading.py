@@ -89,7 +89,8 @@ def test_columns_that_cannot_be():
     with pytest.raises(InputError, match=exact("the column 'fold' cannot serve twice")):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
-        InputError, match=r"^`columns` must be one of model, fold, y_true, y_score, case, part, halving; but"
+        InputError,
+        match=r"^`columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv",
     ):
         read_scores(LONG, columns={"score": "y_score"})
 

@@ -1,0 +1,158 @@
+"""Clusters and weights of cases: one of each a case, and no cluster cut in two by a fold.
+
+Cases of one cluster, such as a patient, are alike: what is left out, drawn or held out is a cluster. A weight
+says how many cases of the population a case stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Floats, InputError, Where, check_real, check_weights
+
+#: Columns of a score table that say how its cases were sampled.
+SAMPLING_COLUMNS = ("cluster", "weight")
+
+
+#: Who cannot honour them says so.
+SAMPLED_IN_MEMORY = (
+    "a table with the column {column!r} must fit in memory, since clusters are left out together and curves "
+    "are weighted, but this one is read in passes or over several machines: use read_scores(), or leave out "
+    "the column"
+)
+
+
+#: Said of rows that nothing names.
+NO_NAMES = "; rows were matched by their order: name cases in a column case"
+
+
+Codes = NDArray[np.intp]
+
+
+def check_weight_column(values: pd.Series[Any], where: Where) -> Floats:
+    """Finite, non-negative weights, at least one of them positive."""
+    given = values.to_numpy()
+    if given.dtype.kind == "O":
+        given = np.array([np.nan if value is None else value for value in given.tolist()])
+    weight = check_weights(check_real(given, "weight"), "weight", where=where)
+    if not weight.any():
+        raise InputError("`weight` must be above 0 in some row, but is 0 in all")
+    return weight
+
+
+def check_same_for_case(frame: pd.DataFrame, where: Where) -> None:
+    """One cluster and one weight a case, in every model and fold."""
+    for column in SAMPLING_COLUMNS:
+        if column in frame:
+            value = pd.factorize(frame[column])[0].astype(np.intp)
+            if "case" in frame or len(frame["fold"].cat.categories) == 1:
+                _check_case_by_case(frame, column, value, where)
+            else:
+                _check_fold_by_fold(frame, column, value, where)
+
+
+def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
+    """A case has one value; without names, rows of one fold in the same place are about one case."""
+    known = "case" in frame
+    case = codes_of(frame, "case") if known else frame.groupby("model", observed=True).cumcount().to_numpy()
+    _, start, at = np.unique(case, return_index=True, return_inverse=True)
+    first = start[at.reshape(-1)]
+    odd = np.flatnonzero(value != value[first])
+    if not len(odd):
+        return
+    told = " and ".join(
+        f"{_cell(frame, column, row)} in model {_cell(frame, 'model', row)} at {where(int(row))}"
+        for row in (first[odd[0]], odd[0])
+    )
+    name, hint = (f"case {_cell(frame, 'case', odd[0])}", "") if known else ("a case", NO_NAMES)
+    raise InputError(
+        f"a case must have one {column} in every model and fold, but {name} has {told} ({len(odd)} such rows "
+        f"in all){hint}"
+    )
+
+
+def _check_fold_by_fold(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
+    """Without names of cases: in a fold every model has as many rows of each value."""
+    rows = pd.DataFrame({"fold": codes_of(frame, "fold"), "value": value, "model": codes_of(frame, "model")})
+    held = rows.groupby(["fold", "value", "model"]).size().groupby(["fold", "value"]).agg(["nunique", "size"])
+    n_models = rows.groupby("fold")["model"].nunique()
+    odd = held[
+        (held["nunique"] > 1) | (held["size"] != n_models.loc[held.index.get_level_values(0)].to_numpy())
+    ]
+    if len(odd):
+        fold, of = odd.index[0]
+        row = int(np.flatnonzero((rows["fold"] == fold) & (value == of))[0])
+        raise InputError(
+            f"a case must have one {column} in every model, but in fold {_cell(frame, 'fold', row)} models "
+            f"have unequal numbers of rows with the {column} {_cell(frame, column, row)}, the first at "
+            f"{where(row)}; name cases in a column case"
+        )
+
+
+def _cell(frame: pd.DataFrame, column: str, row: int) -> str:
+    """What stands there, for a message."""
+    return f"{frame[column].iloc[[row]].tolist()[0]!r:.40}"
+
+
+def check_clusters(frame: pd.DataFrame) -> None:
+    """At least two clusters, and each fold tests all known cases of a cluster or none."""
+    names = frame["cluster"].cat.categories.tolist()
+    if len(names) < 2:
+        raise InputError(
+            f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r:.40}; leave out the "
+            "column if each case was drawn by itself"
+        )
+    tested = _tested(frame)
+    odd = tested[tested["tested"] != tested["known"]]
+    if len(odd):
+        row, folds = odd.iloc[0], frame["fold"].cat.categories.tolist()
+        raise InputError(
+            "every fold must test all known cases of a cluster or none, but fold "
+            f"{folds[row['fold']]!r} tests {row['tested']} of the {row['known']} of cluster "
+            f"{names[row['cluster']]!r:.40} ({len(odd)} such in all): its other cases may have been "
+            "trained on; split whole clusters (such as scikit-learn's StratifiedGroupKFold), or leave out "
+            "the column cluster if its cases are no more alike than others"
+        )
+
+
+def _tested(frame: pd.DataFrame) -> pd.DataFrame:
+    """Cases of every cluster that every fold tests, and how many are known (without names, in a fold)."""
+    codes = {name: codes_of(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
+    rows = pd.DataFrame(codes)
+    if "case" in rows:
+        cases = rows.drop_duplicates(["fold", "case"])
+        found = cases.groupby(["fold", "cluster"]).size().rename("tested").reset_index()
+        known = rows.drop_duplicates("case").groupby("cluster").size()
+    else:
+        each = rows.groupby(["fold", "cluster", "model"]).size()
+        found = each.groupby(["fold", "cluster"]).max().rename("tested").reset_index()
+        known = found.groupby("cluster")["tested"].max()
+    return found.assign(known=known.loc[found["cluster"]].to_numpy())
+
+
+def codes_of(frame: pd.DataFrame, column: str) -> Codes:
+    """Positions of a categorical column's values in its order of levels."""
+    return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
+
+
+def refuse_shared_clusters(frame: pd.DataFrame, design: str) -> None:
+    """Raise where folds that are said to share nothing share a cluster; the message names it."""
+    n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
+    if n_folds.iloc[0] > 1:
+        raise InputError(
+            f"with resampling={design!r} no two folds may share a cluster, but cluster "
+            f"{n_folds.index.tolist()[0]!r:.40} is in {n_folds.iloc[0]} of them "
+            f"({int((n_folds > 1).sum())} such clusters in all); leave resampling='auto'"
+        )
+
+
+def refuse_in_passes(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise for a table in passes that has one of these columns."""
+    for column in columns:
+        if column in names:
+            raise InputError(SAMPLED_IN_MEMORY.format(column=column))

@@ -1,0 +1,206 @@
+"""compare() on tables with clusters and weights: what leaving out clusters changes, in every frame."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skewanova as sa
+from skewanova import InputError, SkewanovaWarning, compare, compare_on_one_set, read_scores
+from skewanova.inference import auprec_covariance, compare_runs
+
+RANGE = (0.2, 0.4)
+SETTINGS = {"deployment_prior": RANGE, "priors": (0.5, 0.3)}
+MODELS = ("top", "mid", "low")
+
+#: Frames of a comparison that go by the covariance over cases.
+FRAMES = (
+    "auprec", "anova", "posthoc", "ranking", "crossings", "leaders", "decisions", "choices", "support",
+    "plans", "difference_curves", "equivalence", "assumptions", "auprec_bands",
+)  # fmt: skip
+
+
+def sample(n_clusters=150, *, seed=0):
+    """Labels, scores of three models, clusters that hold one or both classes, and whole weights."""
+    rng = np.random.default_rng(seed)
+    cluster = np.sort(rng.integers(0, n_clusters, size=5 * n_clusters))
+    positive = rng.random(len(cluster)) < np.array([0.0, 0.4, 0.8])[cluster % 3]
+    own = rng.normal(size=(n_clusters, 3))[cluster] + rng.normal(size=(len(cluster), 3))
+    return (
+        positive,
+        positive[:, None] * np.array([2.4, 2.0, 1.2]) + own,
+        cluster,
+        rng.integers(1, 4, len(cluster)),
+    )
+
+
+def table(positive, scores, **columns):
+    parts = [
+        pd.DataFrame(
+            {"model": m, "fold": 1, "case": np.arange(len(positive)), "y_true": positive, "y_score": s}
+        )
+        for m, s in zip(MODELS, scores.T, strict=True)
+    ]
+    given = {name: np.tile(values, len(MODELS)) for name, values in columns.items()}
+    return pd.concat(parts, ignore_index=True).assign(**given).sample(frac=1, random_state=5)
+
+
+def compared(frame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        return compare(read_scores(frame), **SETTINGS)
+
+
+def assert_alike(result, other, *, rtol=1e-7):
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(
+            getattr(result, name), getattr(other, name), rtol=rtol, atol=1e-9, obj=name
+        )
+
+
+@pytest.fixture(scope="module")
+def clustered():
+    positive, scores, cluster, _ = sample()
+    return positive, scores, cluster, compared(table(positive, scores, cluster=cluster))
+
+
+def test_clusters_of_one_are_no_clusters():
+    positive, scores, *_ = sample(60)
+    names = [f"c{i}" for i in np.random.default_rng(1).permutation(len(positive))]
+    assert_alike(compared(table(positive, scores, cluster=names)), compared(table(positive, scores)))
+
+
+def test_equal_weights_are_no_weights():
+    positive, scores, *_ = sample(60)
+    weighted = compared(table(positive, scores, weight=np.full(len(positive), 0.25)))
+    assert_alike(weighted, compared(table(positive, scores)))
+
+
+def test_whole_weights_are_repeated_rows_of_one_cluster_each():
+    positive, scores, _, weight = sample(60)
+    row = np.repeat(np.arange(len(positive)), weight)
+    weighted = compared(table(positive, scores, weight=weight))
+    repeated = compared(table(positive[row], scores[row], cluster=row))
+    assert_alike(weighted, repeated)
+    plain = compared(table(positive[row], scores[row]))
+    pd.testing.assert_frame_equal(weighted.auprec, plain.auprec, rtol=1e-9)
+    assert weighted.posthoc["std_error"].iloc[0] > 1.1 * plain.posthoc["std_error"].iloc[0]
+
+
+def test_weights_and_clusters_together_are_repeated_rows_in_their_clusters():
+    positive, scores, cluster, weight = sample(60)
+    row = np.repeat(np.arange(len(positive)), weight)
+    both = compared(table(positive, scores, weight=weight, cluster=cluster))
+    assert_alike(both, compared(table(positive[row], scores[row], cluster=cluster[row])))
+
+
+def test_the_tests_are_those_of_the_public_function(clustered):
+    positive, scores, cluster, result = clustered
+    twin = compare_on_one_set(positive, scores, deployment_prior=RANGE, models=MODELS, cluster=cluster)
+    row = result.anova.iloc[0]
+    assert row["p_value"] == pytest.approx(twin.p_omnibus, rel=1e-9)
+    assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    assert pairs["std_error"].tolist() == pytest.approx(twin.std_error.tolist(), rel=1e-9)
+    assert pairs["df"].tolist() == pytest.approx(twin.df_error.tolist(), rel=1e-9)
+    assert pairs["p_adjusted"].tolist() == pytest.approx(twin.p_adjusted.tolist(), rel=1e-9)
+
+
+def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
+    positive, scores, cluster, result = clustered
+    found = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster)
+    contrast = np.array([1, -1, 0])
+    error = np.sqrt(contrast @ found.covariance @ contrast)
+    assert result.plans["std_error"].iloc[0] == pytest.approx(error, rel=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        interval = sa.confidence_interval(positive, scores[:, 0], deployment_prior=RANGE, cluster=cluster)
+    shown = result.ranking.iloc[0][["conf_low", "conf_high"]].tolist()
+    assert shown == pytest.approx([interval.conf_low, interval.conf_high], rel=1e-9)
+    at = sa.compare_on_one_set(positive, scores, prior=0.3, models=MODELS, cluster=cluster)
+    curve = result.difference_curves
+    near = curve[(curve["model_a"] == "top") & (curve["model_b"] == "mid")]
+    interpolated = np.interp(0.3, near["prior"], near["std_error"])
+    assert interpolated == pytest.approx(at.std_error[0], rel=0.01)
+    plain = compared(table(positive, scores))
+    assert (curve["std_error"] > plain.difference_curves["std_error"]).mean() > 0.95
+
+
+def test_clusters_and_weights_stand_in_the_words(clustered):
+    *_, result = clustered
+    text = result.summary(width=10_000)
+    n_clusters = result.design.n_clusters
+    assert f"cases in {n_clusters} clusters" in text
+    assert result.settings["n_clusters"] == n_clusters
+
+
+def test_few_clusters_of_a_class_are_told():
+    positive, scores, cluster, _ = sample(24)
+    result = compared(table(positive, scores, cluster=cluster))
+    checks = result.assumptions.set_index("check")
+    held = np.bincount(cluster[positive])
+    assert checks.loc["positives", "statistic"] == pytest.approx(held.sum() ** 2 / (held @ held), rel=1e-9)
+    assert "clusters that hold one" in checks.loc["positives", "advice"]
+
+
+def test_a_class_in_one_cluster_has_no_test():
+    positive, scores, *_ = sample(20)
+    cluster = np.where(positive, 0, np.arange(len(positive)) + 1)
+    result = compared(table(positive, scores, cluster=cluster))
+    assert result.posthoc["p_value"].isna().all()
+    assert any("the only cluster with positive cases" in note for note in result.warnings)
+
+
+def test_areas_in_folds_are_weighted():
+    positive, scores, _, weight = sample(60)
+    fold = np.arange(len(positive)) % 3 + 1
+    row = np.repeat(np.arange(len(positive)), weight)
+    weighted = compared(table(positive, scores, weight=weight, fold=fold))
+    repeated = compared(table(positive[row], scores[row], fold=fold[row]))
+    pd.testing.assert_frame_equal(weighted.auprec, repeated.auprec, rtol=1e-9)
+    columns = ["model", "fold", "iauprec", "auc"]
+    pd.testing.assert_frame_equal(weighted.iauprec[columns], repeated.iauprec[columns])
+    assert weighted.design.weighted
+    assert "cases weighted" in weighted.design.describe()
+
+
+def test_runs_leave_out_clusters_too():
+    positive, _, cluster, weight = sample(60)
+    rng = np.random.default_rng(4)
+    noise = rng.normal(size=(cluster.max() + 1, 9))[cluster] + rng.normal(size=(len(cluster), 9))
+    scores = positive[:, None] * np.repeat([1.6, 1.4, 1.2], 3) + noise
+    runs = [
+        table(positive, scores[:, j::3], cluster=cluster, weight=weight).assign(fold=j + 1) for j in range(3)
+    ]
+    result = compared(pd.concat(runs, ignore_index=True))
+    assert (result.design.kind, result.design.n_clusters) == ("shared_cases", cluster.max() + 1)
+    one = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster, sample_weight=weight)
+    twin = compare_runs(one.estimate.reshape(3, 3), one.covariance, models=MODELS)
+    assert result.anova["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    expected = {
+        frozenset(pair): e for *pair, e in zip(twin.model_a, twin.model_b, twin.std_error, strict=True)
+    }
+    for a, b, error in pairs[["model_a", "model_b", "std_error"]].itertuples(index=False):
+        assert error == pytest.approx(expected[frozenset((a, b))], rel=1e-9)
+
+
+def test_thresholds_count_clusters():
+    positive, scores, cluster, _ = sample(40)
+    n_units = len(np.unique(cluster[positive]))
+    frame = table(positive, scores, cluster=cluster)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        rows = sa.threshold_table(read_scores(frame), threshold=1.0, priors=(0.5,))
+        plain = sa.threshold_table(read_scores(frame.drop(columns="cluster")), threshold=1.0, priors=(0.5,))
+    recall, other = (each[each["measure"] == "recall"].iloc[0] for each in (rows, plain))
+    assert recall["estimate"] == other["estimate"]
+    width = (recall["conf_high"] - recall["conf_low"]) / (other["conf_high"] - other["conf_low"])
+    assert width == pytest.approx(np.sqrt(positive.sum() / n_units), rel=0.25)
+
+
+def test_folds_that_cut_a_cluster_are_refused():
+    positive, scores, cluster, _ = sample(30)
+    with pytest.raises(InputError, match=r"every fold must test all known cases of a cluster or none"):
+        compare(table(positive, scores, cluster=cluster, fold=np.arange(len(positive)) % 2))

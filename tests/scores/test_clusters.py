@@ -1,0 +1,247 @@
+"""Columns cluster and weight of a score table: read, checked, and honoured or refused."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skewanova as sa
+from skewanova import InputError, InputTypeError, read_datasets, read_scores, scores_from_wide, stream_scores
+from skewanova.scores import find_resampling
+from skewanova.scores.pairing import describe_table, paired_cases, paired_runs
+
+#: Two models on six cases of three patients.
+TABLE = pd.DataFrame(
+    {
+        "model": np.repeat(["A", "B"], 6),
+        "fold": 1,
+        "case": np.tile(np.arange(6), 2),
+        "cluster": np.tile(["p 1", "p 1", "p 2", "p 2", "p 3", "p 3"], 2),
+        "weight": np.tile([1.0, 2.0, 0.5, 1.5, 4.0, 1.0], 2),
+        "y_true": np.tile([0, 1, 0, 1, 0, 1], 2),
+        "y_score": [0.1, 0.8, 0.2, 0.4, 0.7, 0.9, 0.3, 0.2, 0.1, 0.6, 0.5, 0.8],
+    }
+)
+
+
+def folds(clusters, n_folds=2, *, case=True):
+    """Folds that test the same numbers of cases; `clusters` names that of every case, fold by fold."""
+    size = len(clusters) // n_folds
+    frame = pd.DataFrame(
+        {
+            "fold": np.repeat(np.arange(1, n_folds + 1), size),
+            "case": np.arange(len(clusters)),
+            "cluster": clusters,
+            "y_true": np.arange(len(clusters)) % 2,
+            "y_score": np.linspace(0, 1, len(clusters)),
+        }
+    )
+    both = pd.concat([frame.assign(model=model) for model in "AB"], ignore_index=True)
+    return both if case else both.drop(columns="case")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "frame", "polars"])
+def test_both_columns_are_read_from_every_format_and_under_other_names(tmp_path, name):
+    frame = TABLE.rename(columns={"cluster": "patient", "weight": "ipw"})
+    columns = {"cluster": "patient", "weight": "ipw"}
+    path = tmp_path / name
+    if name == "polars":
+        source = pytest.importorskip("polars").DataFrame(frame.to_dict("list"))
+    elif name == "frame":
+        source = frame
+    elif name.endswith("parquet"):
+        frame.to_parquet(source := path)
+    elif "json" in name:
+        frame.to_json(source := path, orient="records", lines=True)
+    else:
+        frame.to_csv(source := path, index=False)
+    table = read_scores(source, columns=columns)
+    assert table.has_clusters
+    assert table.has_weights
+    assert list(table.frame) == ["model", "fold", "y_true", "y_score", "case", "cluster", "weight"]
+    assert table.frame["cluster"].tolist() == TABLE["cluster"].tolist()
+    assert table.frame["weight"].tolist() == TABLE["weight"].tolist()
+
+
+def test_a_wide_table_takes_them_for_no_models():
+    wide = TABLE[TABLE["model"] == "A"].drop(columns="model").rename(columns={"y_score": "A"})
+    table = scores_from_wide(wide)
+    assert table.models == ("A",)
+    assert table.has_clusters
+    assert table.has_weights
+    renamed = scores_from_wide(
+        wide.rename(columns={"cluster": "patient", "weight": "ipw"}), cluster="patient", weight="ipw"
+    )
+    pd.testing.assert_frame_equal(renamed.frame, table.frame)
+    as_models = scores_from_wide(wide, models=["A", "weight"])
+    assert as_models.models == ("A", "weight")
+    assert not as_models.has_weights
+
+
+def test_data_sets_keep_their_own():
+    both = pd.concat([TABLE.assign(dataset=name) for name in "xy"], ignore_index=True)
+    for table in read_datasets(both).values():
+        assert table.frame["weight"].tolist() == TABLE["weight"].tolist()
+
+
+def test_a_round_trip_keeps_both():
+    table = read_scores(TABLE)
+    again = read_scores(table.to_frame().astype({"model": str, "cluster": str}))
+    pd.testing.assert_frame_equal(again.frame, table.frame)
+
+
+@pytest.mark.parametrize(
+    ("weight", "told"),
+    [
+        (-1.0, "`weight` must be finite and not negative, but row 2 has -1"),
+        (np.inf, "`weight` must be finite and not negative, but row 2 has inf"),
+        (np.nan, "`weight` must be finite and not negative, but row 2 has nan"),
+    ],
+)
+def test_weights_that_are_none(weight, told):
+    frame = TABLE.copy()
+    frame.loc[2, "weight"] = weight
+    with pytest.raises(InputError, match=re.escape(told)):
+        read_scores(frame)
+
+
+def test_weights_are_numbers_and_some_are_above_zero(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE.assign(weight="much").to_csv(index=False))
+    with pytest.raises(
+        InputError, match=r"`weight` must hold real numbers, but 't.csv' has 'much' at line 2"
+    ):
+        read_scores(tmp_path / "t.csv")
+    with pytest.raises(InputTypeError, match=r"`weight` must hold real numbers"):
+        read_scores(TABLE.assign(weight="much"))
+    with pytest.raises(InputError, match=r"`weight` must be above 0 in some row, but is 0 in all"):
+        read_scores(TABLE.assign(weight=0))
+
+
+@pytest.mark.parametrize(("column", "value"), [("cluster", "p 2"), ("weight", 7.0)])
+def test_a_case_has_one_cluster_and_one_weight(column, value):
+    frame = TABLE.copy()
+    first = frame[column].tolist()[1]
+    frame.loc[7, column] = value
+    told = (
+        f"a case must have one {column} in every model and fold, but case 1 has {first!r} in model 'A' at "
+        f"row 1 and {value!r} in model 'B' at row 7 (1 such rows in all)"
+    )
+    with pytest.raises(InputError, match=re.escape(told)):
+        read_scores(frame)
+    with pytest.raises(InputError, match=r"at row 7 .*; rows were matched by their order: name cases"):
+        read_scores(frame.drop(columns="case"))
+
+
+def test_a_clash_in_a_file_is_told_by_line(tmp_path):
+    frame = TABLE.copy()
+    frame.loc[7, "weight"] = 3.0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InputError, match=r"in model 'A' at line 3 and 3.0 in model 'B' at line 9"):
+        read_scores(tmp_path / "t.csv")
+
+
+def test_a_clash_that_a_weight_of_zero_would_hide():
+    frame = TABLE.copy()
+    frame.loc[7, "weight"] = 0.0
+    with pytest.raises(InputError, match=r"a case must have one weight"):
+        read_scores(frame)
+
+
+def test_without_cases_folds_hold_as_many_rows_of_a_cluster_for_every_model():
+    frame = folds(list("aabbccdd"), case=False)
+    assert read_scores(frame).has_clusters
+    frame.loc[frame["model"].eq("B") & frame["cluster"].eq("a"), "cluster"] = ["b", "a"]
+    with pytest.raises(
+        InputError, match=r"a case must have one cluster in every model, but in fold 1 models"
+    ):
+        read_scores(frame)
+
+
+def test_one_cluster_shows_nothing():
+    with pytest.raises(InputError, match=r"`cluster` must name at least 2 clusters, but all .* 'p'"):
+        read_scores(TABLE.assign(cluster="p"))
+
+
+def test_cases_that_weigh_nothing_are_left_out():
+    frame = TABLE.assign(weight=np.tile([1.0, 2.0, 0.0, 0.0, 4.0, 1.0], 2))
+    table = read_scores(frame)
+    assert len(table.frame) == 8
+    assert table.counts.tolist() == [[[2, 2]], [[2, 2]]]
+    assert table.frame["cluster"].cat.categories.tolist() == ["p 1", "p 3"]
+    with pytest.raises(InputError, match=r"model 'A' has no positive case in fold 1"):
+        read_scores(TABLE.assign(weight=1 - TABLE["y_true"]))
+
+
+@pytest.mark.parametrize("case", [True, False])
+def test_no_fold_cuts_a_cluster(case):
+    assert read_scores(folds(list("aabbccdd"), case=case)).has_clusters
+    cut = list("aabccddd") if case else list("aabcddbb")
+    told = r"every fold must test all known cases of a cluster or none, but fold 1 tests 1 of the \d of c"
+    with pytest.raises(InputError, match=told):
+        read_scores(folds(cut, case=case))
+
+
+def test_repeated_cross_validation_may_test_a_cluster_once_in_each_repetition():
+    clusters = np.repeat(np.arange(8), 2)
+    first = pd.DataFrame({"case": np.arange(16), "cluster": clusters, "fold": 1 + (clusters >= 4)})
+    second = first.assign(fold=3 + clusters % 2)
+    rows = pd.concat([first, second])
+    rows = rows.assign(y_true=rows["case"] % 2, y_score=np.arange(32) % 7)
+    table = read_scores(pd.concat([rows.assign(model=m) for m in "AB"], ignore_index=True))
+    found = find_resampling(table)
+    assert (found.kind, found.n_clusters) == ("repeated_kfold", 8)
+    assert "cases in 8 clusters, each whole in a fold or not in it" in found.describe()
+    for stated in ("independent", "kfold"):
+        told = rf"with resampling='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them"
+        with pytest.raises(InputError, match=told):
+            find_resampling(table, resampling=stated)
+
+
+def test_effective_counts_are_those_of_the_sample():
+    table = read_scores(TABLE)
+    for model, at in zip("AB", (0, 1), strict=True):
+        rows = TABLE[TABLE["model"] == model]
+        for kind in (0, 1):
+            held = rows[rows["y_true"] == kind].groupby("cluster")["weight"].sum().to_numpy()
+            expected = held.sum() ** 2 / (held**2).sum()
+            assert table.effective_counts[at, 0, kind] == pytest.approx(expected, rel=1e-12)
+    plain = read_scores(TABLE.drop(columns=["cluster", "weight"]))
+    assert plain.effective_counts.tolist() == plain.counts.tolist()
+
+
+def test_paired_cases_and_runs_carry_them():
+    shuffled = TABLE.sample(frac=1, random_state=2)
+    cases = paired_cases(read_scores(shuffled))
+    assert len(set(zip(cases.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
+    assert sorted(set(cases.cluster.tolist())) == [0, 1, 2]
+    assert cases.weight.tolist() == TABLE["weight"].tolist()[:6]
+    runs = pd.concat([TABLE, TABLE.assign(fold=2)]).sample(frac=1, random_state=3)
+    for run in paired_runs(read_scores(runs)):
+        assert len(set(zip(run.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
+        assert run.weight.tolist() == TABLE["weight"].tolist()[:6]
+
+
+@pytest.mark.parametrize("column", ["cluster", "weight"])
+def test_passes_refuse_them(tmp_path, column):
+    path = tmp_path / "t.parquet"
+    TABLE.drop(columns={"cluster": "weight", "weight": "cluster"}[column]).to_parquet(path)
+    told = rf"a table with the column '{column}' must fit in memory.*use read_scores\(\)"
+    with pytest.raises(InputError, match=told):
+        stream_scores(path, progress=False)
+    with pytest.raises(InputError, match=told):
+        sa.evaluation.measure_group(pd.read_parquet(path).query("model == 'A'"))
+
+
+def test_dask_refuses_them():
+    dask = pytest.importorskip("dask.dataframe")
+    with pytest.raises(InputError, match=r"a table with the column 'cluster' must fit in memory"):
+        sa.evaluate(dask.from_pandas(TABLE, npartitions=1))
+
+
+def test_check_tells_of_both():
+    frame = pd.concat([TABLE, TABLE.assign(case=TABLE["case"] + 6, cluster=TABLE["cluster"] + "'")])
+    lines = describe_table(read_scores(frame))
+    assert "clusters: 6, none of them cut by a fold" in lines
+    assert "weights: 0.5 to 4, which make the prior 0.45" in lines
+    assert any(line.startswith("effective numbers in the smallest fold: ") for line in lines)
