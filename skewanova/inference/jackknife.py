@@ -30,8 +30,8 @@ from skewanova.priors.weightings import DeploymentPrior, Target
 FEW_WEIGHTS = 64
 
 
-#: Numbers held at once while areas are computed again.
-BLOCK_SIZE = 1 << 20
+#: Numbers held at once while areas are computed again: what the second-level cache holds.
+BLOCK_SIZE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)

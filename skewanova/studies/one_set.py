@@ -14,6 +14,7 @@ from scipy import optimize, special, stats
 from skewanova.base.checks import Bools, Floats, SkewanovaWarning, check_count
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference.one_set import compare_on_one_set
+from skewanova.inference.sampling import Codes
 from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.studies.results import Study, study_of
@@ -21,6 +22,10 @@ from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_er
 
 #: Share of the variance of a case's score that all models have in common, within either class.
 CORRELATION = 0.5
+
+
+#: Cases of a patient where settings have patients, and the share of a score's variance that they share.
+PATIENT_CASES, PATIENT_SHARE = 10, 0.5
 
 
 LEVELS = (0.05, 0.005)
@@ -31,12 +36,14 @@ class Setting(NamedTuple):
 
     The mean of the last model's positives is such that all have the same true area. Scores may be rounded to
     so many `values`; ``neighbours`` are the shares of positives among 10 neighbours, ``leaves`` the shares in
-    the 20 leaves of a tree.
+    the 20 leaves of a tree. With `patients` ten cases come from each: of one class (``alike``) or of both
+    (``mixed``), and patients are left out; or they are ``ignored``.
     """
 
     mean: float = 1.0
     spread: float = 1.0
     values: int | str | None = None
+    patients: str = ""
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -46,7 +53,14 @@ SETTINGS: Mapping[str, Setting] = {
     **{f"values_{count}": Setting(values=count) for count in (33, 15, 8, 5)},
     "neighbours": Setting(values="neighbours"),
     "leaves": Setting(values="leaves"),
+    "patients": Setting(patients="alike"),
+    "patients_mixed": Setting(patients="mixed"),
+    "patients_ignored": Setting(patients="ignored"),
 }
+
+
+#: Settings of cases drawn one by one, which a study runs unless it is told others.
+SINGLE = tuple(name for name, setting in SETTINGS.items() if not setting.patients)
 
 
 WEIGHTINGS: tuple[float | tuple[float, float], ...] = (0.5, 0.2, 0.1, 0.01, (0.05, 0.2))
@@ -99,16 +113,23 @@ class Design(NamedTuple):
         """Whether negatives are enough for the test's size to be claimed."""
         return self.support >= ENOUGH
 
-    def sample(self, rng: np.random.Generator) -> tuple[Bools, Floats]:
-        """Labels, the positives first, and scores (n_cases, n_models)."""
+    def sample(self, rng: np.random.Generator) -> tuple[Bools, Floats, Codes]:
+        """Labels, the positives first, scores (n_cases, n_models), and the patient of every case."""
         setting = SETTINGS[self.setting]
-        positive = np.arange(self.n_positive + self.n_negative) < self.n_positive
+        n_cases = PATIENT_CASES if setting.patients else 1
+        positive = np.repeat(np.arange(self.n_positive + self.n_negative) < self.n_positive, n_cases)
         noise = rng.normal(size=(len(positive), self.n_models + 1))
+        patient = np.repeat(np.arange(self.n_positive + self.n_negative), n_cases)
+        if setting.patients == "mixed":
+            patient = rng.permutation(patient)
+        if setting.patients:
+            shared = rng.normal(size=(patient.max() + 1, self.n_models + 1))[patient]
+            noise = np.sqrt(1 - PATIENT_SHARE) * noise + np.sqrt(PATIENT_SHARE) * shared
         scores = np.sqrt(1 - CORRELATION) * noise[:, 1:] + np.sqrt(CORRELATION) * noise[:, :1]
         scores[positive, -1] *= setting.spread
         scores[positive, :-1] += setting.mean
         scores[positive, -1] += last_mean(self.setting, self.weighting)
-        return positive, as_scored(scores, setting, rng)
+        return positive, as_scored(scores, setting, rng), patient
 
 
 def as_scored(latent: Floats, setting: Setting, rng: np.random.Generator) -> Floats:
@@ -141,7 +162,8 @@ def paired_study(
     settings : sequence of str, optional
         Names of `SETTINGS`: continuous scores (``binormal``, ``strong_binormal``), curves that cross with the
         same area (``crossing``), scores rounded to 33, 15, 8 or 5 values, or as of 10 neighbours or of a tree
-        with 20 leaves; by default all.
+        with 20 leaves; by default all of these. And, of ten cases a patient (see `Setting`), ``patients``,
+        ``patients_mixed`` and ``patients_ignored``; sizes and m/lam then count patients.
     weightings : sequence of float or (low, high)
         Priors, or deployment priors.
     sizes : sequence of int
@@ -184,11 +206,16 @@ def paired_study(
 
 def judged(design: Design, rng: np.random.Generator) -> Floats:
     """P of all models, the smallest adjusted p of a pair; the first difference and its standard error."""
-    positive, scores = design.sample(rng)
+    positive, scores, patient = design.sample(rng)
+    told = SETTINGS[design.setting].patients in {"alike", "mixed"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         found = compare_on_one_set(
-            positive, scores, deployment_prior=design.weighting, simultaneous="bonferroni"
+            positive,
+            scores,
+            deployment_prior=design.weighting,
+            simultaneous="bonferroni",
+            cluster=patient if told else None,
         )
     smallest = found.p_adjusted.min()
     return np.array([found.p_omnibus, smallest, found.difference[0], found.std_error[0]])
@@ -197,7 +224,7 @@ def judged(design: Design, rng: np.random.Generator) -> Floats:
 @cache
 def last_mean(setting: str, weighting: float | tuple[float, float]) -> float:
     """Mean of the last model's positives that gives all models the same area."""
-    mean, spread, _ = SETTINGS[setting]
+    mean, spread = SETTINGS[setting][:2]
     if spread == 1:
         return mean
     negative, truth = stats.norm(0, 1), true_pair_area(setting, weighting)
@@ -227,7 +254,8 @@ def _designs(
         check_count(n_models, "models", minimum=2)
     for support in supports:
         check_count(support, "supports", minimum=1)
-    grid = product(chosen(settings, SETTINGS), *map(dict.fromkeys, (weightings, models, sizes, supports)))
+    named = SINGLE if settings is None else settings
+    grid = product(chosen(named, SETTINGS), *map(dict.fromkeys, (weightings, models, sizes, supports)))
     designs = (Design(*key) for key in grid)
     yield from (design for design in designs if design.n_negative <= MOST_NEGATIVES)
 

@@ -1,6 +1,9 @@
 """The jackknife of the estimator in use, against leaving out every case or cluster in turn."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 import twins
 from hypothesis import given, settings
@@ -209,3 +212,29 @@ def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, c
     assert np.isfinite(found.rows()).all()
     assert (found.rows()[:2, 0] != 0).all()
     assert sample.alone == (f"the only {'cluster with negative cases' if clustered else 'negative case'}",)
+
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+@pytest.mark.parametrize("name", ["mixed", "apart"])
+def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
+    data = pd.read_csv(REFERENCE / "r_clusters_inputs.csv").query("input == @name")
+    known = pd.read_csv(REFERENCE / "r_clusters.csv").query("input == @name")
+    known = known.set_index(["model", "quantity"])["value"]
+    found = auprec_covariance(
+        data["positive"],
+        data[["a", "b"]].to_numpy(),
+        prior=0.3,
+        cluster=data["cluster"],
+        sample_weight=data["weight"],
+    )
+    contrast = np.array([1, -1])
+    estimate = dict(zip("ab", found.estimate, strict=True)) | {"difference": contrast @ found.estimate}
+    error = dict(zip("ab", found.std_error, strict=True))
+    error["difference"] = np.sqrt(contrast @ found.covariance @ contrast)
+    for model, value in estimate.items():
+        assert value == pytest.approx(known[model, "estimate"], rel=1e-12)
+        assert error[model] == pytest.approx(known[model, "std_error_by_strata"], rel=1e-9)
+        one_stratum = 1e-9 if name == "mixed" else 2e-3  # survey has one centre for all strata
+        assert error[model] == pytest.approx(known[model, "std_error"], rel=one_stratum)

@@ -43,7 +43,7 @@ def test_one_replicate_has_no_spread_to_compare_with():
 def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
     found = one_set.judged(design, np.random.default_rng(2))
-    positive, scores = design.sample(np.random.default_rng(2))
+    positive, scores, _ = design.sample(np.random.default_rng(2))
     result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2))
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
     assert found == pytest.approx(expected)
@@ -60,7 +60,7 @@ def test_all_models_have_the_same_true_area(weighting):
 
 def test_samples_have_the_stated_correlation_and_means():
     design = Design("crossing", 0.5, 2, 20_000, 20_000)
-    positive, scores = design.sample(np.random.default_rng(0))
+    positive, scores, _ = design.sample(np.random.default_rng(0))
     for rows in (positive, ~positive):
         assert np.corrcoef(scores[rows].T)[0, 1] == pytest.approx(one_set.CORRELATION, abs=0.02)
     assert scores[positive].mean(axis=0) == pytest.approx([1, one_set.last_mean("crossing", 0.5)], abs=0.04)
@@ -69,7 +69,7 @@ def test_samples_have_the_stated_correlation_and_means():
 
 @pytest.mark.parametrize(("setting", "values"), [("values_5", 5), ("neighbours", 11), ("leaves", 20)])
 def test_scores_have_few_values(setting, values):
-    _, scores = Design(setting, 0.5, 2, 2000, 2000).sample(np.random.default_rng(1))
+    _, scores, _ = Design(setting, 0.5, 2, 2000, 2000).sample(np.random.default_rng(1))
     assert values - 1 <= len(np.unique(scores)) <= values
 
 
