@@ -23,6 +23,7 @@ from skewanova.decision.leads import crossings_frame, leaders_frame, regions
 from skewanova.decision.planning import plans
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
+from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import Target
@@ -195,7 +196,10 @@ def _analysed(
     frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
     over_folds = design not in {"one_set", "shared_cases"}
     told += emit(chosen_note(measures.design, options)) if over_folds else []
-    return frames, [*told, *measures.warnings, *found.notes]
+    checks = soundness(measures)
+    frames["assumptions"] = pd.concat([found.assumptions, checks], ignore_index=True)
+    suspicions = emit(text for text in checks["advice"] if text)
+    return frames, [*told, *measures.warnings, *suspicions, *found.notes]
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

@@ -156,7 +156,8 @@ class Comparison(ReportSource):
             *self._published_parts(short, width),
             tables.regions_table(self.regions).to_text(width, names=short),
         ]
-        advised = self.assumptions[self.assumptions["advice"] != ""]
+        told_below = ["", *self.warnings]
+        advised = self.assumptions[~self.assumptions["advice"].isin(told_below)]
         told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
         parts += [_section("Assumptions", told, width)] if told else []
         parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
@@ -237,6 +238,7 @@ class Comparison(ReportSource):
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
+            f"Tests and intervals are about {self.design.claim}",
         ]
         return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 

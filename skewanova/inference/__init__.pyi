@@ -7,6 +7,7 @@ from .diagnostics import assumptions as assumptions
 from .diagnostics import residuals as residuals
 from .diagnostics import residual_quantiles as residual_quantiles
 from .effect_sizes import effects as effects
+from .diagnostics import soundness as soundness
 from .influence import auprec_influence as auprec_influence
 from .influence import auprec_variance as auprec_variance
 from .intervals import Interval as Interval

@@ -287,6 +287,7 @@ def methods_of(source: ReportSource) -> list[str]:
         tests=[*source.anova["test"], *source.posthoc["test"]],
         one_set=is_one_set(source),
         fixed_runs=has_runs(source) and source.design.runs == "fixed",
+        design=source.design,
     )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import resources
 
 from skewanova.inference.catalogue import SHARED_CASES, known
+from skewanova.scores.design import Resampling
 
 ESTIMATORS = {
     "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
@@ -79,8 +80,9 @@ def methods_text(
     tests: Iterable[str],
     one_set: bool = False,
     fixed_runs: bool = False,
+    design: Resampling | None = None,
 ) -> list[str]:
-    """Return the paragraphs of a section on methods."""
+    """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
     done = list(dict.fromkeys(tests))
     named = "; ".join(known(test).methods for test in done)
     over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
@@ -97,13 +99,49 @@ def methods_text(
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
         f"Tests, at level {alpha:g}: {named}. {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
-        f"{_ONE_SET_READING if one_set or fixed_runs else _FOLDS_READING} Letters follow Piepho (2004).",
+        " ".join([*_sampling(design), *_reading(design, fitted=one_set or fixed_runs), _LETTERS]),
     ]
+
+
+_LETTERS = "Letters follow Piepho (2004)."
 
 
 _EQUIVALENCE = (
     "Practical equivalence is tested by two one-sided t tests (Schuirmann 1987), adjusted over the same "
     "pairs."
+)
+
+
+def _reading(design: Resampling | None, *, fitted: bool) -> list[str]:
+    """What the tests are about."""
+    about = [] if design is None else [f"Tests and intervals are about {design.claim}."]
+    return [*about, _ONE_SET_READING if fitted else _FOLDS_READING]
+
+
+def _sampling(design: Resampling | None) -> list[str]:
+    """How clusters and weights were honoured."""
+    if design is None:
+        return []
+    told = []
+    if design.n_clusters:
+        over_cases = design.kind in {"one_set", "shared_cases"}
+        done = _CLUSTERS_LEFT_OUT if over_cases else _CLUSTERS_IN_FOLDS
+        told.append(f"Cases came in {design.n_clusters:,} clusters: {done}.")
+    return [*told, *([_WEIGHTED] if design.weighted else [])]
+
+
+_CLUSTERS_LEFT_OUT = (
+    "whole clusters were left out by the jackknife and drawn by bootstraps, and degrees of freedom and "
+    "numbers of cases count clusters (Obuchowski 1997)"
+)
+
+
+_CLUSTERS_IN_FOLDS = "every fold tested all cases of a cluster or none"
+
+
+_WEIGHTED = (
+    "Cases counted by their weights, and numbers of cases are those of as many equally weighted ones (Kish "
+    "1965)."
 )
 
 
@@ -167,7 +205,9 @@ def cited(paragraphs: Iterable[str]) -> list[Reference]:
     """Return the references whose first author stands in the text, by name."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # second authors have no entry of their own
-    return [reference for reference in REFERENCES if reference.surname in first]
+    found = [reference for reference in REFERENCES if reference.surname in first]
+    surnames = [reference.surname for reference in found]
+    return [each for each in found if surnames.count(each.surname) == 1 or str(each.year) in text]
 
 
 def bibtex(references: Iterable[Reference]) -> str:

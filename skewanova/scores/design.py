@@ -124,6 +124,18 @@ class Resampling:
         """Factor ``1 + J r`` on the variance of a mean over J folds (Nadeau and Bengio 2003)."""
         return 1 + self.n_folds * self.ratio
 
+    @property
+    def claim(self) -> str:
+        """What tests and intervals are about: who or what would vary if all was done again."""
+        cases = "clusters of cases" if self.n_clusters else "cases"
+        kind = "one_set" if self.kind == "shared_cases" and self.runs == "fixed" else self.kind
+        about = {
+            "independent": "methods trained and tested on new folds",
+            "one_set": f"these fitted models on further {cases}",
+            "shared_cases": f"learners over further runs and {cases}",
+        }.get(kind, "methods trained anew on data like these")
+        return f"{about} of the population that the weights stand for" if self.weighted else about
+
     def describe(self) -> str:
         """Say the design in one sentence."""
         reason = "; ".join([self.reason, *self._sampling()])

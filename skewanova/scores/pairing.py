@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
 from skewanova.scores.cost import cost_notes
+from skewanova.scores.soundness import score_findings
 from skewanova.scores.table import SHOWN, Scores, ScoreTable
 
 UNPAIRED = (
@@ -207,6 +208,7 @@ def describe_table(table: Scores) -> list[str]:
     if one_set:
         paired_cases(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
+    suspicions = [found.advice for found in score_findings(table) if found.advice]
     size = cost_notes(len(table.models), len(table.folds))
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
@@ -216,7 +218,7 @@ def describe_table(table: Scores) -> list[str]:
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
         *(_sampling_lines(table) if isinstance(table, ScoreTable) else []),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
-        *(f"warning: {note}" for note in (*size, *notes)),
+        *(f"warning: {note}" for note in (*size, *notes, *suspicions)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
     ]

@@ -367,7 +367,10 @@ def refuse_several_datasets(column: str, n_datasets: int) -> None:
 
 def refuse_repeated(n_rows: int, shown: str) -> NoReturn:
     """Raise for rows that repeat a (model, fold, case)."""
-    raise InputError(f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}")
+    raise InputError(
+        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}; if folds are bootstrap "
+        "resamples, give the test set once: its cases are resampled for you"
+    )
 
 
 def refuse_mixed(n_cases: int, cases: Sequence[Label]) -> NoReturn:
