@@ -11,8 +11,8 @@ from skewanova.base.text import visible
 from skewanova.priors.evidence import POSITIVES_A_FOLD
 from skewanova.scores.table import Scores, ScoreTable
 
-#: Share of a fold's cases at its best score above which the top of the ranking tells little.
-MANY_AT_THE_TOP = 0.05
+#: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
+MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
 
 
 #: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
@@ -86,10 +86,12 @@ def _distinct(table: ScoreTable, model: int) -> int:
 
 def _top(table: ScoreTable) -> Finding:
     """Cases at the best score cannot be told apart, whatever threshold is chosen."""
-    shares = [((score == score.max()).mean(), model, fold) for model, fold, _, score in table.groups()]
-    most, model, fold = max(shares, key=lambda found: float(found[0]))
+    groups = ((score == score.max(), model, fold) for model, fold, _, score in table.groups())
+    shares = [(int(best.sum()), float(best.mean()), model, fold) for best, model, fold in groups]
+    number, most, model, fold = max(shares, key=lambda found: found[1])
     advice = (
         f"{most:.0%} of the cases share the best score of model {visible(model)!r} in fold {fold!r}: its "
         "ranking ends there, and precision at rare priors with it; write scores unrounded, or as log-odds"
     )
-    return Finding("share_at_best_score", float(most), advice if most >= MANY_AT_THE_TOP else "")
+    many = most >= MANY_AT_THE_TOP and number >= FEWEST_AT_THE_TOP
+    return Finding("share_at_best_score", most, advice if many else "")

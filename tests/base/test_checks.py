@@ -230,7 +230,7 @@ def test_weights_out_of_range(weight, told):
 
 
 def test_weights_have_a_sum():
-    message = "`sample_weight` must have a finite sum, but has 1e+308; divide all by one number"
+    message = "`sample_weight` must have a finite sum, but has 1e+308; divide all by the same number"
     with pytest.raises(InputError, match=exact(message)):
         base_checks.check_weights([1, 1e308])
     assert base_checks.check_weights([1e308]).tolist() == [1e308]

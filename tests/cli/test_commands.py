@@ -120,6 +120,9 @@ def test_version():
 # --- check ------------------------------------------------------------------------------------------------
 
 
+NAMED_CASES = "cases: named, and the same for all models of a fold"
+
+
 def test_check(folder):
     known = [
         "240 rows: 2 models x 3 folds",
@@ -129,9 +132,12 @@ def test_check(folder):
         "cases: not named",
         "The table can be compared.",
     ]
-    assert run("check", "scores.csv").output.split("\n")[:-1] == known
-    known[4] = "cases: named, and the same for all models of a fold"
-    assert run("check", "wide.csv", "--wide").output.split("\n")[:-1] == known
+    few = "warning: the smallest fold has 20 positives: means and intervals are about areas"
+    for arguments, cases in ((["scores.csv"], known[4]), (["wide.csv", "--wide"], NAMED_CASES)):
+        told = run("check", *arguments).output.split("\n")[:-1]
+        assert told[:6] == [*known[:4], cases, few]
+        assert told[-1] == known[5]
+        assert sum(line.startswith("warning: ") for line in told) == 1
 
 
 def test_check_shows_control_signs_escaped(folder):
