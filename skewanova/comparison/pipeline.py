@@ -32,6 +32,9 @@ from skewanova.scores.pairing import check_paired, check_several_models, complet
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
+#: Checks whose advice is a warning too: the scores are hardly what they were given as.
+SUSPICIOUS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
+
 
 def decision_frames(
     measures: Evaluation,
@@ -198,7 +201,7 @@ def _analysed(
     told += emit(chosen_note(measures.design, options)) if over_folds else []
     checks = soundness(measures)
     frames["assumptions"] = pd.concat([found.assumptions, checks], ignore_index=True)
-    suspicions = emit(text for text in checks["advice"] if text)
+    suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
     return frames, [*told, *measures.warnings, *suspicions, *found.notes]
 
 
