@@ -509,7 +509,7 @@ FIGURES: Mapping[str, FigureOf] = {
     "posthoc": FigureOf(
         draw=_draw_posthoc,
         files=("posthoc.csv",),
-        caption="Pairwise differences in {measure} ({test}), first model minus second, with simultaneous "
+        caption="Pairwise differences in {measure} ({test}), first model minus second, with "
         "{level} intervals; filled where the test finds a difference.",
         left_out=_pairs_left_out,
     ),
