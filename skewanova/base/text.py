@@ -152,6 +152,15 @@ def interval(low: float, high: float) -> str:
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
+def open_interval(row: Any) -> str:
+    """A cell: the interval of a prior, and whether it may go on beyond what was looked at."""
+    if np.isnan(row.conf_low):
+        return ""
+    low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
+    high = f"{row.conf_high:.3g}" + (" or above" if row.open_high else "")
+    return f"{low} to {high}"
+
+
 def with_error(value: float, error: float) -> str:
     """A number, and in brackets its error if it has one."""
     return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"

@@ -11,6 +11,7 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,7 +171,7 @@ def comparison_as_json(result: Comparison) -> dict[str, Any]:
 
     return {
         "settings": result.settings,
-        "advice": result.advice,
+        "verdict": asdict(result.verdict),
         "conclusions": result.conclusions,
         "warnings": result.warnings,
         **{name: getattr(result, name) for name in FRAMES},
@@ -182,6 +183,7 @@ def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
     from skewanova.report.datasets import ACROSS_FILES
 
     return {
+        "verdict": asdict(result.verdict),
         "conclusions": result.conclusions,
         "warnings": result.warnings,
         **{name: getattr(result, name) for name in ACROSS_FILES},

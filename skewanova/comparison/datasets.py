@@ -104,24 +104,34 @@ class DatasetsComparison(DatasetsSource):
         short = short_names(self.ranking["model"])
         headline = self.posthoc[self.posthoc["role"] == "headline"]
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha),
+            sentences.omnibus_sentence(self.anova, self.alpha, headline),
             *sentences.pair_findings(headline, self.alpha, short),
             *hierarchical_sentences(self.hierarchical, self.alpha, short),
         )
 
-    def summary(self) -> str:
-        """Return the findings across data sets as text of at most 80 columns."""
+    def _repr_html_(self) -> str:
+        """Verdict and ranking, for a notebook."""
+        return f"{self.verdict._repr_html_()}\n{across_tables(self)[0].to_html()}"
+
+    def brief(self, width: int = 80) -> str:
+        """Return verdict and ranking across data sets as text of at most `width` columns."""
+        short = short_names(self.ranking["model"])
+        return f"{self.verdict.to_text(width)}\n\n{across_tables(self)[0].to_text(width, names=short)}"
+
+    def summary(self, width: int = 80) -> str:
+        """Return the findings across data sets as text of at most `width` columns."""
         short = short_names(self.ranking["model"])
         heading = [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
             f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
         ]
         parts = [
-            "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in heading),
-            _items("Conclusions across data sets", self.conclusions),
-            *(table.to_text(names=short) for table in across_tables(self)),
+            self.brief(width),
+            "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in heading),
+            _items("Conclusions across data sets", self.conclusions, width),
+            *(table.to_text(width, names=short) for table in across_tables(self)[1:]),
         ]
-        parts += [_items("Warnings", self.warnings)] if self.warnings else []
+        parts += [_items("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
@@ -351,6 +361,6 @@ def _warnings(comparisons: Mapping[str, Comparison]) -> list[str]:
     ]
 
 
-def _items(title: str, items: Sequence[str]) -> str:
-    filled = (textwrap.fill(text, 80, initial_indent="- ", subsequent_indent="  ") for text in items)
+def _items(title: str, items: Sequence[str], width: int) -> str:
+    filled = (textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ") for text in items)
     return "\n".join([title, *filled])

@@ -297,6 +297,15 @@ def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Op
     return pd.concat(parts, ignore_index=True)
 
 
+def pairs_over_folds(measures: Evaluation, options: Options) -> pd.DataFrame:
+    """The family of pairs behind the headline alone."""
+    method = chosen_pairs(measures.design, options)
+    if method != "tukey":
+        return _family(measures, method, options)
+    found = two_way_anova(measures.iauprec, sum_of_squares=options.sum_of_squares, alpha=options.alpha)
+    return tukey_hsd(found, alpha=options.alpha, order=measures.models).to_frame()
+
+
 def _family(measures: Evaluation, method: str, options: Options, *, role: str = "check") -> pd.DataFrame:
     """One family of pairs, adjusted as asked for where it does not adjust by itself."""
     return posthoc(

@@ -128,6 +128,12 @@ def _posthoc(cases: _Set, found: OneSetComparison, options: Options) -> pd.DataF
     return pair_families(found, at_priors, "jackknife", options=options, known=known)
 
 
+def pairs_over(table: Scores, measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
+    """The pairs over another deployment prior."""
+    found = _in_order(paired_cases(table), table.models, measures).compare(target, options.alpha)
+    return pair_families(found, {}, "jackknife", options=options, known=())
+
+
 def supported(sample: Sample, prior: float) -> bool:
     """Whether the effective negatives are enough."""
     negatives = effective_negatives(sample.effective_size(positive=False), prior)

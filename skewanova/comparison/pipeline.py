@@ -12,15 +12,16 @@ import pandas as pd
 
 from skewanova.base.checks import Seed, check_chosen, emit
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import Options, analyse_folds, chosen_note
-from skewanova.comparison.one_set import analyse_one_set
+from skewanova.comparison.folds import Options, analyse_folds, chosen_note, pairs_over_folds
+from skewanova.comparison.one_set import analyse_one_set, pairs_over
 from skewanova.comparison.result import Comparison
-from skewanova.comparison.shared_cases import analyse_runs
+from skewanova.comparison.shared_cases import analyse_runs, pairs_over_runs
 from skewanova.decision.bands import critical_of, decided_grid, pair_critical, rarest_decided
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
-from skewanova.decision.leads import crossings_frame, leaders_frame, regions
+from skewanova.decision.leads import crossings_frame, differing_frame, leaders_frame, regions
 from skewanova.decision.planning import plans
+from skewanova.decision.verdict import judged_part
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
@@ -54,6 +55,7 @@ def decision_frames(
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
+        "differing_priors": differing_frame(panel, measures.models, critical, rarest=rarest),
         "decisions": promised,
         "choices": choices(promised),
         "support": support(measures),
@@ -202,7 +204,24 @@ def _analysed(
     checks = soundness(measures)
     frames["assumptions"] = pd.concat([found.assumptions, checks], ignore_index=True)
     suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
+    frames["posthoc"] = pd.concat(
+        [frames["posthoc"], *_pairs_over_part(table, measures, options)], ignore_index=True
+    )
     return frames, [*told, *measures.warnings, *suspicions, *found.notes]
+
+
+def _pairs_over_part(table: Scores, measures: Evaluation, options: Options) -> list[pd.DataFrame]:
+    """The headline's pairs over the part of the deployment prior that the data can judge, if it is small."""
+    part = judged_part(measures)
+    if part is None:
+        return []
+    if measures.design.kind == "one_set":
+        pairs = pairs_over(table, measures, part, options)
+    elif measures.design.kind == "shared_cases":
+        pairs = pairs_over_runs(measures, part, options)
+    else:
+        pairs = pairs_over_folds(measures.over(part), options)
+    return [pairs.assign(role="check", response="iauprec_supported")]
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

@@ -6,19 +6,17 @@ import os
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from html import escape
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skewanova.base.checks import nearest
-from skewanova.base.text import short_names, shortened, visible
+from skewanova.base.text import Table, short_names, shortened
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.latex import latex_of
-from skewanova.report.sentences import advice
 from skewanova.report.source import ReportSource, control_of, has_runs
 from skewanova.report.tables import publication_table
 
@@ -69,6 +67,9 @@ class Comparison(ReportSource):
         Where the mean curves of two models cross, with intervals (see :func:`~skewanova.decision.crossings`).
     leaders : DataFrame
         Which models may be the best at which prior (see :func:`~skewanova.decision.leaders`).
+    differing_priors : DataFrame
+        At which priors a simultaneous band puts one model above another (see
+        :func:`~skewanova.decision.differing_priors`).
     decisions : DataFrame
         What every model promises and risks (see :func:`~skewanova.decision.decisions`).
     choices : DataFrame
@@ -108,9 +109,8 @@ class Comparison(ReportSource):
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
-        """Advice and ranking, for a notebook."""
-        ranking = tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self)).to_html()
-        return f"<p>{escape(visible(self.advice))}</p>\n{ranking}"
+        """Verdict and ranking, for a notebook."""
+        return f"{self.verdict._repr_html_()}\n{self._ranking_table().to_html()}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking; the other frames are attributes."""
@@ -126,33 +126,32 @@ class Comparison(ReportSource):
         """How each test may be read."""
         return {test: known(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
 
-    @cached_property
-    def advice(self) -> str:
-        """Which model to deploy, how sure that is, and where it would change: one paragraph."""
-        return advice(self)
-
     @property
     def conclusions(self) -> tuple[str, ...]:
         """What the calibrated tests found, in words."""
         headline = self.posthoc[self.posthoc["role"] == "headline"]
         short = short_names(self.evaluation.models)
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha),
+            sentences.omnibus_sentence(self.anova, self.alpha, headline),
             *sentences.pair_findings(headline, self.alpha, short),
-            *sentences.curve_sentences(self.difference_curves, short, control=control_of(self)),
+            *sentences.curve_sentences(
+                self.difference_curves, self.differing_priors, short, control=control_of(self)
+            ),
         )
+
+    def brief(self, width: int = 80) -> str:
+        """Return verdict and ranking as text of at most `width` columns."""
+        short = short_names(self.evaluation.models)
+        return f"{self.verdict.to_text(width)}\n\n{self._ranking_table().to_text(width, names=short)}"
 
     def summary(self, width: int = 80) -> str:
         """Return the findings as text of at most `width` columns."""
         short = short_names(self.evaluation.models)
         parts = [
-            f"Advice\n{textwrap.fill(self.advice, width)}",
+            self.brief(width),
             self._heading(width),
             _section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
-            tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self)).to_text(
-                width, names=short
-            ),
             *self._published_parts(short, width),
             tables.regions_table(self.regions).to_text(width, names=short),
         ]
@@ -225,6 +224,9 @@ class Comparison(ReportSource):
         from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
 
         return write_folder(self, Path(directory))
+
+    def _ranking_table(self) -> Table:
+        return tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self))
 
     def _family(self, test: str, response: str) -> pd.DataFrame:
         return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]

@@ -119,3 +119,10 @@ def _intervals(
     ]
     low, high = np.transpose(limits)
     return low, high
+
+
+def pairs_over_runs(measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
+    """The pairs over another deployment prior."""
+    found = _compared(run_areas(measures, as_deployment_prior(target)), measures, options.alpha)
+    test = "jackknife" if measures.design.runs == "fixed" else "obuchowski_rockette"
+    return pair_families(found, {}, test, options=options, known=())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -240,51 +239,6 @@ def critical_of(differences: pd.DataFrame) -> float | None:
         return None
     widest = differences.iloc[int(np.nanargmax(error))]
     return float((widest["conf_high"] - widest["conf_low"]) / (2 * widest["std_error"]))
-
-
-def differing_priors(differences: pd.DataFrame) -> pd.DataFrame:
-    """Stretches of priors at which two models differ.
-
-    Parameters
-    ----------
-    differences : DataFrame
-        As :func:`difference_curves` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns better, worse, prior_low, prior_high, p_adjusted (the smallest of the stretch); limits are
-        priors of the grid.
-
-    Examples
-    --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import difference_curves, differing_priors
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> differing_priors(difference_curves(measures)).empty  # hold-outs that share training data
-    True
-    """
-    rows = []
-    pairs = ["model_a", "model_b"]
-    kept = differences.groupby(pairs, sort=False, observed=True)["reject"].transform("any")
-    ordered = differences[kept.astype(bool)].sort_values("prior", kind="stable")
-    for (a, b), pair in ordered.groupby(pairs, sort=False, observed=True):
-        rows += _stretches(str(a), str(b), pair)
-    return pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high", "p_adjusted"])
-
-
-def _stretches(a: str, b: str, pair: pd.DataFrame) -> list[tuple[str, str, float, float, float]]:
-    """Stretches of one pair, its rows in ascending priors."""
-    sign = np.where(pair["reject"], np.sign(pair["estimate"]), 0.0)
-    edges = [0, *(np.flatnonzero(np.diff(sign)) + 1), len(sign)]
-    found = []
-    for start, stop in pairwise(edges):
-        if sign[start]:
-            better, worse = (a, b) if sign[start] > 0 else (b, a)
-            part = pair.iloc[start:stop]
-            limits = float(part["prior"].min()), float(part["prior"].max())
-            found.append((better, worse, *limits, float(part["p_adjusted"].min())))
-    return found
 
 
 def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:

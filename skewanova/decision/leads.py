@@ -346,10 +346,7 @@ def leaders_frame(
 
 def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeadStretch]:
     """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
-    floor = float(logit(rarest)) if rarest > 0 else -np.inf
-    behind = _joined(
-        (out, max(low, floor), high) for out, low, high in _behind(panel, critical) if high > floor
-    )
+    behind = _joined((worse, low, high) for _, worse, low, high in band_stretches(panel, critical, rarest))
     leads = panel.curves.regions()
     ends = {float(logit(panel.low)), float(logit(panel.high))}
     ends |= {float(logit(high)) for _, _, high in leads}
@@ -370,24 +367,29 @@ def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) 
     return found
 
 
-def _behind(panel: PanelCurves, critical: float) -> list[tuple[int, float, float]]:
-    """Stretches, in log-odds, on which the band of a difference puts a model behind another."""
+def band_stretches(
+    panel: PanelCurves, critical: float, rarest: float = 0.0
+) -> list[tuple[int, int, float, float]]:
+    """Who is above whom by the band of their difference from where to where, in log-odds from `rarest` on."""
     if np.isnan(critical):
         return []
+    floor = float(logit(rarest)) if rarest > 0 else -np.inf
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
     decided = undecided_pairs(panel.edges, difference, panel.joint.half_widths(critical))
     stretches = [
-        (a, b, low, high)
+        (int(a), int(b), max(low, floor), high)
         for (a, b), ends in zip(pairs, decided, strict=True)
         for low, high in _between(panel.edges, ends)
+        if high > floor
     ]
     middle = {(low, high): expit((low + high) / 2) for *_, low, high in stretches}
     values = dict(zip(middle, panel.curves.at(np.array([*middle.values()])).T, strict=True))
     found = []
     for a, b, low, high in stretches:
         at = values[low, high]
-        found.append((int(b if at[a] > at[b] else a), low, high))
+        better, worse = (a, b) if at[a] > at[b] else (b, a)
+        found.append((better, worse, low, high))
     return found
 
 
@@ -413,4 +415,55 @@ def _limit(panel: PanelCurves, at: float) -> float:
     for end in (panel.low, panel.high):
         if abs(at - float(logit(end))) < SHORTEST:
             return end
-    return float(expit(at))
+    return min(max(float(expit(at)), panel.low), panel.high)  # one prior is looked at with some room
+
+
+DIFFERING_COLUMNS = ("better", "worse", "prior_low", "prior_high")
+
+
+def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
+    """Stretches of priors at which the simultaneous band puts one model above another.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    alpha : float, default 0.05
+        Level of the bands, over all priors and pairs together.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws behind the bands.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `DIFFERING_COLUMNS`, a row a stretch, pair by pair. The limits are exact, and the bands
+        those of :func:`~skewanova.decision.difference_curves` and :func:`~skewanova.decision.leaders`.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import differing_priors
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> differing_priors(measures).empty  # hold-outs that share training data
+    True
+    """
+    check_fraction(alpha, "alpha")
+    panel = panel_curves(evaluation)
+    critical = pair_critical(joint_curves(evaluation, decided_grid(evaluation)), alpha, rng=rng)
+    return differing_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
+
+
+def differing_frame(
+    panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
+) -> pd.DataFrame:
+    """Every stretch as a row."""
+    rows = [
+        (models[better], models[worse], _limit(panel, low), _limit(panel, high))
+        for better, worse, low, high in band_stretches(panel, critical, rarest)
+    ]
+    return pd.DataFrame(rows, columns=list(DIFFERING_COLUMNS))

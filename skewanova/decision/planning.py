@@ -200,6 +200,7 @@ PLAN_COLUMNS = (
     "alpha",
     "power",
     "power_now",
+    "detectable",
     "limit_power",
     "n_folds_now",
     "n_folds",
@@ -294,6 +295,7 @@ def _folds(
     deviation = found.std_error * np.sqrt(len(values))
     wanted = found.estimate if difference is None else np.full(len(pairs), difference)
     numbers = np.full((4, len(pairs)), np.nan)
+    detectable = np.full(len(pairs), np.nan)
     moved = deviation > 0  # else the models agree in every fold: nothing to plan with
     size, spread = wanted[moved], deviation[moved]
     halves = measures.iauprec_between_halves
@@ -312,11 +314,14 @@ def _folds(
             _case_factor_over_runs(*pair, n_runs=design.n_folds, power=power, alpha=alpha)
             for pair in zip(size.tolist(), spread.tolist(), ratio[moved].tolist(), strict=True)
         ]
+    error = deviation * np.sqrt(1 / design.n_folds + ratio)
+    detectable[moved] = shift_needed(design.n_folds - 1 if df is None else df, power, alpha) * error[moved]
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
         design=design.kind,
         observed=found.estimate,
         difference=wanted,
-        std_error=deviation * np.sqrt(1 / design.n_folds + ratio),
+        std_error=error,
+        detectable=detectable,
         alpha=alpha,
         power=power,
         n_folds_now=float(design.n_folds),
@@ -374,10 +379,12 @@ def _plan(
     """Everything from the column design on."""
     wanted = pair.observed if difference is None else difference
     std_error = float(np.sqrt(pair.positive + pair.negative + pair.mixed))
-    numbers = _cases(
+    found = _cases(
         pair, wanted, design.n_folds, power=power, alpha=alpha
     )  # nan where the models agree on every case
-    return (design.kind, pair.observed, wanted, std_error, alpha, power, *numbers)
+    detectable = shift_needed(np.inf, power, alpha) * std_error if std_error > 0 else np.nan
+    sizes = (pair.observed, wanted, std_error, alpha, power, found[0], detectable)
+    return (design.kind, *sizes, *found[1:])
 
 
 def _cases(pair: _Pair, wanted: float, n_folds: int, *, power: float, alpha: float) -> tuple[float, ...]:

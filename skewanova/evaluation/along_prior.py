@@ -11,8 +11,15 @@ from skewanova.base.rounding import is_largest
 from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
-from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives, rarest_prior
+from skewanova.priors.evidence import (
+    ENOUGH_OVER_CASES,
+    ENOUGH_OVER_FOLDS,
+    are_enough,
+    effective_negatives,
+    rarest_prior,
+)
 from skewanova.scores.design import fold_mean_interval
+from skewanova.scores.table import ScoreTable
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -155,7 +162,7 @@ SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
 
 
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Tell at which priors the smallest fold holds negatives enough to speak for the precision there.
+    """Tell at which priors there are negatives enough to speak for the precision there.
 
     Parameters
     ----------
@@ -168,9 +175,10 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     Returns
     -------
     DataFrame
-        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of negatives
-        of the smallest fold over the skew (of clusters and weights: of as many equal ones as weigh the same),
-        and ``supported`` whether it is 50 or more.
+        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of distinct
+        negatives over the skew (of clusters and weights: of as many equal ones as weigh the same), and
+        ``supported`` whether it is enough: 50 over folds, 100 on one test set and with several runs on one,
+        where the spread is estimated over these cases alone.
 
     Raises
     ------
@@ -180,24 +188,63 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     Notes
     -----
     At a skew of `s` the precision among `m` negatives is as uncertain as a proportion among ``m / s``: below
-    50 a single false alarm moves it by percents, whatever the estimator.
+    50 a single false alarm moves it by percents, whatever the estimator. Distinct negatives are those that
+    the cases show; without a case column, the largest fold's over the share of the data set that it tests,
+    and of independent folds the sum.
 
     Examples
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import support
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
-    >>> support(measures, [0.2, 0.01])["supported"].tolist()
+    >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
-    fewest = evaluation.fewest_negatives
-    rarest = rarest_prior(fewest, ENOUGH_OVER_FOLDS)
+    negatives = _distinct_negatives(evaluation)
+    rarest = rarest_supported(evaluation)
     if priors is None:
         grid = prior_grid(evaluation)
         inside = [rarest] if grid[0] < rarest < grid[-1] else []
         grid = np.unique([*grid, *inside])
     else:
         grid = np.unique(check_priors(priors, "priors"))
-    effective = effective_negatives(fewest, grid)
-    supported = are_enough(effective, ENOUGH_OVER_FOLDS)  # the rarest prior itself counts
+    effective = effective_negatives(negatives, grid)
+    supported = are_enough(effective, _enough(evaluation))  # the rarest prior itself counts
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
+
+
+def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
+    """Negatives and positives of all folds together, each case once.
+
+    Without a case column: of independent folds all, else the largest fold's over the share that it tests.
+    """
+    table, design = evaluation.scores, evaluation.design
+    if isinstance(table, ScoreTable) and table.has_cases:
+        positive, case = table.frame["y_true"].to_numpy(), table.codes("case")
+        held = (np.bincount(case[positive == side]) > 0 for side in (False, True))
+        negatives, positives = (int(side.sum()) for side in held)
+        return float(negatives), float(positives)
+    counts = evaluation.iauprec.groupby("fold", observed=True)[["n_negative", "n_positive"]].max()
+    if design.kind == "independent":
+        negatives, positives = counts.sum().tolist()
+    else:
+        share = design.ratio / (1 + design.ratio) if design.overlapping else 1.0
+        negatives, positives = (counts.max() / share).tolist()
+    return float(negatives), float(positives)
+
+
+def rarest_supported(evaluation: Evaluation) -> float:
+    """Rarest prior that the distinct negatives can speak for."""
+    return rarest_prior(_distinct_negatives(evaluation), _enough(evaluation))
+
+
+def _enough(evaluation: Evaluation) -> float:
+    """Effective negatives that are enough for the design."""
+    over_cases = evaluation.design.kind in {"one_set", "shared_cases"}
+    return ENOUGH_OVER_CASES if over_cases else ENOUGH_OVER_FOLDS
+
+
+def _distinct_negatives(evaluation: Evaluation) -> float:
+    """Distinct negatives; of clusters and weights as many equal ones as the fold that is worth least has."""
+    worth = evaluation.fewest_negatives / float(evaluation.iauprec["n_negative"].min())
+    return distinct_cases(evaluation)[0] * min(worth, 1.0)

@@ -141,6 +141,18 @@ class Evaluation(Framed):
         model_of = np.array([model for model, _ in self.curves])
         return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
 
+    def over(self, weighting: DeploymentPrior) -> Evaluation:
+        """Return the same curves averaged over another deployment prior."""
+        grid = np.array([weighting.low])
+        found = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
+        cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
+        areas = pd.Series(found.iauprec, index=cells)
+        rows = pd.MultiIndex.from_frame(self.iauprec[["model", "fold"]])
+        iauprec = self.iauprec.assign(iauprec=areas.loc[rows].to_numpy())
+        same = replace(self, iauprec=iauprec, deployment_prior=weighting)
+        same.__dict__["design"] = self.design
+        return same
+
     def ordered(self, models: Sequence[str]) -> Evaluation:
         """Return the same numbers with the models in the order given."""
         position = {model: i for i, model in enumerate(models)}

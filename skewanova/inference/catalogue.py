@@ -13,7 +13,12 @@ from typing import Any
 ROLES = ("headline", "as_published", "check")
 
 
-RESPONSE_NAMES = {"iauprec": "IAUPREC", "auprec": "AUPREC", "auc": "AUC"}
+RESPONSE_NAMES = {
+    "iauprec": "IAUPREC",
+    "iauprec_supported": "IAUPREC over supported priors",
+    "auprec": "AUPREC",
+    "auc": "AUC",
+}
 
 
 #: Designs by how their folds depend on each other.

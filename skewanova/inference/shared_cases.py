@@ -267,7 +267,7 @@ def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False)
 
 def hillis_df(spread: float, noise: float, df: float) -> float:
     """Degrees of freedom of D, of which the part `noise` has `df` (Hillis 2007, eq. 8)."""
-    return spread**2 * df / noise**2 if noise > 0 else np.inf
+    return spread**2 * df / noise**2 if noise > 0 and spread > 0 else np.inf
 
 
 def run_pairs(values: Floats, covariance: Floats, *, nested: bool = False) -> tuple[Floats, Floats, Floats]:

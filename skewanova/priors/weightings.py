@@ -32,6 +32,7 @@ from skewanova.base.checks import (
     to_numbers,
 )
 from skewanova.priors.elicitation import beta_quantile, elicited_shapes
+from skewanova.priors.evidence import SLACK
 from skewanova.priors.quadrature import (
     LARGEST_PRIOR,
     beta_nodes,
@@ -545,3 +546,16 @@ def as_deployment_prior(value: Target) -> DeploymentPrior:
     if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
         raise expected
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
+
+
+def share_above(weighting: DeploymentPrior, limit: float) -> float:
+    """Share of the weight at priors of `limit` or more."""
+    priors, weights = weighting.quadrature([limit])
+    return float(weights[priors >= limit * (1 - SLACK)].sum())
+
+
+def cut_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
+    """The part of a weighting at priors of `limit` or more, by the nodes that its averages are taken at."""
+    priors, weights = weighting.quadrature([limit])
+    kept = (priors >= limit * (1 - SLACK)) & (weights > 0)
+    return DiscretePrior(priors[kept].tolist(), weights[kept].tolist())

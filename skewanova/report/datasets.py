@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from skewanova.base.text import (
     table_of,
     with_error,
 )
+from skewanova.decision.verdict import Verdict, datasets_verdict
 from skewanova.report.source import ReportSource
 
 #: More pairs than these are counted.
@@ -45,6 +47,12 @@ class DatasetsSource(Framed):
     alpha: float
     deployment_prior: str
     warnings: tuple[str, ...]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
+        pairs = self.posthoc[self.posthoc["role"] == "headline"]
+        return datasets_verdict(self.ranking, pairs, self.hierarchical, self.iauprec, alpha=self.alpha)
 
     @property
     @abstractmethod
@@ -199,17 +207,19 @@ def _page(source: DatasetsSource) -> str:
     from skewanova.report.document import environment, script, view
 
     names = _contents(source).itertuples(index=False)
-    advised = zip(names, source.comparisons.values(), strict=True)
+    judged = zip(names, source.comparisons.values(), strict=True)
     context = {
         "title": f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
         "version": version("skewanova"),
+        "verdict": source.verdict.lines(),
         "conclusions": source.conclusions,
         "warnings": source.warnings,
         "deployment_prior": source.deployment_prior,
         "alpha": f"{source.alpha:g}",
         "views": [view(table, *TABLE_FILES[table.name]) for table in across_tables(source)],
         "datasets": [
-            {"folder": folder, "name": name, "advice": result.advice} for (folder, name), result in advised
+            {"folder": folder, "name": name, "choose": result.verdict.choose}
+            for (folder, name), result in judged
         ],
         **script(),
     }

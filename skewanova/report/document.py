@@ -14,19 +14,12 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from skewanova.base.text import Table, format_number, shortened, visible, without, without_empty
+from skewanova.base.text import Table, visible, without, without_empty
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, description, inline_svg
 from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import (
-    ReportSource,
-    control_of,
-    has_runs,
-    headline_rows,
-    is_one_set,
-    level_of,
-)
+from skewanova.report.source import ReportSource, control_of, has_runs, headline_rows, is_one_set
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -43,6 +36,22 @@ CONTENTS = {
     "warnings": "Warnings",
     "methods": "Methods",
     "provenance": "Provenance",
+}
+
+
+#: Where the page has the numbers of each frame that a verdict names.
+TABLE_PLACES = {
+    "posthoc": "pairs",
+    "equivalence": "table-equivalence",
+    "plans": "table-plans",
+    "decisions": "table-ranking",
+    "iauprec": "table-measures",
+    "leaders": "table-leaders",
+    "regions": "table-regions",
+    "crossings": "table-crossings",
+    "support": "table-regions",
+    "roc": "curves",
+    "design": "findings",
 }
 
 
@@ -162,17 +171,14 @@ def script() -> dict[str, str]:
 
 
 def _findings(source: ReportSource) -> dict[str, Any]:
-    """Who ranks first, and what the tests found."""
-    best = source.ranking.iloc[0]
-    low, high = format_number(best["conf_low"]), format_number(best["conf_high"])
-    interval = f" ({level_of(source)} interval {low} to {high})" if low else ""
+    """The verdict, and what the tests found."""
     conclusions = source.conclusions
     shown = conclusions[:MOST_CONCLUSIONS]
-    what = "IAUPREC" if is_one_set(source) else "mean IAUPREC"
-    value = f"{what} {format_number(best['iauprec'])}{interval}"
     return {
-        "first": f"{shortened(best['model'])} ranks first: {value}.",
-        "advice": source.advice,
+        "verdict": [
+            (heading, text, [(name, TABLE_PLACES[name]) for name in tables])
+            for heading, text, tables in source.verdict.lines()
+        ],
         "conclusions": shown,
         "more_conclusions": len(conclusions) - len(shown),
     }
@@ -180,7 +186,9 @@ def _findings(source: ReportSource) -> dict[str, Any]:
 
 def _along(source: ReportSource) -> dict[str, Any]:
     """At which priors two models differ, in words."""
-    found = sentences.curve_sentences(source.difference_curves, control=control_of(source))
+    found = sentences.curve_sentences(
+        source.difference_curves, source.differing_priors, control=control_of(source)
+    )
     return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
 
 

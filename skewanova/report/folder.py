@@ -25,6 +25,7 @@ FRAMES = (
     "regions",
     "crossings",
     "leaders",
+    "differing_priors",
     "decisions",
     "choices",
     "support",

@@ -14,6 +14,7 @@ import pandas as pd
 from skewanova.base.checks import Floats
 from skewanova.base.frames import Framed
 from skewanova.decision.bands import auprec_bands
+from skewanova.decision.verdict import VERDICT_FRAMES, Verdict, verdict_of
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
@@ -44,6 +45,7 @@ class ReportSource(Framed):
     regions: pd.DataFrame = field(repr=False)
     crossings: pd.DataFrame = field(repr=False)
     leaders: pd.DataFrame = field(repr=False)
+    differing_priors: pd.DataFrame = field(repr=False)
     decisions: pd.DataFrame = field(repr=False)
     choices: pd.DataFrame = field(repr=False)
     support: pd.DataFrame = field(repr=False)
@@ -59,10 +61,11 @@ class ReportSource(Framed):
     evaluation: Evaluation = field(repr=False)
     scores: Scores = field(repr=False)
 
-    @property
-    @abstractmethod
-    def advice(self) -> str:
-        """What to do."""
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
+        frames = {name: getattr(self, name) for name in VERDICT_FRAMES}
+        return verdict_of(frames, self.evaluation, alpha=self.alpha, rope=float(str(self.settings["rope"])))
 
     @property
     @abstractmethod

@@ -21,6 +21,7 @@ from skewanova.base.text import (
     format_p,
     limits,
     number,
+    open_interval,
     table_of,
     with_error,
     without,
@@ -462,7 +463,7 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
         shown,
         {
             "Prior": lambda row: f"{row.prior:.3g}",
-            f"{100 * level:g} % interval": crossing_interval,
+            f"{100 * level:g} % interval": open_interval,
             "Higher below it": lambda row: row.model_below,
             "Higher above it": lambda row: row.model_above,
             "Changes the lead": lambda row: "yes" if row.lead else "no",
@@ -518,15 +519,6 @@ def sensitivity_table(decisions: pd.DataFrame) -> Table:
     )
 
 
-def crossing_interval(row: Any) -> str:
-    """The interval of a crossing, and whether it may go on beyond what was looked at."""
-    if np.isnan(row.conf_low):
-        return ""
-    low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
-    high = f"{row.conf_high:.3g}" + (" or above" if row.open_high else "")
-    return f"{low} to {high}"
-
-
 def _performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
     table = performance_table(source.auprec, source.iauprec, source.ranking)
@@ -572,7 +564,10 @@ TABLES: Mapping[str, TableOf] = {
     ),
     "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),
     "regions": TableOf(lambda source: regions_table(source.regions), ("regions.csv", "support.csv")),
-    "leaders": TableOf(lambda source: leaders_table(source.leaders, 1 - source.alpha), ("leaders.csv",)),
+    "leaders": TableOf(
+        lambda source: leaders_table(source.leaders, 1 - source.alpha),
+        ("leaders.csv", "differing_priors.csv"),
+    ),
     "crossings": TableOf(
         lambda source: crossings_table(source.crossings, 1 - source.alpha), ("crossings.csv",)
     ),

@@ -229,7 +229,8 @@ def test_one_positive_tells_no_models_apart():
     assert result.ranking["p_best"].isna().all()
     assert set(result.leaders["contender"]) == {"low", "top", "mid"}
     assert result.crossings[["conf_low", "conf_high"]].isna().all(axis=None)
-    assert "Choose" not in result.advice
+    assert result.verdict.state == "untrusted"
+    assert "Choose" not in result.verdict.choose
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")

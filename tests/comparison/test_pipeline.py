@@ -8,7 +8,7 @@ from statsmodels.stats.multitest import multipletests
 from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scores
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.decision.choice import CHOICE_COLUMNS, DECISION_COLUMNS, RANKING_COLUMNS
-from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
+from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
 from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns
@@ -29,6 +29,7 @@ COLUMNS = {
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),
     "leaders": list(LEADER_COLUMNS),
+    "differing_priors": list(DIFFERING_COLUMNS),
     "decisions": list(DECISION_COLUMNS),
     "choices": list(CHOICE_COLUMNS),
     "support": list(SUPPORT_COLUMNS),
@@ -143,11 +144,10 @@ def test_conclusions_and_letters_follow_the_headline(result):
 def test_summary_fits_the_screen_and_names_what_was_done(result):
     text = result.summary()
     assert all(len(line) <= 80 and line.isprintable() and line == line.rstrip() for line in text.split("\n"))
-    assert text.startswith("Advice\nhigh, mid and low were compared by mean AUPREC")
+    assert text.startswith(f"{result.verdict.to_text(80)}\n\nRanking by mean IAUPREC")
     assert "\n\n3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator" in text
     words = " ".join(text.split())
     for part in (
-        result.advice,
         "uniform over priors 0.3 to 0.5",
         *result.conclusions,
         *result.warnings,

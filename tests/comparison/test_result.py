@@ -24,13 +24,13 @@ def test_print_shows_the_summary_and_repr_one_line(result):
     assert len(repr(result).splitlines()) == 1
 
 
-def test_a_notebook_shows_advice_and_ranking_with_names_as_data(result):
+def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
     shown = result._repr_html_()
     assert "&lt;A&gt;" in shown
     assert "<A>" not in shown
     assert "\x1b" not in shown
     assert shown.count("<table") == 1
-    assert shown.startswith("<p>")
+    assert shown.startswith("<dl><dt>Choose</dt><dd>")
 
 
 def test_the_frame_of_a_comparison_is_its_ranking(result):

@@ -9,6 +9,7 @@ from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference import auprec_covariance, compare_on_one_set, compare_runs
+from skewanova.inference.shared_cases import hillis_df
 
 VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
 
@@ -279,3 +280,7 @@ def test_equal_learners_are_seldom_told_apart():
         hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
     assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)).all()
     assert (hits.mean(axis=0) >= 0.01).all()
+
+
+def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
+    assert hillis_df(0.0, 1e-34, 2) == np.inf

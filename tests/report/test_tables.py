@@ -43,7 +43,8 @@ def auprec(priors, values):
 
 def posthoc(*rows, **columns):
     frame = pd.DataFrame(rows, columns=["model_a", "model_b", "estimate", "p_adjusted", "reject"])
-    defaults = {"test": "tukey", "response": "iauprec", "prior": NAN, "conf_low": -0.1, "conf_high": 0.3}
+    defaults = {"test": "tukey", "response": "iauprec", "prior": NAN, "std_error": 0.1}
+    defaults |= {"conf_low": -0.1, "conf_high": 0.3}
     return frame.assign(**(defaults | columns))
 
 
@@ -188,7 +189,33 @@ def test_anova_in_a_line(test, line):
 def test_the_headline_in_a_sentence(p_value, sentence):
     frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
     frame.loc[0, "p_value"] = p_value
-    assert report_sentences.omnibus_sentence(frame, 0.05) == sentence
+    pairs = pd.DataFrame({"reject": [p_value == 0.04]})
+    assert report_sentences.omnibus_sentence(frame, 0.05, pairs) == sentence
+
+
+@pytest.mark.parametrize(
+    ("p_value", "told"),
+    [
+        (0.04, "p = 0.040), but the pairs do not tell which differ."),
+        (0.06, "p = 0.060). The tests of pairs hold their level without that test, and find more."),
+    ],
+)  # fmt: skip
+def test_all_models_and_pairs_do_not_contradict_each_other(p_value, told):
+    frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
+    frame.loc[0, "p_value"] = p_value
+    pairs = pd.DataFrame({"reject": [p_value == 0.06, False]})
+    assert report_sentences.omnibus_sentence(frame, 0.05, pairs).endswith(told)
+
+
+def test_models_that_differ_alike_in_every_fold_are_not_tested():
+    frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
+    frame.loc[0, ["statistic", "p_value"]] = np.inf, 0.0
+    found = report_sentences.omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
+    assert found.startswith("The models' differences do not vary, so that no test can judge them")
+    flat = posthoc(("A", "B", -0.2, 0.0, True)).assign(std_error=0.0)
+    assert report_sentences.pair_sentences(flat, 0.05) == [
+        "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
+    ]
 
 
 # --- pairs ------------------------------------------------------------------------------------------------
@@ -222,9 +249,9 @@ def test_pairs_in_words():
         ("B", "D", 0.0, NAN, False),
     )
     assert report_sentences.pair_sentences(frame, 0.05) == [
-        "A is ahead of B by 0.123 (adjusted p <0.0001).",
-        "C is ahead of A by 0.050 (adjusted p = 0.040).",
-        "B and C were not found to differ at 0.05 (adjusted p = 0.20).",
+        "A is ahead of B by 0.123 in IAUPREC (adjusted p <0.0001).",
+        "C is ahead of A by 0.050 in IAUPREC (adjusted p = 0.040).",
+        "B and C were not found to differ in IAUPREC at 0.05 (adjusted p = 0.20).",
         "B and D could not be tested, because their values are the same.",
     ]
     assert report_sentences.pair_sentences(frame.iloc[:0], 0.05) == []
@@ -246,7 +273,7 @@ def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
     assert report_sentences.pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
     tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
     assert report_sentences.pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
-        "The other 2 pairs were not found to differ at 0.05 (smallest adjusted p = 0.20).",
+        "The other 2 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.20).",
         f"4 of the 6 pairs could not be tested, because {why}.",
     ]
 
@@ -254,10 +281,8 @@ def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
 def test_names_in_sentences_are_short_and_distinct():
     a, b = "the same long beginning, 1, the same long end", "the same long beginning, 2, the same long end"
     (sentence,) = report_sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
-    assert (
-        sentence
-        == "the same long...long end is ahead of the same lo...ng end (2) by 0.100 (adjusted p = 0.001)."
-    )
+    told = "the same long...long end is ahead of the same lo...ng end (2) by 0.100 in IAUPREC"
+    assert sentence == f"{told} (adjusted p = 0.001)."
     (sentence,) = report_sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
     assert sentence.startswith("x is ahead of y by")
     (sentence,) = report_sentences.pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
@@ -265,19 +290,16 @@ def test_names_in_sentences_are_short_and_distinct():
 
 
 def test_stretches_of_priors_in_words():
-    frame = pd.DataFrame(
-        [("A", "B", p, e, r, 0.01) for p, e, r in [
-            (0.5, -0.2, False), (0.2, 0.1, True), (0.012345, 0.2, True), (0.6, -0.3, True),
-        ]],
-        columns=["model_a", "model_b", "prior", "estimate", "reject", "p_adjusted"],
-    )  # fmt: skip
-    assert report_sentences.curve_sentences(frame, {"A": "Ada", "B": "Bob"}) == [
+    curves = pd.DataFrame({"model_a": "A", "model_b": "B", "prior": [0.6, 0.012345], "p_adjusted": 0.01})
+    rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
+    differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
+    assert report_sentences.curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
-        "Bob is ahead of Ada at priors 0.6 to 0.6 (simultaneous band).",
+        "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
     ]
-    assert report_sentences.curve_sentences(frame)[1].startswith("B is ahead of A")
-    assert report_sentences.curve_sentences(frame.assign(reject=False)) == [
-        "At no prior from 0.0123 to 0.6 were any two models found to differ."
+    assert report_sentences.curve_sentences(curves, differing)[1].startswith("B is ahead of A")
+    assert report_sentences.curve_sentences(curves, differing.iloc[:0]) == [
+        "At no single prior from 0.0123 to 0.6 were any two models found to differ."
     ]
 
 

@@ -1,0 +1,819 @@
+"""The verdict: which model, how sure, where it changes, what is weakest.
+
+It is made once, from the frames of a comparison, and every output shows it. Models are told apart on average
+by the headline family of pairs, and along the prior by the simultaneous bands; the test of all models decides
+nothing here. "Ahead" is said of tested statements only, "highest mean" of untested ones.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.frames import Framed, records
+from skewanova.base.rounding import TIE
+from skewanova.base.text import format_factor, format_number, format_p, open_interval, short_names
+from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
+from skewanova.evaluation.measures import Evaluation
+from skewanova.priors.evidence import POSITIVES_FOR_TESTS
+from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
+from skewanova.scores.design import SAME_CASES, Resampling
+
+#: The lines of a verdict by the names of their fields.
+LINES = {
+    "choose": "Choose",
+    "how_sure": "How sure",
+    "where_it_changes": "Where it changes",
+    "weakest_point": "Weakest point",
+}
+
+
+#: Frames that a verdict is made from.
+VERDICT_FRAMES = (
+    "posthoc",
+    "differing_priors",
+    "leaders",
+    "regions",
+    "crossings",
+    "decisions",
+    "support",
+    "equivalence",
+    "plans",
+)
+
+
+#: Columns of the numbers of a verdict.
+VERDICT_COLUMNS = ("line", "quantity", "value", "shown", "table")
+
+
+#: Words of all four lines together.
+MOST_WORDS = 60
+
+
+#: What goes first where there would be more, in this order.
+SPARED = ("tail", "p_best", "claim", "names", "detectable")
+
+
+#: Longer lists of models are cut, and the others counted.
+MOST_NAMED = 3
+
+
+#: Fewer positives than this in all leave nothing to test.
+HARDLY_ANY_POSITIVES = 10
+
+
+#: Fewer positives than this in a fold let single cases decide its area.
+POSITIVES_IN_A_FOLD = 10
+
+
+#: Less of the deployment prior than this that the data can judge makes that the first thing to say.
+ENOUGH_OF_THE_PRIOR = 0.5
+
+
+#: Fewer distinct scores than this leave most cases tied.
+FEW_SCORES = 30
+
+
+#: A model collapses in a fold where its area is less than this share of its median.
+COLLAPSED = 0.5
+
+
+#: Fewer folds or runs than this show little of how they vary.
+FEW_FOLDS = 5
+
+
+#: More than this many times the data is out of reach, and nothing to advise.
+MOST_DATA = 1000.0
+
+
+#: What the tests are about, by the kind of design.
+CLAIMS = {
+    "independent": "methods on new folds",
+    "one_set": "these fitted models on further cases",
+    "shared_cases": "learners over runs and cases",
+}
+
+
+TRAINED_ANEW = "methods trained anew on data like these"
+
+
+@dataclass(frozen=True)
+class VerdictNumber:
+    """One number of a verdict.
+
+    Attributes
+    ----------
+    line : str
+        Field of the verdict that says it.
+    quantity : str
+        Column that has it, or what it is.
+    value : float
+        In full precision.
+    shown : str
+        As the line says it.
+    table : str
+        Frame of the comparison that has it.
+    """
+
+    line: str
+    quantity: str
+    value: float
+    shown: str
+    table: str
+
+
+@dataclass(frozen=True)
+class Verdict(Framed):
+    """Which model to deploy, how sure that is, where it would change, and what is weakest about it.
+
+    Attributes
+    ----------
+    state : str
+        ``choose`` (one model is ahead of every other), ``tie`` (some are behind), ``equal`` (the candidates
+        are practically equal), ``undecided``, ``by_prior``, ``unsupported`` (most of the deployment prior is
+        out of reach), ``untrusted`` (no test holds here), or ``single`` (one model).
+    models : tuple of str
+        The candidates: models that nothing tested puts behind another.
+    choose, how_sure, where_it_changes, weakest_point : str
+        The four lines, with names cut as everywhere in text.
+    part_state : str
+        Of ``unsupported``, the state over the priors that the data can judge.
+    numbers : tuple of VerdictNumber
+        Every number said, with the frame that has it.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> verdict = compare(load_satellite_scores(), priors=(0.5, 0.2)).verdict
+    >>> verdict.state, verdict.models
+    ('undecided', ('A', 'C', 'B'))
+    >>> verdict.choose
+    'The data cannot tell which of A, C and B is best.'
+    """
+
+    state: str
+    models: tuple[str, ...]
+    choose: str
+    how_sure: str
+    where_it_changes: str
+    weakest_point: str
+    part_state: str = ""
+    numbers: tuple[VerdictNumber, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        """Return the four lines."""
+        return "\n".join(f"{title}: {text}" for title, text, _ in self.lines())
+
+    def _repr_html_(self) -> str:
+        """Return the four lines for a notebook."""
+        lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text, _ in self.lines())
+        return f"<dl>{''.join(lines)}</dl>"
+
+    def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return title, text and tables of each line."""
+        found = []
+        for name, title in LINES.items():
+            tables = dict.fromkeys(number.table for number in self.numbers if number.line == name)
+            found.append((title, str(getattr(self, name)), tuple(tables)))
+        return found
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the four lines as text of at most `width` columns, the words behind one another.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Columns to fill.
+
+        Returns
+        -------
+        str
+            One paragraph a line.
+        """
+        room = max(map(len, LINES.values())) + 2
+        return "\n".join(
+            textwrap.fill(text, width, initial_indent=f"{title:<{room}}", subsequent_indent=" " * room)
+            for title, text, _ in self.lines()
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers, one a row, with the frame that each comes from."""
+        rows = [[getattr(number, name) for name in VERDICT_COLUMNS] for number in self.numbers]
+        return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+class Speech:
+    """Numbers of one line as they are said, each kept with where it comes from."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.numbers: list[VerdictNumber] = []
+
+    def __call__(
+        self, value: float, quantity: str, table: str, form: Callable[[float], str] = format_number
+    ) -> str:
+        """Say a number."""
+        shown = form(value)
+        self.numbers.append(VerdictNumber(self.line, quantity, float(value), shown, table))
+        return shown
+
+    def lead(self, row: Any, table: str = "posthoc") -> str:
+        """Size of a difference, its interval and adjusted p; the larger model first."""
+        sign = 1 if row.estimate >= 0 else -1
+        said = self(abs(row.estimate), "estimate", table)
+        limits = sorted((sign * row.conf_low, sign * row.conf_high))
+        if not np.isnan(limits).any():
+            low, high = (self(v, name, table) for v, name in zip(limits, ("low", "high"), strict=True))
+            said += f" ({low} to {high})"
+        if np.isnan(row.p_adjusted):
+            return f"{said}, not tested"
+        return f"{said}, adjusted p {self(row.p_adjusted, 'p_adjusted', table, format_p)}"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Who is ahead of whom.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Models in ranking order.
+    pairs : list
+        Rows of the headline family.
+    bands : list of (better, worse, low, high)
+        Stretches of priors on which a band puts one model above another.
+    low, high : float
+        Priors looked at.
+    """
+
+    models: tuple[str, ...]
+    pairs: list[Any]
+    bands: list[tuple[str, str, float, float]]
+    low: float
+    high: float
+
+    @property
+    def ahead(self) -> list[tuple[str, str, Any]]:
+        """Pairs that a test tells apart on average: the one ahead, the one behind, the row."""
+        return [(*in_order(row), row) for row in self.pairs if row.reject]
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Models that nothing tested puts behind another."""
+        behind = {after for _, after, _ in self.ahead} | {worse for _, worse, _, _ in self.bands}
+        return tuple(model for model in self.models if model not in behind)
+
+    @property
+    def swapped(self) -> bool:
+        """Whether two models not behind on average are each ahead of the other somewhere."""
+        behind = {after for _, after, _ in self.ahead}
+        above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
+        return any((worse, better) in above for better, worse in above)
+
+    def leads(self, model: str) -> list[Any]:
+        """Rows of the pairs that put the model ahead."""
+        return [row for first, _, row in self.ahead if first == model]
+
+
+def in_order(row: Any) -> tuple[str, str]:
+    """The models of a pair, the one of the larger value first."""
+    a, b = str(row.model_a), str(row.model_b)
+    return (a, b) if row.estimate >= 0 else (b, a)
+
+
+def verdict_of(
+    frames: Mapping[str, pd.DataFrame], measures: Evaluation, *, alpha: float, rope: float
+) -> Verdict:
+    """The verdict on a comparison, from its frames and what was measured."""
+    return _Judge(frames, measures, alpha, rope).verdict()
+
+
+def judged_part(measures: Evaluation) -> DeploymentPrior | None:
+    """The part of the deployment prior that the data can judge, if it is some but less than half of it."""
+    limit = rarest_supported(measures)
+    share = share_above(measures.deployment_prior, limit)
+    return cut_below(measures.deployment_prior, limit) if 0 < share < ENOUGH_OF_THE_PRIOR else None
+
+
+class _Judge:
+    """What the lines are made of, looked up once."""
+
+    def __init__(
+        self, frames: Mapping[str, pd.DataFrame], measures: Evaluation, alpha: float, rope: float
+    ) -> None:
+        self.frames, self.measures, self.alpha, self.rope = frames, measures, alpha, rope
+        self.names = short_names(str(model) for model in frames["decisions"]["model"])
+        self.models = tuple(self.names)
+        self.limit = rarest_supported(measures)
+        self.share = share_above(measures.deployment_prior, self.limit)
+        self.negatives, self.positives = distinct_cases(measures)
+        self.untrusted = "" if len(self.models) == 1 else self._untrusted()
+        self.part = self.share < ENOUGH_OF_THE_PRIOR
+        self.standing = self._standing()
+
+    def verdict(self) -> Verdict:
+        """State and lines; what may go goes until they are short enough."""
+        state = self._state()
+        models = () if state == "untrusted" or self.share == 0 else self.standing.candidates
+        shown = "unsupported" if self.part and state not in {"untrusted", "single"} else state
+        for n_spared in range(len(SPARED) + 1):
+            spared = SPARED[:n_spared]
+            said = {line: Speech(line) for line in LINES}
+            texts = {
+                "choose": self._choose(state, said["choose"]),
+                "how_sure": self._how_sure(state, said["how_sure"], spared),
+                "where_it_changes": self._where(said["where_it_changes"], spared),
+                "weakest_point": self._weakest(state, said["weakest_point"]),
+            }
+            if len(" ".join(texts.values()).split()) <= MOST_WORDS:
+                break
+        numbers = tuple(number for speech in said.values() for number in speech.numbers)
+        part_state = state if shown == "unsupported" and self.share > 0 else ""
+        return Verdict(shown, models, **texts, part_state=part_state, numbers=numbers)
+
+    # --- state ----------------------------------------------------------------------------------------------
+
+    def _standing(self) -> Standing:
+        """Pairs and bands over the deployment prior, or over the part that the data can judge."""
+        weighting = self.measures.deployment_prior
+        low, high = max(weighting.low, min(self.limit, weighting.high)), weighting.high
+        posthoc = self.frames["posthoc"]
+        rows = posthoc[posthoc["response"] == "iauprec_supported"] if self.part else headline(posthoc)
+        differing = self.frames["differing_priors"]
+        return Standing(self.models, list(records(rows)), within(differing, low, high), low, high)
+
+    def _untrusted(self) -> str:
+        """Why no test holds here; nothing where one does."""
+        pairs = headline(self.frames["posthoc"])
+        apart = pairs["estimate"].abs() > TIE
+        flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
+        if apart.any() and flat.all():
+            return untested_because(list(records(pairs)))
+        if self.positives < HARDLY_ANY_POSITIVES:
+            return "there are hardly any positives"
+        if SAME_CASES in self.measures.design.warnings:
+            return "all folds test the same cases"
+        return ""
+
+    def _state(self) -> str:
+        """The first state that applies."""
+        if len(self.models) == 1:
+            return "single"
+        if self.untrusted:
+            return "untrusted"
+        found, candidates = self.standing, self.standing.candidates
+        if not candidates or found.swapped:
+            return "by_prior"
+        if len(candidates) > 1 and self._equal(candidates):
+            return "equal"
+        if len(found.leads(candidates[0])) == len(self.models) - 1:
+            return "choose"
+        return "undecided" if len(candidates) == len(self.models) else "tie"
+
+    def _equal(self, models: Collection[str]) -> bool:
+        """Whether two one-sided tests put every difference within the margin that would not matter."""
+        frame = self.frames["equivalence"]
+        rows = frame[frame["model_a"].isin(models) & frame["model_b"].isin(models)]
+        largest = np.maximum(rows["p_a_ahead"], rows["p_b_ahead"])
+        return not self.part and bool((largest < self.alpha).all())
+
+    # --- choose ---------------------------------------------------------------------------------------------
+
+    def _choose(self, state: str, say: Speech) -> str:
+        if state == "untrusted":
+            means = (
+                f"{self.names[str(row.model)]} {say(row.expected_auprec, 'expected_auprec', 'decisions')}"
+                for row in list(records(self.frames["decisions"]))[:MOST_NAMED]
+            )
+            return f"No test can be trusted here: {self.untrusted}. Highest means: {', '.join(means)}."
+        text = str(getattr(self, f"_choose_{state}")(say))
+        if not self.part or state == "single":
+            return text
+        limit = say(self.limit, "prior", "support", prior_words)
+        if self.share == 0:
+            return f"These data can judge no prior of the deployment: below {limit} negatives are too few."
+        share = say(100 * self.share, "share", "support", share_words)
+        part = f"priors above {limit} only ({share} % of the deployment prior)"
+        return f"These data can judge {part}. There: {text}"
+
+    def _choose_single(self, say: Speech) -> str:
+        row = next(records(self.frames["decisions"]))
+        return (
+            f"{self.listed(self.models)}, the only model: IAUPREC "
+            + say(row.expected_auprec, "expected_auprec", "decisions")
+            + "."
+        )
+
+    def _choose_choose(self, say: Speech) -> str:
+        best = self.standing.candidates[0]
+        nearest = smallest(self.standing.leads(best))
+        if self._equal({str(nearest.model_a), str(nearest.model_b)}):
+            margin = say(self.rope, "rope", "equivalence", plain)
+            return f"Choose {self.names[best]}; its lead is within {margin}."
+        return f"Choose {self.names[best]}."
+
+    def _choose_equal(self, say: Speech) -> str:
+        candidates = self.standing.candidates
+        margin = say(self.rope, "rope", "equivalence", plain)
+        behind = self._behind(candidates)
+        return f"{self.listed(candidates)} are practically equal (within {margin}): take the cheaper{behind}."
+
+    def _choose_undecided(self, _: Speech) -> str:
+        return f"The data cannot tell which of {self.listed(self.models)} is best."
+
+    def _choose_tie(self, _: Speech) -> str:
+        candidates = self.standing.candidates
+        if len(candidates) > 1:
+            return f"Choose {self.listed(candidates, 'or')}{self._behind(candidates)}."
+        led = {model for row in self.standing.leads(candidates[0]) for model in in_order(row)}
+        open_to = [model for model in self.models if model not in {*led, *candidates}]
+        alone = self.names[candidates[0]]
+        return f"{alone} is behind no other, yet not told from {self.listed(open_to)} on average."
+
+    def _behind(self, candidates: Sequence[str]) -> str:
+        """The others, and whom they are behind."""
+        others = [model for model in self.models if model not in candidates]
+        if not others:
+            return ""
+        led = {m: {in_order(row)[1] for row in self.standing.leads(m)} for m in candidates}
+        over_all = [model for model in candidates if set(others) <= led[model]]
+        verb = "is" if len(others) == 1 else "are"
+        whom = self.names[over_all[0]] if over_all else "another model at some prior"
+        if len(over_all) == len(candidates) > 1:
+            whom = "both" if len(candidates) == 2 else "all of these"
+        return f"; {self.listed(others)} {verb} behind {whom}"
+
+    def _choose_by_prior(self, say: Speech) -> str:
+        stretches = contender_stretches(self.frames["leaders"], self.standing.low, self.standing.high)
+        (first, _, end), (last, start, _) = stretches[0], stretches[-1]
+        limits = [say(v, "prior_high", "leaders", prior_words) for v in dict.fromkeys((end, start))]
+        told = f"{self.listed(first, 'or')} below {limits[0]}, {self.listed(last, 'or')} above {limits[-1]}"
+        if len(stretches) == 1 or set(first) == set(last):
+            told = self._between(stretches, say)
+        elif len(limits) > 1:
+            both = len(stretches) == 3 and len(stretches[1][0]) == 2
+            told += "; between, " + ("either" if both else "open")
+        named = {*first, *last}
+        average = [(a, b) for a, b, _ in self.standing.ahead if {a, b} <= named]
+        for a, b in average[:1]:
+            told += f"; on average {self.names[a]} is ahead of {self.names[b]}"
+        return f"It depends on the prior: {told}."
+
+    def _between(self, stretches: list[tuple[tuple[str, ...], float, float]], say: Speech) -> str:
+        """What holds between, where the same models may be the best at both ends."""
+        narrow = min(stretches, key=lambda stretch: len(stretch[0]))
+        ends = [say(v, "prior_low", "leaders", prior_words) for v in narrow[1:]]
+        return f"{self.listed(narrow[0], 'or')} from {ends[0]} to {ends[1]}, elsewhere open"
+
+    # --- how sure -------------------------------------------------------------------------------------------
+
+    def _how_sure(self, state: str, say: Speech, spared: Collection[str]) -> str:
+        """The one number that carries the state, then what may go first to save words."""
+        if state in {"untrusted", "single"} or (self.part and self.share == 0):
+            return "Nothing is tested." if state != "single" else "There is nothing to compare with."
+        parts = [getattr(self, f"_sure_{'alike' if state in {'undecided', 'equal'} else state}")(say)]
+        if "detectable" not in spared and state in {"undecided", "equal"}:
+            parts[0] += self._detectable(say)
+        if "p_best" not in spared and not self.part:
+            parts.append(self._p_best(say))
+        claim = f" For {CLAIMS.get(self.measures.design.kind, TRAINED_ANEW)}."
+        return f"{'; '.join(part for part in parts if part)}.{'' if 'claim' in spared else claim}"
+
+    def _sure_choose(self, say: Speech) -> str:
+        nearest = smallest(self.standing.leads(self.standing.candidates[0]))
+        return f"Ahead of {self.names[in_order(nearest)[1]]} by {say.lead(nearest)}"
+
+    def _sure_tie(self, say: Speech) -> str:
+        candidates = self.standing.candidates
+        leads = [row for model in candidates for row in self.standing.leads(model)]
+        if not leads:
+            return "Told apart at some priors only, by simultaneous bands"
+        nearest = smallest(leads)
+        first, second = (self.names[model] for model in in_order(nearest))
+        return f"{first} is ahead of {second} by {say.lead(nearest)}"
+
+    def _sure_alike(self, say: Speech) -> str:
+        row = max(self._among(self.standing.candidates), key=lambda row: abs(row.estimate))
+        first, second = (self.names[model] for model in in_order(row))
+        return f"Largest difference: {first} over {second} by {say.lead(row)}"
+
+    def _sure_by_prior(self, say: Speech) -> str:
+        ends = {model for better, worse, _, _ in self.standing.bands for model in (better, worse)}
+        row = max(self._among(ends), key=lambda row: abs(row.estimate))
+        first, second = (self.names[model] for model in in_order(row))
+        return f"By simultaneous bands; on average {first} over {second} by {say.lead(row)}"
+
+    def _among(self, models: Collection[str]) -> list[Any]:
+        return [row for row in self.standing.pairs if {row.model_a, row.model_b} <= set(models)]
+
+    def _detectable(self, say: Speech) -> str:
+        """The smallest difference that these data would have shown, of the candidates' widest pair."""
+        plans, models = self.frames["plans"], self.standing.candidates
+        rows = plans[plans["model_a"].isin(models) & plans["model_b"].isin(models)]
+        size = rows["detectable"].max()
+        if self.part or np.isnan(size):
+            return ""
+        power = say(float(rows["power"].iloc[0]), "power", "plans", plain)
+        return f"; {say(size, 'detectable', 'plans')} would have shown (power {power})"
+
+    def _p_best(self, say: Speech) -> str:
+        row = next(records(self.frames["decisions"]))
+        if np.isnan(row.p_best):
+            return ""
+        name = self.names[str(row.model)]
+        return f"model-based P({name} is best) {say(row.p_best, 'p_best', 'decisions', two_digits)}"
+
+    # --- where it changes -----------------------------------------------------------------------------------
+
+    def _where(self, say: Speech, spared: Collection[str]) -> str:
+        """Changes of the highest mean: inside of the deployment prior, or else the nearest outside."""
+        if len(self.models) == 1:
+            return "There is no other model."
+        regions = list(records(self.frames["regions"]))
+        low, high = regions[0].prior_low, regions[-1].prior_high
+        if low == high:
+            return f"Only prior {say(low, 'prior_low', 'regions', prior_words)} was looked at."
+        changes = list(pairwise(regions))
+        found = self.standing
+        inside = [change for change in changes if found.low <= change[0].prior_high <= found.high]
+        if inside:
+            more = len(inside) - 1
+            nearest = max(inside, key=lambda change: change[0].margin + change[1].margin)
+            return f"{self._change(nearest, say, spared)}{f', and at {more} more' if more else ''}."
+        if not changes:
+            ends = (say(v, "prior_low", "regions", prior_words) for v in (low, high))
+            leader = self.names[str(regions[0].model)]
+            tail = "" if "tail" in spared else f": {leader} has the highest mean"
+            return f"Nowhere from prior {' to '.join(ends)}{tail}."
+        ends = (say(v, "prior_low", "leaders", prior_words) for v in (found.low, found.high))
+        nearest = min(changes, key=lambda change: _distance(change[0].prior_high, found.low, found.high))
+        told = self._change(nearest, say, spared)
+        return f"Not from prior {' to '.join(ends)}; outside, {told[0].lower()}{told[1:]}."
+
+    def _change(self, change: tuple[Any, Any], say: Speech, spared: Collection[str]) -> str:
+        """One change of the highest mean, with the interval of its crossing."""
+        below, above = change
+        prior = say(below.prior_high, "prior_high", "regions", prior_words)
+        crossings = self.frames["crossings"]
+        here = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
+        found = crossings[crossings["lead"] & here]
+        limits = ""
+        for row in records(found.iloc[:1]):
+            if np.isnan(row.conf_low):
+                continue
+            for value, name in ((row.conf_low, "conf_low"), (row.conf_high, "conf_high")):
+                say(value, name, "crossings", prior_words)
+            limits = f" ({open_interval(row)})"
+        names = (
+            ""
+            if "names" in spared
+            else f" from {self.names[str(below.model)]} to {self.names[str(above.model)]}"
+        )
+        return f"The highest mean passes{names} at prior {prior}{limits}"
+
+    # --- weakest point --------------------------------------------------------------------------------------
+
+    def _weakest(self, state: str, say: Speech) -> str:
+        """The worst that there is to say, and what would mend it."""
+        for weakness in (self._few_negatives, self._few_positives, self._design, self._ties, self._collapse):
+            if text := weakness(say):
+                return text
+        if state in {"undecided", "tie"} and (text := self._more_data(say)):
+            return text
+        return self._sampling(say)
+
+    def _few_negatives(self, say: Speech) -> str:
+        if self.share >= 1 - TIE:
+            return ""
+        if self.part:
+            return "Negatives are too few for most of the deployment prior: add some."
+        limit = say(self.limit, "prior", "support", prior_words)
+        share = say(100 * (1 - self.share), "share", "support", share_words)
+        return f"Below prior {limit} ({share} % of the deployment prior) negatives are too few: add some."
+
+    def _few_positives(self, say: Speech) -> str:
+        if self.positives < POSITIVES_FOR_TESTS:
+            return f"Only {say(self.positives, 'n_positive', 'iauprec', plain)} positives: add some."
+        fewest = float(self.measures.iauprec["n_positive"].min())
+        if fewest < POSITIVES_IN_A_FOLD:
+            return (
+                f"A fold has only {say(fewest, 'n_positive', 'iauprec', plain)} positives: use larger folds."
+            )
+        return ""
+
+    def _design(self, _: Speech) -> str:
+        design = self.measures.design
+        if design.reason == "assumed":
+            return "How the folds were made is assumed: add a case column."
+        if design.kind != "one_set" and design.warnings:
+            return "What was stated about the folds is in doubt: see the warnings."
+        return ""
+
+    def _ties(self, say: Speech) -> str:
+        fold = self.measures.folds[0]
+        held = {m: self.measures.curves.get((m, fold)) for m in self.models}
+        sizes = {model: len(roc.fpr) - 1 for model, roc in held.items() if roc is not None}
+        model = min(sizes, key=lambda name: sizes[name], default="")
+        total = sum(self.measures.iauprec[["n_positive", "n_negative"]].iloc[0])
+        if not model or sizes[model] >= min(FEW_SCORES, total):
+            return ""
+        shown = say(sizes[model], "distinct scores", "roc", plain)
+        return f"{self.names[model]} has few distinct scores ({shown}): give finer ones."
+
+    def _collapse(self, say: Speech) -> str:
+        by_model = self.measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"]
+        areas = by_model.agg(["min", "median"]).loc[list(self.models)].to_numpy(dtype=np.float64)
+        place = int(np.argmin(areas[:, 0] / areas[:, 1]))
+        if not areas[place, 0] < COLLAPSED * areas[place, 1]:
+            return ""
+        model = self.models[place]
+        low, middle = map(say, areas[place].tolist(), ("min", "median"), ("iauprec", "iauprec"))
+        return f"{self.names[model]} falls to {low} in a fold (median {middle}): look there."
+
+    def _more_data(self, say: Speech) -> str:
+        best, *others = self.standing.candidates
+        plans = self.frames["plans"]
+        rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(others)]
+        if rows.empty or not 1 < float(rows["case_factor"].iloc[0]) < MOST_DATA:
+            return ""
+        row = next(records(rows))
+        factor = say(row.case_factor, "case_factor", "plans", format_factor)
+        told = f"telling {self.names[best]} from {self.names[str(row.model_b)]}"
+        return f"Too few data: {told} takes about {factor} times the cases."
+
+    def _sampling(self, say: Speech) -> str:
+        """What the design leaves unknown."""
+        return sampling_weakness(self.measures.design, say)
+
+    def listed(self, models: Iterable[str], word: str = "and") -> str:
+        """Names in a row; of many, the first and how many more."""
+        return listed([self.names[model] for model in models], word)
+
+
+def sampling_weakness(design: Resampling, say: Speech) -> str:
+    """What a design leaves unknown."""
+    if design.kind == "one_set":
+        return "Each model was trained once: nothing is known about training anew."
+    if design.n_folds < FEW_FOLDS:
+        what = "runs" if design.kind == "shared_cases" else "folds"
+        return f"Only {say(design.n_folds, 'n_folds', 'design', plain)} {what}: add some."
+    if design.overlapping and not design.n_halvings:
+        return "Folds share training data: unstable learners may seem to differ; halvings would show it."
+    return "None that the checks look at."
+
+
+def headline(posthoc: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the family that the verdict rests on."""
+    return posthoc[posthoc["role"] == "headline"]
+
+
+def within(differing: pd.DataFrame, low: float, high: float) -> list[tuple[str, str, float, float]]:
+    """Stretches of bands, cut to a range of priors."""
+    cut = [(r.better, r.worse, max(r.prior_low, low), min(r.prior_high, high)) for r in records(differing)]
+    return [(a, b, first, last) for a, b, first, last in cut if first < last or first == last == low == high]
+
+
+def contender_stretches(
+    leaders: pd.DataFrame, low: float, high: float
+) -> list[tuple[tuple[str, ...], float, float]]:
+    """Contenders from where to where within a range of priors, neighbours with the same ones joined."""
+    found: list[tuple[tuple[str, ...], float, float]] = []
+    limits = ["prior_low", "prior_high"]
+    for _, rows in leaders.groupby(limits, sort=False, observed=True):
+        first, last = (float(rows[limit].iloc[0]) for limit in limits)
+        start, end = max(first, low), min(last, high)
+        names = tuple(map(str, rows["contender"]))
+        if start > end or (start == end and low < high):
+            continue
+        if found and set(found[-1][0]) == set(names):
+            found[-1] = (found[-1][0], found[-1][1], end)
+        else:
+            found.append((names, start, end))
+    return found
+
+
+def smallest(rows: Iterable[Any]) -> Any:
+    """The row of the smallest difference."""
+    return min(rows, key=lambda row: abs(row.estimate))
+
+
+def untested_because(rows: Collection[Any]) -> str:
+    """Why pairs have no p-value: rows with the columns estimate and std_error."""
+    if all(abs(row.estimate) <= TIE for row in rows):
+        return "their values are the same"
+    if all(row.std_error == 0 for row in rows):
+        return "their difference does not vary"
+    return "how their difference varies is not known"
+
+
+def listed(names: Sequence[str], word: str = "and", most: int = MOST_NAMED) -> str:
+    """Names in a row; of many, the first and how many more."""
+    texts = list(names)
+    if len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most} more"]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def _distance(prior: float, low: float, high: float) -> float:
+    """How far outside of a range, in log-odds."""
+    at, first, last = (np.log(p) - np.log1p(-p) for p in (prior, low, high))
+    return float(max(first - at, at - last))
+
+
+def prior_words(value: float) -> str:
+    """A prior in a sentence."""
+    return f"{value:.3g}"
+
+
+def share_words(value: float) -> str:
+    """Percent without decimals; never all where something is left, nor nothing where something is."""
+    return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
+
+
+def plain(value: float) -> str:
+    """A count or a setting."""
+    return f"{value:g}"
+
+
+def two_digits(value: float) -> str:
+    """A probability."""
+    return format_number(value, 2)
+
+
+def datasets_verdict(
+    ranking: pd.DataFrame,
+    pairs: pd.DataFrame,
+    hierarchical: pd.DataFrame,
+    iauprec: pd.DataFrame,
+    *,
+    alpha: float,
+) -> Verdict:
+    """The verdict across data sets: by signed ranks, or by the meta-analysis where the sets are too few."""
+    n_datasets = iauprec["dataset"].nunique()
+    ranks = 2.0 ** (1 - n_datasets) < alpha
+    names, rows = short_names(map(str, ranking["model"])), list(records(pairs if ranks else hierarchical))
+    standing = Standing(tuple(names), rows, [], 0.0, 1.0)
+    said = {line: Speech(line) for line in LINES}
+    state, choose = _choice_across(standing, names)
+    return Verdict(
+        state,
+        standing.candidates,
+        choose=choose,
+        how_sure=_sure_across(standing, names, said["how_sure"], ranks=ranks),
+        where_it_changes=_where_across(ranking, names, n_datasets, said["where_it_changes"]),
+        weakest_point=_weakest_across(n_datasets, said["weakest_point"], ranks=ranks),
+        numbers=tuple(number for speech in said.values() for number in speech.numbers),
+    )
+
+
+def _choice_across(standing: Standing, names: Mapping[str, str]) -> tuple[str, str]:
+    """State and choice by the pairs alone."""
+    candidates = standing.candidates
+    others = [model for model in standing.models if model not in candidates]
+    if not others or not candidates:
+        return "undecided", f"The data sets cannot tell which of {listed(list(names.values()))} is best."
+    if len(standing.leads(candidates[0])) == len(names) - 1:
+        return "choose", f"Choose {names[candidates[0]]}."
+    verb = "is" if len(others) == 1 else "are"
+    behind = f"{listed([names[model] for model in others])} {verb} behind"
+    return "tie", f"Choose {listed([names[model] for model in candidates], 'or')}; {behind}."
+
+
+def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech, *, ranks: bool) -> str:
+    """Smallest lead found, or else the largest difference."""
+    leads = [row for model in standing.candidates for row in standing.leads(model)]
+    row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
+    first, second = (names[model] for model in in_order(row))
+    table, way = ("posthoc", "signed ranks") if ranks else ("hierarchical", "meta-analysis")
+    size = say(abs(row.estimate), "estimate", table)
+    p = "not tested"
+    if not np.isnan(row.p_adjusted):
+        p = f"adjusted p {say(row.p_adjusted, 'p_adjusted', table, format_p)}"
+    told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
+    return f"{told} {size}, {p} ({way}). For further data sets like these."
+
+
+def _where_across(ranking: pd.DataFrame, names: Mapping[str, str], n_datasets: int, say: Speech) -> str:
+    """On how many data sets which model has the highest mean."""
+    best = sorted((row for row in records(ranking) if row.n_best), key=lambda row: -row.n_best)
+    counts = [
+        f"{names[str(row.model)]} on {say(row.n_best, 'n_best', 'ranking', plain)}"
+        for row in best[:MOST_NAMED]
+    ]
+    total = say(n_datasets, "dataset", "iauprec", plain)
+    return f"Highest mean of {total} data sets: {', '.join(counts)}."
+
+
+def _weakest_across(n_datasets: int, say: Speech, *, ranks: bool) -> str:
+    """Whether the data sets are many enough for the ranks."""
+    if ranks:
+        return "The data sets count as a sample of those to come."
+    number = say(n_datasets, "dataset", "iauprec", plain)
+    return f"Only {number} data sets: too few for signed ranks; add some."

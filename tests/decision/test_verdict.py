@@ -1,0 +1,251 @@
+"""The verdict: its states on tables made for them, and no output that contradicts another on any table."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from verdict_tables import KINDS, compared, drawn, scores
+
+from skewanova.decision.verdict import LINES, MOST_WORDS, VERDICT_COLUMNS, Verdict, listed, share_words
+
+STATES = {
+    "clear": "choose",
+    "swap": "by_prior",
+    "tie": "tie",
+    "nothing, many folds": "undecided",
+    "nothing, five folds": "undecided",
+    "equal": "equal",
+    "one set, few": "tie",
+    "runs": "choose",
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {name: compared(scores(design, **options), design) for name, (design, options) in KINDS.items()}
+
+
+# --- what outputs may say -----------------------------------------------------------------------------------
+
+
+def pairs_of(result):
+    return result.posthoc[result.posthoc["role"] == "headline"]
+
+
+def ahead_of(pairs):
+    """(better, worse) of the pairs that the test tells apart."""
+    rows = pairs[pairs["reject"]]
+    first = rows["estimate"] >= 0
+    return set(zip(rows["model_a"].where(first, rows["model_b"]),
+                   rows["model_b"].where(first, rows["model_a"]), strict=True))  # fmt: skip
+
+
+def words_of(verdict):
+    return " ".join(
+        [verdict.choose, verdict.how_sure, verdict.where_it_changes, verdict.weakest_point]
+    ).split()
+
+
+def contender_sets(result, low, high):
+    """Contenders of every stretch that meets the range."""
+    frame = result.leaders
+    inside = frame[(frame["prior_low"] < high) & (frame["prior_high"] > low)] if low < high else frame[
+        (frame["prior_low"] <= low) & (frame["prior_high"] >= low)
+    ]  # fmt: skip
+    return [set(rows["contender"]) for _, rows in inside.groupby(["prior_low", "prior_high"], sort=False)]
+
+
+def assert_numbers_have_tables(result):
+    verdict = result.verdict
+    for number in verdict.numbers:
+        assert number.shown in getattr(verdict, number.line).replace(" or below", ""), number
+        if number.table not in {"design", "support", "roc"}:
+            frame = getattr(result, number.table)
+            assert isinstance(frame, pd.DataFrame), number
+    for name in ("choose", "how_sure", "where_it_changes", "weakest_point"):
+        text = getattr(verdict, name)
+        for model in sorted(result.ranking["model"], key=len, reverse=True):
+            text = text.replace(model, "")
+        said = re.findall(r"<?\d[\d,]*\.?\d*", re.sub(r"(and|or|at) \d+ more", "", text))
+        known = [number.shown for number in verdict.numbers if number.line == name]
+        assert all(any(word.lstrip("<").rstrip(".") in shown for shown in known) for word in said), (
+            said,
+            known,
+        )
+
+
+def assert_bands_agree(result):
+    """Leaders, band stretches and difference curves: one test said three times."""
+    curves = result.difference_curves
+    for row in result.differing_priors.itertuples():
+        inside = curves[(curves["prior"] > row.prior_low) & (curves["prior"] < row.prior_high)]
+        pair = inside[
+            inside["model_a"].isin([row.better, row.worse]) & inside["model_b"].isin([row.better, row.worse])
+        ]
+        assert pair["reject"].all()
+        assert ((pair["estimate"] > 0) == (pair["model_a"] == row.better)).all()
+        middle = np.sqrt(row.prior_low * row.prior_high)
+        for sets in contender_sets(result, middle, middle)[:1]:
+            assert row.worse not in sets
+    rejected = curves[curves["reject"]]
+    for row in rejected.itertuples():
+        better, worse = (row.model_a, row.model_b) if row.estimate > 0 else (row.model_b, row.model_a)
+        found = result.differing_priors
+        found = found[(found["better"] == better) & (found["worse"] == worse)]
+        assert (
+            (found["prior_low"] <= row.prior * (1 + 1e-6)) & (found["prior_high"] >= row.prior * (1 - 1e-6))
+        ).any()
+
+
+def assert_pairs_agree(result):
+    """Letters, intervals and rejections of the headline pairs."""
+    letters = dict(zip(result.ranking["model"], map(set, result.ranking["group"]), strict=True))
+    for row in pairs_of(result).itertuples():
+        assert bool(letters[row.model_a] & letters[row.model_b]) != bool(row.reject)
+
+
+def assert_state_holds(result):
+    verdict, pairs = result.verdict, pairs_of(result)
+    state = verdict.part_state or verdict.state
+    if verdict.state == "unsupported":
+        pairs = result.posthoc[result.posthoc["response"] == "iauprec_supported"]
+    prior = result.evaluation.deployment_prior
+    supported = result.support.loc[result.support["supported"], "prior"]
+    low = max(prior.low, supported.min() if len(supported) else 1.0)
+    if state in {"untrusted", "unsupported"}:
+        return
+    ahead, sets = ahead_of(pairs), contender_sets(result, low, prior.high)
+    every, chosen = set(result.ranking["model"]), set(verdict.models)
+    behind = {worse for _, worse in ahead} | {m for stretch in sets for m in every - stretch}
+    assert chosen == every - behind
+    if state == "choose":
+        (best,) = chosen
+        assert {(best, other) for other in every - chosen} <= ahead
+        assert all(best in stretch for stretch in sets)
+    if state in {"undecided", "tie", "equal"}:
+        assert not any({(a, b), (b, a)} & ahead for a, b in combinations(chosen, 2))
+        assert (chosen == every) == (state == "undecided") or state == "equal"
+    if state == "equal":
+        rows = result.equivalence
+        rows = rows[rows["model_a"].isin(chosen) & rows["model_b"].isin(chosen)]
+        assert (rows[["p_a_ahead", "p_b_ahead"]] < result.alpha).all(axis=None)
+    if state == "by_prior":
+        swapped = {(r.better, r.worse) for r in result.differing_priors.itertuples()}
+        assert not chosen or any((b, a) in swapped for a, b in swapped)
+        limits = {*result.leaders["prior_low"], *result.leaders["prior_high"], low, prior.high}
+        said = [n.value for n in verdict.numbers if n.line == "choose" and n.table == "leaders"]
+        assert said
+        assert set(said) <= limits
+
+
+def assert_words_agree(result):
+    """No sentence on the pairs or of all models denies what the verdict says."""
+    told, verdict = " ".join(result.conclusions), result.verdict
+    state = verdict.state
+    rejected = pairs_of(result)["reject"].any()
+    assert ("were not found to differ at" in result.conclusions[0]) <= (not rejected or "find more" in told)
+    if state == "undecided":
+        assert "is ahead of" not in told.replace("simultaneous band", "") or not rejected
+    if state == "choose":
+        best = verdict.models[0]
+        assert f" is ahead of {best} " not in told.split("simultaneous")[0]
+    words = f"{verdict} {told}"
+    if result.design.kind == "one_set":
+        assert not re.search(r"\bfolds?\b|\bhold-out", words)
+    if result.design.kind == "shared_cases":
+        assert not re.search(r"\bfolds?\b", str(verdict))
+    assert len(words_of(verdict)) <= MOST_WORDS, (len(words_of(verdict)), str(verdict))
+
+
+CHECKS = (
+    assert_numbers_have_tables,
+    assert_bands_agree,
+    assert_pairs_agree,
+    assert_state_holds,
+    assert_words_agree,
+)
+
+
+# --- states -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", STATES)
+def test_each_kind_of_table_has_its_state(results, kind):
+    assert results[kind].verdict.state == STATES[kind], str(results[kind].verdict)
+    for check in CHECKS:
+        check(results[kind])
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("seed", range(12))
+def test_no_two_outputs_contradict_each_other(seed):
+    design, frame, prior = drawn(seed)
+    result = compared(frame, design, prior)
+    for check in CHECKS:
+        check(result)
+
+
+# --- as text, frame, page -----------------------------------------------------------------------------------
+
+
+def test_a_verdict_shows_itself(results):
+    verdict = results["clear"].verdict
+    assert str(verdict).split("\n")[0] == f"Choose: {verdict.choose}"
+    for width in (40, 80, 140):
+        lines = verdict.to_text(width).split("\n")
+        assert max(map(len, lines)) <= width
+        assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == list(LINES.values())
+    frame = verdict.to_frame()
+    assert tuple(frame) == VERDICT_COLUMNS
+    assert set(frame["line"]) <= set(LINES)
+    shown = Verdict("choose", ("<b>",), "Choose <b>.", "Sure.", "Nowhere.", "None.")
+    assert "<dd>Choose &lt;b&gt;.</dd>" in shown._repr_html_()
+    assert shown.to_frame().empty
+
+
+def test_a_flat_table_is_not_trusted():
+    frame = scores("independent", [2.0, 1.5], n_folds=5)
+    frame["y_score"] = np.where(frame["model"] == "m0", frame["y_true"].astype(float), 0.0)
+    result = compared(frame, "independent")
+    assert result.verdict.state == "untrusted"
+    assert result.verdict.choose.startswith("No test can be trusted here: their difference does not vary.")
+    assert "is ahead of" not in " ".join(result.conclusions)
+
+
+@pytest.mark.parametrize(
+    ("prior", "told"),
+    [
+        ((0.001, 0.01), "can judge no prior of the deployment"),
+        ((0.001, 0.04), "priors above 0.027 only (33 %"),
+    ],
+)
+def test_a_deployment_prior_out_of_reach_is_said_first(prior, told):
+    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
+    result = compared(frame, "independent", prior)
+    assert result.verdict.state == "unsupported"
+    assert told in result.verdict.choose
+    part = result.posthoc[result.posthoc["response"] == "iauprec_supported"]
+    assert len(part) == (1 if "33" in told else 0)
+    assert result.verdict.part_state == ("choose" if len(part) else "")
+    assert_state_holds(result)
+
+
+def test_two_models_that_swap_are_named_with_their_limits(results):
+    verdict, leaders = results["swap"].verdict, results["swap"].leaders
+    alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
+    low, high = alone["prior_high"].min(), alone["prior_low"].max()
+    assert f"m1 below {low:.3g}, m0 above {high:.3g}; between, either" in verdict.choose
+    assert "passes from m1 to m0 at prior" in verdict.where_it_changes
+
+
+def test_names_in_a_row():
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c"], "or") == "a, b or c"
+    assert listed(list("abcde")) == "a, b, c and 2 more"
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0.4, "<1"), (37.6, "38"), (99.7, ">99"), (100.0, "100")])
+def test_shares_in_words(value, shown):
+    assert share_words(value) == shown
