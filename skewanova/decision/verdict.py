@@ -77,6 +77,10 @@ POSITIVES_IN_A_FOLD = 10
 ENOUGH_OF_THE_PRIOR = 0.5
 
 
+#: Less of the deployment prior than this out of reach is not worth a line.
+LITTLE_OF_THE_PRIOR = 0.05
+
+
 #: Fewer distinct scores than this leave most cases tied.
 FEW_SCORES = 30
 
@@ -590,7 +594,7 @@ class _Judge:
         return self._sampling(say)
 
     def _few_negatives(self, say: Speech) -> str:
-        if self.share >= 1 - TIE:
+        if 1 - self.share < LITTLE_OF_THE_PRIOR:
             return ""
         if self.part:
             return "Negatives are too few for most of the deployment prior: add some."
