@@ -6,6 +6,7 @@
 - leads: Who leads where: regions, crossings, leaders.
 - operating: One threshold at the priors of its use.
 - planning: How much more data would tell two models apart.
+- verdict: Which model, how sure, where it changes, what is weakest.
 """
 
 import lazy_loader

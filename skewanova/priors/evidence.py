@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats
 
-#: Effective negatives of the smallest fold below which a number over folds rests on too few false alarms.
+#: Effective negatives below which a number over folds rests on too few false alarms.
 ENOUGH_OVER_FOLDS = 50
 
 

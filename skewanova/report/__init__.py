@@ -6,7 +6,7 @@
 - folder: The output folder of a comparison.
 - latex: LaTeX that aligns numbers and fits a page.
 - methods: Methods ready to paste, with references and BibTeX.
-- sentences: Sentences about frames, and the paragraph of advice.
+- sentences: Sentences about frames.
 - source: What a report is made of.
 - tables: Every table of a comparison, by name.
 """

@@ -117,7 +117,8 @@ def curve_sentences(
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
     short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
-    tested = differences.loc[differences["p_adjusted"].notna(), "prior"]
+    varying = differences["p_adjusted"].notna() & (differences["std_error"] > 0)
+    tested = differences.loc[varying, "prior"]
     if tested.empty:
         few = differences["std_error"].isna().any()
         why = (

@@ -291,6 +291,7 @@ def test_names_in_sentences_are_short_and_distinct():
 
 def test_stretches_of_priors_in_words():
     curves = pd.DataFrame({"model_a": "A", "model_b": "B", "prior": [0.6, 0.012345], "p_adjusted": 0.01})
+    curves = curves.assign(estimate=0.1, std_error=0.1)
     rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
     differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
     assert report_sentences.curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
@@ -300,6 +301,9 @@ def test_stretches_of_priors_in_words():
     assert report_sentences.curve_sentences(curves, differing)[1].startswith("B is ahead of A")
     assert report_sentences.curve_sentences(curves, differing.iloc[:0]) == [
         "At no single prior from 0.0123 to 0.6 were any two models found to differ."
+    ]
+    assert report_sentences.curve_sentences(curves.assign(std_error=0.0), differing) == [
+        "Differences along the prior could not be tested, because their difference does not vary."
     ]
 
 
