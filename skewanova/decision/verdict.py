@@ -141,8 +141,9 @@ class Verdict(Framed):
     ----------
     state : str
         ``choose`` (one model is ahead of every other), ``tie`` (some are behind), ``equal`` (the candidates
-        are practically equal), ``undecided``, ``by_prior``, ``unsupported`` (most of the deployment prior is
-        out of reach), ``untrusted`` (no test holds here), or ``single`` (one model).
+        are practically equal), ``undecided``, ``control`` (all are compared with one), ``by_prior``,
+        ``unsupported`` (most of the deployment prior is out of reach), ``untrusted`` (no test holds here), or
+        ``single`` (one model).
     models : tuple of str
         The candidates: models that nothing tested puts behind another.
     choose, how_sure, where_it_changes, weakest_point : str
@@ -281,6 +282,11 @@ class Standing:
         above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
         return any((worse, better) in above for better, worse in above)
 
+    def over(self, control: str) -> tuple[str, ...]:
+        """Models ahead of the control on average."""
+        found = {first for first, second, _ in self.ahead if second == control}
+        return tuple(model for model in self.models if model in found)
+
     def leads(self, model: str) -> list[Any]:
         """Rows of the pairs that put the model ahead."""
         return [row for first, _, row in self.ahead if first == model]
@@ -293,10 +299,10 @@ def in_order(row: Any) -> tuple[str, str]:
 
 
 def verdict_of(
-    frames: Mapping[str, pd.DataFrame], measures: Evaluation, *, alpha: float, rope: float
+    frames: Mapping[str, pd.DataFrame], measures: Evaluation, *, rope: float, control: str | None = None
 ) -> Verdict:
     """The verdict on a comparison, from its frames and what was measured."""
-    return _Judge(frames, measures, alpha, rope).verdict()
+    return _Judge(frames, measures, rope, control).verdict()
 
 
 def judged_part(measures: Evaluation) -> DeploymentPrior | None:
@@ -310,9 +316,9 @@ class _Judge:
     """What the lines are made of, looked up once."""
 
     def __init__(
-        self, frames: Mapping[str, pd.DataFrame], measures: Evaluation, alpha: float, rope: float
+        self, frames: Mapping[str, pd.DataFrame], measures: Evaluation, rope: float, control: str | None
     ) -> None:
-        self.frames, self.measures, self.alpha, self.rope = frames, measures, alpha, rope
+        self.frames, self.measures, self.rope, self.control = frames, measures, rope, control
         self.names = short_names(str(model) for model in frames["decisions"]["model"])
         self.models = tuple(self.names)
         self.limit = rarest_supported(measures)
@@ -326,6 +332,8 @@ class _Judge:
         """State and lines; what may go goes until they are short enough."""
         state = self._state()
         models = () if state == "untrusted" or self.share == 0 else self.standing.candidates
+        if state == "control" and self.control is not None and models:
+            models = self.standing.over(self.control) or (self.control,)
         shown = "unsupported" if self.part and state not in {"untrusted", "single"} else state
         for n_spared in range(len(SPARED) + 1):
             spared = SPARED[:n_spared]
@@ -372,6 +380,8 @@ class _Judge:
             return "single"
         if self.untrusted:
             return "untrusted"
+        if self.control is not None:
+            return "control"
         found, candidates = self.standing, self.standing.candidates
         if not candidates or found.swapped:
             return "by_prior"
@@ -385,8 +395,7 @@ class _Judge:
         """Whether two one-sided tests put every difference within the margin that would not matter."""
         frame = self.frames["equivalence"]
         rows = frame[frame["model_a"].isin(models) & frame["model_b"].isin(models)]
-        largest = np.maximum(rows["p_a_ahead"], rows["p_b_ahead"])
-        return not self.part and bool((largest < self.alpha).all())
+        return not self.part and bool(rows["equivalent"].all())
 
     # --- choose ---------------------------------------------------------------------------------------------
 
@@ -428,6 +437,9 @@ class _Judge:
         margin = say(self.rope, "rope", "equivalence", plain)
         behind = self._behind(candidates)
         return f"{self.listed(candidates)} are practically equal (within {margin}): take the cheaper{behind}."
+
+    def _choose_control(self, _: Speech) -> str:
+        return choice_beside(self.standing, self.names, str(self.control))
 
     def _choose_undecided(self, _: Speech) -> str:
         return f"The data cannot tell which of {self.listed(self.models)} is best."
@@ -493,6 +505,9 @@ class _Judge:
     def _sure_choose(self, say: Speech) -> str:
         nearest = smallest(self.standing.leads(self.standing.candidates[0]))
         return f"Ahead of {self.names[in_order(nearest)[1]]} by {say.lead(nearest)}"
+
+    def _sure_control(self, say: Speech) -> str:
+        return sure_beside(self.standing, self.names, say)
 
     def _sure_tie(self, say: Speech) -> str:
         candidates = self.standing.candidates
@@ -661,6 +676,28 @@ class _Judge:
         return listed([self.names[model] for model in models], word)
 
 
+def choice_beside(standing: Standing, names: Mapping[str, str], control: str) -> str:
+    """Which models are ahead of the control, and which behind; they are not tested against each other."""
+    over = [names[model] for model in standing.over(control)]
+    under = [names[second] for first, second, _ in standing.ahead if first == control]
+    if not over and not under:
+        return f"No model was found to differ from the control, {names[control]}."
+    behind = f"{listed(under)} {'is' if len(under) == 1 else 'are'} behind" if under else ""
+    if not over:
+        return f"Keep the control, {names[control]}: none is ahead of it; {behind}."
+    verb = "is" if len(over) == 1 else "are"
+    return f"{listed(over)} {verb} ahead of the control, {names[control]}{f'; {behind}' if behind else ''}."
+
+
+def sure_beside(standing: Standing, names: Mapping[str, str], say: Speech, table: str = "posthoc") -> str:
+    """The smallest lead beside the control, or else the largest difference."""
+    leads = [row for *_, row in standing.ahead]
+    row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
+    first, second = (names[model] for model in in_order(row))
+    told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
+    return f"{told} {say.lead(row, table)}"
+
+
 def sampling_weakness(design: Resampling, say: Speech) -> str:
     """What a design leaves unknown."""
     if design.kind == "one_set":
@@ -758,6 +795,7 @@ def datasets_verdict(
     iauprec: pd.DataFrame,
     *,
     alpha: float,
+    control: str | None = None,
 ) -> Verdict:
     """The verdict across data sets: by signed ranks, or by the meta-analysis where the sets are too few."""
     n_datasets = iauprec["dataset"].nunique()
@@ -766,9 +804,13 @@ def datasets_verdict(
     standing = Standing(tuple(names), rows, [], 0.0, 1.0)
     said = {line: Speech(line) for line in LINES}
     state, choose = _choice_across(standing, names)
+    models = standing.candidates
+    if control is not None:
+        state, choose = "control", choice_beside(standing, names, control)
+        models = standing.over(control) or (control,)
     return Verdict(
         state,
-        standing.candidates,
+        models,
         choose=choose,
         how_sure=_sure_across(standing, names, said["how_sure"], ranks=ranks),
         where_it_changes=_where_across(ranking, names, n_datasets, said["where_it_changes"]),

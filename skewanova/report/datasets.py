@@ -25,7 +25,7 @@ from skewanova.base.text import (
     with_error,
 )
 from skewanova.decision.verdict import Verdict, datasets_verdict
-from skewanova.report.source import ReportSource
+from skewanova.report.source import ReportSource, control_of
 
 #: More pairs than these are counted.
 MOST_LISTED = 3
@@ -52,7 +52,9 @@ class DatasetsSource(Framed):
     def verdict(self) -> Verdict:
         """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
         pairs = self.posthoc[self.posthoc["role"] == "headline"]
-        return datasets_verdict(self.ranking, pairs, self.hierarchical, self.iauprec, alpha=self.alpha)
+        control = control_of(next(iter(self.comparisons.values())))
+        frames = self.ranking, pairs, self.hierarchical, self.iauprec
+        return datasets_verdict(*frames, alpha=self.alpha, control=control)
 
     @property
     @abstractmethod

@@ -65,7 +65,8 @@ class ReportSource(Framed):
     def verdict(self) -> Verdict:
         """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
         frames = {name: getattr(self, name) for name in VERDICT_FRAMES}
-        return verdict_of(frames, self.evaluation, alpha=self.alpha, rope=float(str(self.settings["rope"])))
+        rope = float(str(self.settings["rope"]))
+        return verdict_of(frames, self.evaluation, rope=rope, control=control_of(self))
 
     @property
     @abstractmethod

@@ -73,7 +73,7 @@ def test_intervals_of_folds_and_pooled_where_they_are_disjoint(two_disjoint_fold
 def test_many_pairs_alike_are_said_once():
     pairs = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
-        estimate=0.1, std_error=0.1, p_adjusted=0.4, response="iauprec"
+        estimate=0.1, std_error=0.1, p_adjusted=0.4, response="iauprec", test="jackknife_holm"
     )
     names = {name: name for name in "abcd"}
     none = pair_findings(frame.assign(reject=False), 0.05, names)

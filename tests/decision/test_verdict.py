@@ -104,6 +104,8 @@ def assert_pairs_agree(result):
     letters = dict(zip(result.ranking["model"], map(set, result.ranking["group"]), strict=True))
     for row in pairs_of(result).itertuples():
         assert bool(letters[row.model_a] & letters[row.model_b]) != bool(row.reject)
+        if row.std_error > 0 and row.test != "max_t" and not np.isnan(row.conf_low):
+            assert (row.conf_low > 0 or row.conf_high < 0) == row.reject, row
 
 
 def assert_state_holds(result):
@@ -130,7 +132,7 @@ def assert_state_holds(result):
     if state == "equal":
         rows = result.equivalence
         rows = rows[rows["model_a"].isin(chosen) & rows["model_b"].isin(chosen)]
-        assert (rows[["p_a_ahead", "p_b_ahead"]] < result.alpha).all(axis=None)
+        assert rows["equivalent"].all()
     if state == "by_prior":
         swapped = {(r.better, r.worse) for r in result.differing_priors.itertuples()}
         assert not chosen or any((b, a) in swapped for a, b in swapped)
@@ -238,6 +240,21 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
     assert f"m1 below {low:.3g}, m0 above {high:.3g}; between, either" in verdict.choose
     assert "passes from m1 to m0 at prior" in verdict.where_it_changes
+
+
+@pytest.mark.parametrize(
+    ("control", "told", "models"),
+    [
+        ("m0", "Keep the control, m0: none is ahead of it; m2 is behind.", ("m0",)),
+        ("m2", "m0 and m1 are ahead of the control, m2.", ("m0", "m1")),
+    ],
+)
+def test_a_control_is_what_the_others_are_held_against(control, told, models):
+    design, options = KINDS["tie"]
+    result = compared(scores(design, **options), design, control=control)
+    assert (result.verdict.state, result.verdict.choose) == ("control", told)
+    assert result.verdict.models == models
+    assert_numbers_have_tables(result)
 
 
 def test_names_in_a_row():
