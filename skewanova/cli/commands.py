@@ -38,6 +38,7 @@ from skewanova.cli.output import (
     screen_width,
     show,
     stages_shown,
+    told,
     wrapped,
     write_results,
 )
@@ -163,7 +164,7 @@ def describe_datasets(
     return tables, described
 
 
-def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
+def run_datasets(scores: Path, *, as_json: bool, quiet: bool, full: bool, **options: Any) -> None:
     """Compare on several data sets, and print what was found across them."""
     from skewanova.comparison.datasets import compare_datasets
     from skewanova.scores.reading import read_datasets
@@ -178,7 +179,11 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, **options: Any) ->
     if as_json:
         print_json("compare", **datasets_as_json(result))
     elif not quiet:
-        say(f"{result.summary()}{_where(written)}")
+        say(f"{told(result, full=full)}{_where(written)}")
+
+
+#: Exit status where another model leads.
+LEADER_CHANGED = 3
 
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
@@ -318,6 +323,36 @@ def intervals(
 
 
 @main.command()
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@output_options
+@exits_on_bad_input
+def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
+    """Tell what changed between two comparisons in leader, groups and IAUPREC.
+
+    OLD and NEW are folders that --out wrote, or files that --json printed. Exit status 3 means that the
+    leader changed.
+
+    \b
+    Example:
+      skewanova diff last-month report
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.comparison.changes import changes
+
+    found = changes(old, new)
+    content = {
+        "leader_old": found.leader_old,
+        "leader_new": found.leader_new,
+        "leader_changed": found.leader_changed,
+        "sentences": found.sentences,
+        "changes": found.to_frame(),
+    }
+    show("diff", found.summary(screen_width()), as_json=as_json, quiet=quiet, **content)
+    if found.leader_changed:
+        click.get_current_context().exit(LEADER_CHANGED)
+
+
+@main.command()
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @exits_on_bad_input
@@ -381,6 +416,7 @@ def _run(
     out: Path | None,
     as_json: bool,
     quiet: bool,
+    full: bool,
     **options: Any,
 ) -> None:
     with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out)):
@@ -389,7 +425,7 @@ def _run(
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:
-        say_summary(result.summary(screen_width()))
+        say_summary(told(result, full=full))
         if written is not None:
             say(_where(written).removeprefix("\n"))
 

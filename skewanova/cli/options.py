@@ -206,6 +206,12 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             default=0,
             help="Seed of all resampling.",
         ),
+        click.option(
+            "--full/--brief",
+            "full",
+            default=False,
+            help="Print all that was found, or verdict and ranking alone.",
+        ),
         out_option("report.html, tables, figures and CSV files"),
     ]
     return with_options(options, command)

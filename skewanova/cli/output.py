@@ -24,6 +24,7 @@ from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.base.progress import listening
 from skewanova.base.text import visible, visible_lines
+from skewanova.decision.verdict import LINES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from skewanova.comparison.result import Comparison
     from skewanova.scores.table import Scores
 
-WIDEST, NARROWEST = 80, 40
+#: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
+WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
 
 
 #: What a command writes, by the name of the file.
@@ -41,7 +43,6 @@ Files = Mapping[str, pd.DataFrame | str]
 
 #: Headings of a summary, and the colour of what stands under them.
 SECTIONS: Mapping[str, str | None] = {
-    "Advice": "green",
     "Conclusions": None,
     "Assumptions": "yellow",
     "Warnings": "yellow",
@@ -49,8 +50,8 @@ SECTIONS: Mapping[str, str | None] = {
 
 
 def screen_width() -> int:
-    """Columns to fill: those of the terminal up to 80; 80 in a pipe."""
-    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+    """Columns to fill: those of the terminal up to 140; 80 in a pipe."""
+    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((OF_A_PIPE, 24)).columns))
 
 
 def wrapped(line: str) -> str:
@@ -74,9 +75,14 @@ def say_summary(text: str) -> None:
 def coloured(text: str) -> str:
     """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
     heading, *lines = text.split("\n")
-    shown, colour = [click.style(heading, bold=True)], None
-    for line in lines:
-        if line in SECTIONS:
+    verdict = next((title for title in LINES.values() if heading.startswith(f"{title} ")), "")
+    shown = [click.style(heading, bold=True)] if not verdict else []
+    colour: str | None = None
+    for line in lines if not verdict else [heading, *lines]:
+        title = next((title for title in LINES.values() if verdict and line.startswith(f"{title} ")), "")
+        if title:
+            shown.append(click.style(title, bold=True) + line.removeprefix(title))
+        elif line in SECTIONS:
             colour = SECTIONS[line]
             shown.append(click.style(line, bold=True))
         else:
@@ -84,6 +90,15 @@ def coloured(text: str) -> str:
             found = "green" if re.search(r"\bis ahead of\b", line) else None
             shown.append(click.style(line, fg=colour or found) if colour or found else line)
     return "\n".join(shown)
+
+
+def told(result: Comparison | DatasetsComparison, *, full: bool) -> str:
+    """All that was found, or verdict and ranking and what else there is."""
+    if full:
+        return result.summary(screen_width())
+    number = len(result.warnings)
+    kept = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
+    return f"{result.brief(screen_width())}\n\n{wrapped(f'With --full: {kept}conclusions, tests, tables.')}"
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """compare(): all of the above in one call.
 
+- changes: What changed between two comparisons.
 - classes: compare_classes(): each class of several against the rest, and all together.
 - datasets: compare_datasets(): several data sets, each and together.
 - estimators: compare_estimators(): fit, score and compare in one call.

@@ -120,12 +120,12 @@ def test_quiet_prints_nothing_and_writes(folder, undrawn):
     assert_refused(["check", "absent.csv", "--quiet"], "there is no file", folder)
 
 
-@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("columns", [60, 80, 140])
 def test_lines_fit_the_screen(folder, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     frame(n_models=5).to_csv("scores.csv", index=False)
     for command in ("compare", "intervals", "check"):
-        done = run(command, "scores.csv", *(QUICK if command == "compare" else []))
+        done = run(command, "scores.csv", *([*QUICK, "--full"] if command == "compare" else []))
         assert done.exit_code == 0
         lengths = [len(line) for line in done.output.split("\n")]
         assert max(lengths) <= columns
@@ -135,12 +135,43 @@ def test_lines_fit_the_screen(folder, monkeypatch, columns):
 def test_colours_on_a_terminal_only(folder, known):
     def output(colour, **environment):
         options = {"color": colour, "env": environment, "prog_name": "skewanova"}
-        return CliRunner().invoke(cli_commands.main, ["compare", "scores.csv", *QUICK], **options).output
+        return (
+            CliRunner()
+            .invoke(cli_commands.main, ["compare", "scores.csv", *QUICK, "--full"], **options)
+            .output
+        )
 
     plain = output(False)
     assert plain == known.summary() + "\n"
     assert "\x1b[1mConclusions\x1b[0m\n" in output(True)
+    assert "\x1b[1mHow sure\x1b[0m  " in output(True)
     assert output(True, NO_COLOR="1") == plain
+
+
+def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known):
+    brief = run("compare", "scores.csv", *QUICK).output
+    assert brief == run("compare", "scores.csv", *QUICK, "--brief").output
+    assert brief.startswith(known.brief())
+    number = len(known.warnings)
+    assert f"With --full: {number} warnings, conclusions, tests, tables." in brief
+    assert "Conclusions" not in brief
+
+
+def test_diff_tells_what_changed_by_its_exit_status(folder):
+    for name, sign in (("old", 1), ("new", -1)):
+        table = frame().assign(y_score=lambda f, s=sign: s * f["y_score"])
+        table.to_csv("other.csv", index=False)
+        (folder / f"{name}.json").write_text(run("compare", "other.csv", *QUICK, "--json").stdout)
+    same = run("diff", "old.json", "old.json")
+    assert (same.exit_code, same.stderr) == (0, "")
+    assert same.stdout.startswith("m1 still leads.\n")
+    changed = run("diff", "old.json", "new.json")
+    assert (changed.exit_code, changed.stderr) == (3, "")
+    assert changed.stdout.startswith("The leader changed from m1 to m0.\n")
+    found = json.loads(run("diff", "old.json", "new.json", "--json").stdout)
+    assert (found["command"], found["leader_changed"], len(found["changes"])) == ("diff", True, 2)
+    assert run("diff", "old.json", "new.json", "-q").output == ""
+    assert_refused(["diff", "old.json", "scores.csv"], "must be a folder that", folder)
 
 
 def test_what_is_coloured():
@@ -197,7 +228,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):
     assert "measures" in shown
     assert shown.endswith("\r")
     assert b"measures  " not in done.stdout
-    assert done.stdout.startswith(b"Advice\n")
+    assert done.stdout.startswith(b"Choose  ")
 
 
 # --- report, completion -----------------------------------------------------------------------------------

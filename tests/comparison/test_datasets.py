@@ -225,10 +225,24 @@ def test_other_bad_input():
 
 def test_summary(result):
     text = result.summary()
-    assert text.startswith("3 data sets, 3 models, level 0.05\n")
+    assert text.startswith(result.verdict.to_text(80))
+    assert "\n\n3 data sets, 3 models, level 0.05\n" in text
     assert all(len(line) <= 80 for line in text.split("\n"))
     assert "Ranking across data sets" in text
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
+
+
+def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
+    verdict = result.verdict
+    pairs = result.hierarchical  # signed ranks of three data sets cannot reject
+    behind = {r.model_b if r.estimate >= 0 else r.model_a for r in pairs[pairs["reject"]].itertuples()}
+    assert set(verdict.models) == set(result.ranking["model"]) - behind
+    assert "(meta-analysis)" in verdict.how_sure
+    assert verdict.weakest_point == "Only 3 data sets: too few for signed ranks; add some."
+    assert verdict.where_it_changes.startswith("Highest mean of 3 data sets: ")
+    assert len(str(verdict).split()) <= 60 + 7  # and the names of the lines
+    assert {number.table for number in verdict.numbers} <= {"hierarchical", "ranking", "iauprec"}
+    assert "<dt>Choose</dt>" in result._repr_html_()
 
 
 @pytest.fixture
@@ -275,7 +289,7 @@ def test_command(tmp_path, quick_parts, result):
     options = ["--deployment-prior", 0.4, "--priors", "0.5,0.4", "--resampling", "independent"]
     done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(result.summary())
+    assert done.stdout.startswith(result.brief())
     assert (tmp_path / "out" / "hierarchical.csv").is_file()
     made = json.loads((tmp_path / "out" / "provenance.json").read_text())
     assert (made["tool"], made["seed"], made["input"]["name"]) == ("skewanova", 0, "scores.csv")
