@@ -31,7 +31,7 @@ from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.one_set import Angles, OneSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
 from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs
-from skewanova.priors.weightings import as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior
 
 
 def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options) -> Analysis:

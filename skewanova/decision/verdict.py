@@ -499,7 +499,9 @@ class _Judge:
             parts[0] += self._detectable(say)
         if "p_best" not in spared and not self.part:
             parts.append(self._p_best(say))
-        claim = f" For {CLAIMS.get(self.measures.design.kind, TRAINED_ANEW)}."
+        design = self.measures.design
+        kind = "one_set" if design.runs == "fixed" else design.kind
+        claim = f" For {CLAIMS.get(kind, TRAINED_ANEW)}."
         return f"{'; '.join(part for part in parts if part)}.{'' if 'claim' in spared else claim}"
 
     def _sure_choose(self, say: Speech) -> str:

@@ -250,7 +250,7 @@ def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
         "one fold: models are compared by how much their areas vary over cases"
         in run("check", "scores.csv").output
     )
-    done = run("compare", "scores.csv", *QUICK, "--out", "report")
+    done = run("compare", "scores.csv", *QUICK, "--full", "--out", "report")
     assert done.exit_code == 0
     assert "F over cases of one test set of IAUPREC: F(" in " ".join(done.output.split())
     assert (folder / "report" / "report.html").is_file()

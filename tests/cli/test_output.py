@@ -158,16 +158,16 @@ def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known)
 
 
 def test_diff_tells_what_changed_by_its_exit_status(folder):
-    for name, sign in (("old", 1), ("new", -1)):
-        table = frame().assign(y_score=lambda f, s=sign: s * f["y_score"])
+    swapped = frame().replace({"model": {"m0": "m1", "m1": "m0"}})
+    for name, table in (("old", frame()), ("new", swapped)):
         table.to_csv("other.csv", index=False)
         (folder / f"{name}.json").write_text(run("compare", "other.csv", *QUICK, "--json").stdout)
     same = run("diff", "old.json", "old.json")
     assert (same.exit_code, same.stderr) == (0, "")
-    assert same.stdout.startswith("m1 still leads.\n")
+    assert same.stdout.startswith("m0 still leads.\n")
     changed = run("diff", "old.json", "new.json")
     assert (changed.exit_code, changed.stderr) == (3, "")
-    assert changed.stdout.startswith("The leader changed from m1 to m0.\n")
+    assert changed.stdout.startswith("The leader changed from m0 to m1.\n")
     found = json.loads(run("diff", "old.json", "new.json", "--json").stdout)
     assert (found["command"], found["leader_changed"], len(found["changes"])) == ("diff", True, 2)
     assert run("diff", "old.json", "new.json", "-q").output == ""
