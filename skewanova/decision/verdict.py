@@ -22,6 +22,7 @@ from skewanova.base.rounding import TIE
 from skewanova.base.text import format_factor, format_number, format_p, open_interval, short_names
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.catalogue import known
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
 from skewanova.scores.design import SAME_CASES, Resampling
@@ -793,16 +794,13 @@ def two_digits(value: float) -> str:
 def datasets_verdict(
     ranking: pd.DataFrame,
     pairs: pd.DataFrame,
-    hierarchical: pd.DataFrame,
     iauprec: pd.DataFrame,
     *,
-    alpha: float,
     control: str | None = None,
 ) -> Verdict:
-    """The verdict across data sets: by signed ranks, or by the meta-analysis where the sets are too few."""
+    """The verdict across data sets, by the headline's pairs."""
     n_datasets = iauprec["dataset"].nunique()
-    ranks = 2.0 ** (1 - n_datasets) < alpha
-    names, rows = short_names(map(str, ranking["model"])), list(records(pairs if ranks else hierarchical))
+    names, rows = short_names(map(str, ranking["model"])), list(records(pairs))
     standing = Standing(tuple(names), rows, [], 0.0, 1.0)
     said = {line: Speech(line) for line in LINES}
     state, choose = _choice_across(standing, names)
@@ -814,9 +812,9 @@ def datasets_verdict(
         state,
         models,
         choose=choose,
-        how_sure=_sure_across(standing, names, said["how_sure"], ranks=ranks),
+        how_sure=_sure_across(standing, names, said["how_sure"]),
         where_it_changes=_where_across(ranking, names, n_datasets, said["where_it_changes"]),
-        weakest_point=_weakest_across(n_datasets, said["weakest_point"], ranks=ranks),
+        weakest_point=_weakest_across(n_datasets, said["weakest_point"]),
         numbers=tuple(number for speech in said.values() for number in speech.numbers),
     )
 
@@ -834,18 +832,17 @@ def _choice_across(standing: Standing, names: Mapping[str, str]) -> tuple[str, s
     return "tie", f"Choose {listed([names[model] for model in candidates], 'or')}; {behind}."
 
 
-def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech, *, ranks: bool) -> str:
+def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech) -> str:
     """Smallest lead found, or else the largest difference."""
     leads = [row for model in standing.candidates for row in standing.leads(model)]
     row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
     first, second = (names[model] for model in in_order(row))
-    table, way = ("posthoc", "signed ranks") if ranks else ("hierarchical", "meta-analysis")
-    size = say(abs(row.estimate), "estimate", table)
+    size = say(abs(row.estimate), "estimate", "posthoc")
     p = "not tested"
     if not np.isnan(row.p_adjusted):
-        p = f"adjusted p {say(row.p_adjusted, 'p_adjusted', table, format_p)}"
+        p = f"adjusted p {say(row.p_adjusted, 'p_adjusted', 'posthoc', format_p)}"
     told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
-    return f"{told} {size}, {p} ({way}). For further data sets like these."
+    return f"{told} {size}, {p} ({known(str(row.test)).name}). For further data sets like these."
 
 
 def _where_across(ranking: pd.DataFrame, names: Mapping[str, str], n_datasets: int, say: Speech) -> str:
@@ -859,9 +856,9 @@ def _where_across(ranking: pd.DataFrame, names: Mapping[str, str], n_datasets: i
     return f"Highest mean of {total} data sets: {', '.join(counts)}."
 
 
-def _weakest_across(n_datasets: int, say: Speech, *, ranks: bool) -> str:
-    """Whether the data sets are many enough for the ranks."""
-    if ranks:
+def _weakest_across(n_datasets: int, say: Speech) -> str:
+    """Whether the data sets are many."""
+    if n_datasets > FEW_FOLDS:
         return "The data sets count as a sample of those to come."
     number = say(n_datasets, "dataset", "iauprec", plain)
-    return f"Only {number} data sets: too few for signed ranks; add some."
+    return f"Only {number} data sets: add some."

@@ -53,8 +53,7 @@ class DatasetsSource(Framed):
         """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
         pairs = self.posthoc[self.posthoc["role"] == "headline"]
         control = control_of(next(iter(self.comparisons.values())))
-        frames = self.ranking, pairs, self.hierarchical, self.iauprec
-        return datasets_verdict(*frames, alpha=self.alpha, control=control)
+        return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
 
     @property
     @abstractmethod

@@ -234,14 +234,13 @@ def test_summary(result):
 
 def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     verdict = result.verdict
-    pairs = result.hierarchical  # signed ranks of three data sets cannot reject
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
     behind = {r.model_b if r.estimate >= 0 else r.model_a for r in pairs[pairs["reject"]].itertuples()}
     assert set(verdict.models) == set(result.ranking["model"]) - behind
-    assert "(meta-analysis)" in verdict.how_sure
-    assert verdict.weakest_point == "Only 3 data sets: too few for signed ranks; add some."
+    assert verdict.weakest_point == "Only 3 data sets: add some."
     assert verdict.where_it_changes.startswith("Highest mean of 3 data sets: ")
     assert len(str(verdict).split()) <= 60 + 7  # and the names of the lines
-    assert {number.table for number in verdict.numbers} <= {"hierarchical", "ranking", "iauprec"}
+    assert {number.table for number in verdict.numbers} <= {"posthoc", "ranking", "iauprec"}
     assert "<dt>Choose</dt>" in result._repr_html_()
 
 
