@@ -271,8 +271,9 @@ def scores_from_estimators(
 
 def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
     """Splits of a splitter of scikit-learn, a number of stratified folds, or (train, test) positions."""
+    model_selection = sklearn_module("model_selection")
     try:
-        splitter = sklearn_module("model_selection").check_cv(cv, data.labels, classifier=True)
+        splitter = model_selection.check_cv(cv, data.labels, classifier=True)
         found = [*splitter.split(data.features, data.labels, groups)]
     except ValueError as error:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error

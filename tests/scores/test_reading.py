@@ -181,7 +181,10 @@ def test_text_scores(tmp_path):
 def test_cases_are_checked_in_files_too(tmp_path):
     cases = with_cases(LONG)
     cases.loc[5, "case"] = cases.loc[4, "case"]
-    message = "(model, fold, case) must be unique, but 1 rows repeat one: ('A', 2, 20) at line 7"
+    message = (
+        "(model, fold, case) must be unique, but 1 rows repeat one: ('A', 2, 20) at line 7; if folds are "
+        "bootstrap resamples, give the test set once: its cases are resampled for you"
+    )
     with pytest.raises(InputError, match=exact(message)):
         read_scores(csv_file(tmp_path, cases))
     flipped = with_cases(LONG)
@@ -272,7 +275,7 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     repeated = WIDE.assign(case=[0, 1, 2, 2, 4, 5, 6, 7])
     with pytest.raises(
         InputError,
-        match=exact("(model, fold, case) must be unique, but 1 rows repeat one: ('A', 1, 2) at line 5"),
+        match=r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5; if folds",
     ):
         scores_from_wide(csv_file(tmp_path, repeated))
 
@@ -418,6 +421,8 @@ def test_description():
         "positives a fold: 2; negatives a fold: 2",
         "prior in the table: 0.5",
         "cases: named, and the same for all models of a fold",
+        "warning: the smallest fold has 2 positives: means and intervals are about areas in folds of that size, "
+        "which below 30 positives may differ from those of large samples; use fewer or larger folds",
         "The table can be compared.",
     ]
 
