@@ -275,7 +275,7 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     repeated = WIDE.assign(case=[0, 1, 2, 2, 4, 5, 6, 7])
     with pytest.raises(
         InputError,
-        match=r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5; if folds",
+        match=r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5;",
     ):
         scores_from_wide(csv_file(tmp_path, repeated))
 
@@ -421,8 +421,8 @@ def test_description():
         "positives a fold: 2; negatives a fold: 2",
         "prior in the table: 0.5",
         "cases: named, and the same for all models of a fold",
-        "warning: the smallest fold has 2 positives: means and intervals are about areas in folds of that size, "
-        "which below 30 positives may differ from those of large samples; use fewer or larger folds",
+        "warning: the smallest fold has 2 positives: means and intervals are about areas in folds of that "
+        "size, which below 30 positives may differ from those of large samples; use fewer or larger folds",
         "The table can be compared.",
     ]
 
