@@ -67,19 +67,25 @@ def locked(path: Path) -> Iterator[bool]:
 
     The system lets go of it when the process ends, however it ends. Where there are no locks, it is held.
     """
-    file = _open_locked(path)
-    if file is None:
-        yield False
-        return
+    file = None
     try:
-        yield True
+        with undisturbed():  # or the file is there and nobody knows of it
+            file = _open_locked(path)
+        yield file is not None
     finally:
-        if on_windows():  # an open file cannot be removed there
-            os.close(file)
-            path.unlink(missing_ok=True)
-        else:  # removed while it is held, so that nobody locks a file that is about to go
-            path.unlink(missing_ok=True)
-            os.close(file)
+        if file is not None:
+            with undisturbed():
+                _let_go(path, file)
+
+
+def _let_go(path: Path, file: int) -> None:
+    """Remove and close the file of a lock that is ours."""
+    if on_windows():  # an open file cannot be removed there
+        os.close(file)
+        path.unlink(missing_ok=True)
+    else:  # removed while it is held, so that nobody locks a file that is about to go
+        path.unlink(missing_ok=True)
+        os.close(file)
 
 
 def _open_locked(path: Path) -> int | None:

@@ -328,7 +328,9 @@ def intervals(
 @output_options
 @exits_on_bad_input
 def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
-    """Tell what changed between two comparisons in leader, groups and IAUPREC.
+    """Tell what changed from one comparison to another.
+
+    That is the leader, the groups and IAUPREC.
 
     OLD and NEW are folders that --out wrote, or files that --json printed. Exit status 3 means that the
     leader changed.

@@ -83,7 +83,11 @@ def test_check_as_json(folder):
     assert found.pop("skewanova") == sa.__version__
     assert found == {
         "command": "check", "models": ["m0", "m1"], "folds": ["1", "2", "3"], "n_rows": 240,
-        "n_positive": 120, "n_negative": 120, "has_cases": False, "warnings": [],
+        "n_positive": 120, "n_negative": 120, "has_cases": False, "has_clusters": False, "has_weights": False,
+        "warnings": [
+            "the smallest fold has 20 positives: means and intervals are about areas in folds of that size, "
+            "which below 30 positives may differ from those of large samples; use fewer or larger folds"
+        ],
     }  # fmt: skip
     assert_refused(["check", "absent.csv", "--json"], "there is no file", folder)
 
