@@ -43,8 +43,9 @@ def test_one_replicate_has_no_spread_to_compare_with():
 def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
     found = one_set.judged(design, np.random.default_rng(2))
-    positive, scores, _ = design.sample(np.random.default_rng(2))
-    result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2))
+    positive, scores, patient = design.sample(np.random.default_rng(2))
+    cluster = patient if setting in {"patients", "patients_mixed"} else None
+    result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2), cluster=cluster)
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
     assert found == pytest.approx(expected)
 
@@ -91,6 +92,32 @@ def test_the_recorded_study_holds_what_it_claims():
         at = rows[rows["level"] == level]
         assert (at["rate"] <= most + 3 * np.sqrt(most * (1 - most) / at["replicates"])).all()
         assert at["rate"].median() <= level * 1.2
+
+
+CLUSTERS = RECORDED.with_name("paired-clusters.csv")
+
+
+def test_the_recorded_study_of_patients_holds_what_it_claims():
+    frame = pd.read_csv(CLUSTERS)
+    assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
+    ignored = frame["setting"] == "patients_ignored"
+    at = frame[frame["level"] == 0.05]
+    assert (at["rate"][~ignored] <= 0.064).all()
+    assert (at["rate"][~ignored] >= 0.035).all()
+    assert (frame["rate"][~ignored & (frame["level"] == 0.005)] <= 0.0095).all()
+    assert (at["rate"][ignored] > 0.3).all()  # half the standard error that is true
+    assert frame["spread_ratio"][~ignored].between(0.95, 1.05).all()
+
+
+@pytest.mark.parametrize("setting", ["patients", "patients_mixed", "patients_ignored"])
+def test_patients_have_ten_cases_of_one_class_or_of_both(setting):
+    design = Design(setting, 0.5, 2, 30, 100)
+    labels, scores, patient = design.sample(np.random.default_rng(5))
+    assert len(labels) == len(scores) == 10 * (30 + design.n_negative)
+    assert set(np.bincount(patient)) == {10}
+    positives = np.bincount(patient[labels], minlength=patient.max() + 1)
+    assert set(positives) <= {0, 10} or setting == "patients_mixed"
+    assert ((positives > 0) & (positives < 10)).any() == (setting == "patients_mixed")
 
 
 def test_frames_and_tables(reduced):
