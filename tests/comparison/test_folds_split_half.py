@@ -180,6 +180,7 @@ def test_words_say_which_variance(result: sa.Comparison) -> None:
     assert "by the split-half variance" in result.to_markdown("equivalence")
 
 
+@pytest.mark.filterwarnings("ignore:model .* ranks near chance in 1 of 7 folds")
 def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.DataFrame) -> None:
     held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
     with pytest.warns(sa.SkewanovaWarning, match="halvings are not used"):
@@ -228,6 +229,7 @@ def test_few_folds_in_the_halves_are_warned_of() -> None:
         assert sa.evaluate(halved_frame(inner_folds=2)).design.n_halvings == 4
 
 
+@pytest.mark.filterwarnings("ignore:model .* ranks near chance in 1 of 7 folds")
 def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     twin = frame[frame["model"] == "A"].assign(model="twin")
     found = sa.compare(pd.concat([frame, twin]), PRIOR, priors=(0.5, 0.2))

@@ -660,7 +660,7 @@ def test_long_tables_are_cut_with_their_bold_cells():
 def test_markdown_holds_every_table_with_names_escaped(folder):
     text = (folder / "tables.md").read_text(encoding="utf-8")
     assert text.startswith("# Comparison of 5 classifiers\n")
-    assert sum(line.startswith("| ---") for line in text.splitlines()) == 14
+    assert sum(line.startswith("| ---") for line in text.splitlines()) == 15
     assert not re.search(r"(?<!\\)[<>]", text)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) > 40
