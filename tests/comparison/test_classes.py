@@ -90,22 +90,3 @@ def test_messages_begin_with_the_class(found):
     scores, _ = found
     with pytest.raises(sa.InputError, match=r"^class '0': "):
         sa.compare_classes(scores, 0.3, control="m9", **OPTIONS)
-
-
-@pytest.mark.no_cover
-def test_equal_models_are_seldom_told_apart_in_any_class():
-    """200 tables of three classes and two equal models: any rejection in at most .05 and three errors."""
-    hits = 0
-    for seed in range(200):
-        labels, scores = drawn(300, seed, pulls=(1.2, 1.2))
-        found = sa.scores_from_multiclass(labels, scores)
-        p_values = [
-            sa.compare_on_one_set(
-                table.frame["y_true"][table.frame["model"] == "m0"].to_numpy(),
-                np.column_stack([table.frame["y_score"][table.frame["model"] == m] for m in table.models]),
-                prior=0.3,
-            ).p_value[0]
-            for table in found.tables.values()
-        ]
-        hits += multipletests(p_values, method="holm")[1].min() < 0.05
-    assert hits / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)

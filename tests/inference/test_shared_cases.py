@@ -199,15 +199,15 @@ def test_kinds_of_runs_are_known():
 @pytest.mark.no_cover
 @pytest.mark.parametrize("n_runs", [3, 5])
 def test_equal_learners_with_runs_of_their_own(n_runs):
-    """4,000 tables whose models' runs vary unlike: at most .05 and three standard errors."""
-    rng, hits = np.random.default_rng(n_runs), np.zeros((4000, 2), dtype=bool)
+    """1,000 tables whose models' runs vary unlike: at most .05 and three standard errors."""
+    rng, hits = np.random.default_rng(n_runs), np.zeros((1000, 2), dtype=bool)
     shared = 0.01**2 * np.kron(np.eye(4), np.ones((n_runs, n_runs)))
     spread = np.array([0.02, 0.02, 0.005, 0.005])[:, None]
-    for table in range(4000):
+    for table in range(1000):
         areas = 0.7 + 0.01 * rng.normal(size=(4, 1)) + spread * rng.normal(size=(4, n_runs))
         found = compare_runs(areas, shared, runs="nested")
         hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
-    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000)).all()
+    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)).all()
 
 
 def test_components_are_those_put_in():
