@@ -19,7 +19,6 @@ from skewanova.priors.evidence import (
     rarest_prior,
 )
 from skewanova.scores.design import fold_mean_interval
-from skewanova.scores.table import ScoreTable
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -219,10 +218,8 @@ def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
     Without a case column: of independent folds all, else the largest fold's over the share that it tests.
     """
     table, design = evaluation.scores, evaluation.design
-    if isinstance(table, ScoreTable) and table.has_cases:
-        positive, case = table.frame["y_true"].to_numpy(), table.codes("case")
-        held = (np.bincount(case[positive == side]) > 0 for side in (False, True))
-        negatives, positives = (int(side.sum()) for side in held)
+    if table is not None and table.has_cases:
+        negatives, positives = table.class_sizes()
         return float(negatives), float(positives)
     counts = evaluation.iauprec.groupby("fold", observed=True)[["n_negative", "n_positive"]].max()
     if design.kind == "independent":

@@ -211,8 +211,8 @@ class CaseFacts:
     ----------
     shared : ndarray of shape (n_folds, n_folds)
         Number of cases that two folds share.
-    n_cases : int
-        Number of cases in all.
+    n_cases, n_positive : int
+        Number of cases in all, and of the positive class.
     repeated, mixed : int
         Rows that repeat a (model, fold, case), and cases that have both labels.
     unpaired : ndarray of shape (n_folds,)
@@ -224,6 +224,7 @@ class CaseFacts:
     shared: NDArray[np.int64]
     unpaired: NDArray[np.int64]
     n_cases: int = 0
+    n_positive: int = 0
     repeated: int = 0
     mixed: int = 0
     repeated_keys: list[tuple[int, int]] = field(default_factory=list)
@@ -298,6 +299,7 @@ class CaseStore:
         facts.shared += (member.T @ member).toarray()
         facts.n_cases += len(keys)
         of_case = np.bincount(case, weights=positive, minlength=len(keys))
+        facts.n_positive += int(np.count_nonzero(of_case))
         mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
         facts.mixed += len(mixed)
         facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:KEPT]].tolist()])[:KEPT]

@@ -440,7 +440,7 @@ class _Stream:
             for fold in sorted(facts.unpaired_keys)
             for key in sorted(facts.unpaired_keys[fold], key=order.__getitem__)[:SHOWN]
         )
-        return CaseSummary(facts.shared, facts.n_cases, facts.unpaired, examples)
+        return CaseSummary(facts.shared, facts.n_cases, facts.n_positive, facts.unpaired, examples)
 
     def _shown(self, layout: Layout, facts: CaseFacts, cases: CaseReader) -> str:
         """Where the first rows stand that repeat an earlier one."""

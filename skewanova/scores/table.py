@@ -186,6 +186,12 @@ class ScoreTable:
         member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
         return (member @ member.T).toarray(), shape[1]
 
+    def class_sizes(self) -> tuple[int, int]:
+        """Number of negative and of positive cases, each counted once."""
+        positive, case = self.frame["y_true"].to_numpy(), self.codes("case")
+        sizes = [np.count_nonzero(np.bincount(case[positive == side])) for side in (False, True)]
+        return int(sizes[0]), int(sizes[1])
+
     def to_frame(self) -> pd.DataFrame:
         """Return all rows as :func:`~skewanova.read_scores` takes them, those of halvings included."""
         if self.halvings is None:
@@ -390,8 +396,8 @@ class CaseSummary:
     ----------
     shared : ndarray of shape (n_folds, n_folds)
         Number of cases that two folds share.
-    n_cases : int
-        Number of cases in all.
+    n_cases, n_positive : int
+        Number of cases in all, and of the positive class.
     unpaired : ndarray of shape (n_folds,)
         Number of cases in each fold that lack a model that has the fold.
     examples : tuple of (case, fold)
@@ -400,6 +406,7 @@ class CaseSummary:
 
     shared: NDArray[np.int64]
     n_cases: int
+    n_positive: int
     unpaired: NDArray[np.int64]
     examples: tuple[tuple[Label, Label], ...]
 
@@ -467,7 +474,7 @@ class StreamedScores:
         if cases is not None:
             examples = tuple(pair for pair in cases.examples if pair[1] in kept)
             shared = cases.shared[np.ix_(chosen, chosen)]
-            cases = CaseSummary(shared, cases.n_cases, cases.unpaired[chosen], examples)
+            cases = CaseSummary(shared, cases.n_cases, cases.n_positive, cases.unpaired[chosen], examples)
         return replace(
             self,
             folds=tuple(self.folds[i] for i in chosen),
@@ -498,6 +505,12 @@ class StreamedScores:
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.shared, self.cases.n_cases
+
+    def class_sizes(self) -> tuple[int, int]:
+        """Number of negative and of positive cases, each counted once."""
+        if self.cases is None:
+            raise LookupError("there is no case column")
+        return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive
 
     def sha256(self) -> str:
         """Fingerprint of the file, or of all files of the folder."""

@@ -152,7 +152,7 @@ def test_a_power_unknown_at_a_limit_gives_no_factor(unknown):
 )
 def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
     pair = planning._Pair(difference, positive=1e-320, negative=0.0)
-    found = planning._cases(pair, difference, power=0.8, alpha=0.05)
+    found = planning._cases(pair, difference, 1, power=0.8, alpha=0.05)
     assert found == pytest.approx((now, np.nan, 1.0, np.nan, *factors), nan_ok=True)
 
 
@@ -175,7 +175,7 @@ def test_the_shift_needed_has_the_power(power):
 
 def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
     pair, shift = planning._Pair(0.05, positive=4e-4, negative=1e-4), 1.959964 + 0.841621
-    now, limit, folds, *factors = planning._cases(pair, 0.05, power=0.8, alpha=0.05)
+    now, limit, folds, *factors = planning._cases(pair, 0.05, 1, power=0.8, alpha=0.05)
     assert now == pytest.approx(planning.z_power(0.05, np.sqrt(5e-4), 0.05))
     assert np.isnan([limit, factors[0]]).all()
     assert folds == 1

@@ -102,6 +102,7 @@ def assert_alike(streamed, read):
     if read.has_cases:
         assert streamed.unpaired()[0] == read.unpaired()[0]
         assert streamed.shared_cases()[1] == read.shared_cases()[1]
+        assert streamed.class_sizes() == read.class_sizes()
         assert streamed.shared_cases()[0].tolist() == read.shared_cases()[0].tolist()
 
 

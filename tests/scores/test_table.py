@@ -253,7 +253,8 @@ def test_repeated_cases_show_the_first_five():
     frame = pd.concat([cell(case=["x", "y"])] * 4, ignore_index=True)
     message = (
         "(model, fold, case) must be unique, but 6 rows repeat one: ('A', 1, 'x') at row 2, ('A', 1, 'y') at "
-        "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6"
+        "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if folds are "
+        "bootstrap resamples, give the test set once: its cases are resampled for you"
     )
     with pytest.raises(InputError, match=exact(message)):
         build(frame)
