@@ -131,7 +131,7 @@ def changes(old: Any, new: Any) -> Changes:
     >>> found.leader_changed, found.sentences[0]
     (False, 'A still leads.')
     >>> found.table["change"].round(3).tolist()
-    [0.122, 0.131, 0.186]
+    [0.142, 0.152, 0.212]
     """
     before, after = _known(old, "old"), _known(new, "new")
     joined = after.ranking.merge(before.ranking, on="model", how="outer", suffixes=("_new", "_old"))
