@@ -140,7 +140,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import soundness
     >>> checks = soundness(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
-    >>> checks["check"].tolist()[:3], (checks["advice"] == "").all()
+    >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
     auc = evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]

@@ -143,7 +143,7 @@ def assert_sane(result: Any) -> None:
     assert result.auprec["auprec"].between(0, 1).all()
     assert result.iauprec["iauprec"].between(0, 1 + 1e-12).all()
     assert result.summary()
-    assert result.advice
+    assert result.verdict.to_text()
 
 
 # --- one test set with clusters and weights -----------------------------------------------------------------
