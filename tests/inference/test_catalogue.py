@@ -20,7 +20,7 @@ from skewanova.inference.catalogue import (
 )
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
-from skewanova.scores.design import RESAMPLING
+from skewanova.scores.design import RESAMPLING, RUNS
 
 
 def test_every_function_has_a_record_of_its_question():
@@ -34,7 +34,8 @@ def test_every_record_says_what_a_reader_needs():
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
     kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET, *SHARED_CASES}
-    assert {*RESAMPLING} - {"auto"} < kinds
+    assert {*RESAMPLING} - {"auto", *RUNS} < kinds
+    assert {kind for kind in RESAMPLING if kind in RUNS} == {*RUNS}
     assert all({*each.designs} <= kinds for each in TESTS.values())
     assert {each.pairs for each in TESTS.values()} - {""} <= {*TESTS}
 
