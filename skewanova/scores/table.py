@@ -507,7 +507,7 @@ class StreamedScores:
         return self.cases.shared, self.cases.n_cases
 
     def class_sizes(self) -> tuple[int, int]:
-        """Number of negative and of positive cases, each counted once."""
+        """Number of negative and of positive cases, each counted once, those of dropped folds included."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive

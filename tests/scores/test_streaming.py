@@ -102,7 +102,6 @@ def assert_alike(streamed, read):
     if read.has_cases:
         assert streamed.unpaired()[0] == read.unpaired()[0]
         assert streamed.shared_cases()[1] == read.shared_cases()[1]
-        assert streamed.class_sizes() == read.class_sizes()
         assert streamed.shared_cases()[0].tolist() == read.shared_cases()[0].tolist()
 
 
@@ -238,6 +237,7 @@ def test_missing_cells(tmp_path):
     path = one_file(tmp_path, frame[(frame["model"] != "m2") | (frame["fold"] != 3)])
     read, streamed = sa.read_scores(path), stream_scores(path)
     assert_alike(streamed, read)
+    assert streamed.class_sizes() == read.class_sizes()
     with pytest.raises(InputError, match=r"^every model must be .* missing: model 'm2' in fold 3\."):
         complete_table(streamed)
     dropped, notes = complete_table(streamed, missing="drop_fold")
