@@ -167,6 +167,34 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
         ),
         design_options,
+        family_options,
+        click.option(
+            "--rope",
+            type=float,
+            default=0.01,
+            help="Difference of IAUPREC that would not matter.",
+        ),
+        click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            help="Seed of all resampling.",
+        ),
+        click.option(
+            "--full/--brief",
+            "full",
+            default=False,
+            help="Print all that was found, or verdict and ranking alone.",
+        ),
+        out_option("report.html, tables, figures and CSV files"),
+    ]
+    return with_options(options, command)
+
+
+def family_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Which models and pairs are compared, by which test and adjustment."""
+    options = [
         click.option(
             "--models",
             type=Parsed("LIST", names_of),
@@ -193,26 +221,6 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="MODEL",
             help="Compare all models with this one only, by the test of the design.",
         ),
-        click.option(
-            "--rope",
-            type=float,
-            default=0.01,
-            help="Difference of IAUPREC that would not matter.",
-        ),
-        click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            help="Seed of all resampling.",
-        ),
-        click.option(
-            "--full/--brief",
-            "full",
-            default=False,
-            help="Print all that was found, or verdict and ranking alone.",
-        ),
-        out_option("report.html, tables, figures and CSV files"),
     ]
     return with_options(options, command)
 
