@@ -98,17 +98,6 @@ FEW_FOLDS = 5
 MOST_DATA = 1000.0
 
 
-#: What the tests are about, by the kind of design.
-CLAIMS = {
-    "independent": "methods on new folds",
-    "one_set": "these fitted models on further cases",
-    "shared_cases": "learners over runs and cases",
-}
-
-
-TRAINED_ANEW = "methods trained anew on data like these"
-
-
 @dataclass(frozen=True)
 class VerdictNumber:
     """One number of a verdict.
@@ -500,9 +489,7 @@ class _Judge:
             parts[0] += self._detectable(say)
         if "p_best" not in spared and not self.part:
             parts.append(self._p_best(say))
-        design = self.measures.design
-        kind = "one_set" if design.runs == "fixed" else design.kind
-        claim = f" For {CLAIMS.get(kind, TRAINED_ANEW)}."
+        claim = f" For {self.measures.design.claim}."
         return f"{'; '.join(part for part in parts if part)}.{'' if 'claim' in spared else claim}"
 
     def _sure_choose(self, say: Speech) -> str:

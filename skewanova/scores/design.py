@@ -130,7 +130,7 @@ class Resampling:
         cases = "clusters of cases" if self.n_clusters else "cases"
         kind = "one_set" if self.kind == "shared_cases" and self.runs == "fixed" else self.kind
         about = {
-            "independent": "methods trained and tested on new folds",
+            "independent": "methods on new folds",
             "one_set": f"these fitted models on further {cases}",
             "shared_cases": f"learners over further runs and {cases}",
         }.get(kind, "methods trained anew on data like these")

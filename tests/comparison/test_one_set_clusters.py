@@ -139,6 +139,16 @@ def test_clusters_and_weights_stand_in_the_words(clustered):
     assert result.settings["n_clusters"] == n_clusters
 
 
+def test_the_verdict_is_about_clusters():
+    positive, scores, cluster, _ = sample(400)
+    frame = read_scores(table(positive, scores, cluster=cluster))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        result = compare(frame, 0.6, priors=(0.6,))
+    assert result.design.claim == "these fitted models on further clusters of cases"
+    assert result.verdict.how_sure.endswith(f"For {result.design.claim}.")
+
+
 def test_few_clusters_of_a_class_are_told():
     positive, scores, cluster, _ = sample(24)
     result = compared(table(positive, scores, cluster=cluster))
