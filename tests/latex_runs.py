@@ -6,13 +6,13 @@ import subprocess
 
 PREAMBLE = (
     r"\documentclass{article}\usepackage[margin=2cm]{geometry}\usepackage[T1]{fontenc}"
-    r"\usepackage{booktabs}\usepackage{graphicx}"
+    r"\usepackage{array}\usepackage{booktabs}\usepackage{longtable}"
 )
 
 
-def compiled(text, packages, place):
+def compiled(text, packages, place, *, preamble=PREAMBLE):
     """The log of pdflatex, which must end well."""
-    (place / "main.tex").write_text(f"{PREAMBLE}{packages}\\begin{{document}}{text}\\end{{document}}")
+    (place / "main.tex").write_text(f"{preamble}{packages}\\begin{{document}}{text}\\end{{document}}")
     run = subprocess.run(
         [
             shutil.which("pdflatex"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -30,8 +32,8 @@ MOST_ROWS = 1000
 class Table(Framed):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
-    LaTeX is set by pandas' Styler. The other forms are a loop over cells each, no longer than what it takes
-    to give tabulate or Styler escaped cells, bold ones, a caption and heads with a scope.
+    The forms are a loop over cells each, no longer than what it takes to give tabulate or Styler escaped
+    cells, bold ones, a caption and heads with a scope; LaTeX is in `report.latex`.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class Table(Framed):
         cells = [[_cut(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [textwrap.fill(self.caption, width)]
-        for block in _column_blocks(widths, width):
+        for block in column_blocks(widths, width):
             lines += ["", *(_aligned_row(row, widths, block) for row in cells)]
         return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
 
@@ -89,27 +91,6 @@ class Table(Framed):
         lines = ["| " + " | ".join(row) + " |" for row in [*head, *rows]]
         note = f"\n\n{markdown_escape(self.note)}" if self.note else ""
         return f"**{markdown_escape(self.caption)}**\n\n" + "\n".join(lines) + note
-
-    def to_latex(self) -> str:
-        """Return a LaTeX table for the packages booktabs and (for any sign in a name) fontenc with T1."""
-        rows = [
-            [
-                rf"\textbf{{{latex_escape(c)}}}" if (i, j) in self.bold else latex_escape(c)
-                for j, c in enumerate(row)
-            ]
-            for i, row in enumerate(self.rows)
-        ]
-        body = pd.DataFrame(rows, columns=[latex_escape(c) for c in self.header])
-        styler = body.style.hide(axis="index")
-        caption = latex_escape(f"{self.caption}. {self.note}".removesuffix(". ").strip())
-        return styler.to_latex(
-            hrules=True,
-            column_format="l" + "r" * (len(self.header) - 1),
-            position="htbp",
-            position_float="centering",
-            caption=caption,
-            label=f"tab:{self.name}",
-        )
 
     def to_html(self) -> str:
         """Return an HTML table with its caption and note; every cell is escaped."""
@@ -137,7 +118,7 @@ def table_of(
     return Table(name, caption, tuple(cells), rows, note=note)
 
 
-def number(column: str, digits: int = 3) -> Callable[[Any], str]:
+def number(column: str, digits: int | None = None) -> Callable[[Any], str]:
     """A cell: the number in a column."""
     return lambda row: format_number(getattr(row, column), digits)
 
@@ -177,8 +158,22 @@ def first_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
     return shown, f"The first rows{each}, {len(shown):,} of {len(frame):,}: {file} holds them all."
 
 
-def format_number(value: float, digits: int = 3) -> str:
-    """Fixed decimals; nothing where there is no number, and no sign where all decimals are 0.
+#: Decimals of numbers where no other number of them is asked for.
+_decimals: ContextVar[int] = ContextVar("decimals", default=3)
+
+
+@contextmanager
+def decimals(digits: int) -> Iterator[None]:
+    """Within the block, numbers have so many decimals where they would have three."""
+    token = _decimals.set(digits)
+    try:
+        yield
+    finally:
+        _decimals.reset(token)
+
+
+def format_number(value: float, digits: int | None = None) -> str:
+    """Fixed decimals, by default three; nothing where there is no number, no sign where all decimals are 0.
 
     Examples
     --------
@@ -188,7 +183,7 @@ def format_number(value: float, digits: int = 3) -> str:
     """
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
-    text = f"{value:.{digits}f}"
+    text = f"{value:.{_decimals.get() if digits is None else digits}f}"
     return text if float(text) else text.removeprefix("-")
 
 
@@ -342,7 +337,7 @@ def _cut(text: str, width: int) -> str:
     return f"{line[: width - 3 - tail]}...{line[len(line) - tail :]}"
 
 
-def _column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Columns behind the first, packed into blocks that fit the width."""
     blocks: list[list[int]] = [[]]
     used = widths[0]
@@ -362,21 +357,31 @@ def _aligned_row(row: Sequence[str], widths: Sequence[int], block: Sequence[int]
 
 def without(table: Table, head: str) -> Table:
     """The table but for one column, which says the same in every row."""
-    return _only(table, [j for j, name in enumerate(table.header) if name != head])
+    return only(table, [j for j, name in enumerate(table.header) if name != head])
 
 
 def without_empty(table: Table) -> Table:
     """The table but for columns that are empty in every row."""
     filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
-    return _only(table, filled) if table.rows else table
+    return only(table, filled) if table.rows else table
 
 
-def _only(table: Table, kept: Sequence[int]) -> Table:
-    """Some columns of the table; what is bold stays so."""
+def only(table: Table, kept: Sequence[int]) -> Table:
+    """Some columns of the table, in this order; what is bold stays so."""
     place = {j: new for new, j in enumerate(kept)}
     return replace(
         table,
         header=tuple(table.header[j] for j in kept),
         rows=tuple(tuple(row[j] for j in kept) for row in table.rows),
         bold=frozenset((i, place[j]) for i, j in table.bold if j in place),
+    )
+
+
+def only_rows(table: Table, kept: Sequence[int]) -> Table:
+    """Some rows of the table, in this order; what is bold stays so."""
+    place = {i: new for new, i in enumerate(kept)}
+    return replace(
+        table,
+        rows=tuple(table.rows[i] for i in kept),
+        bold=frozenset((place[i], j) for i, j in table.bold if i in place),
     )

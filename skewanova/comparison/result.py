@@ -16,7 +16,7 @@ from skewanova.base.checks import nearest
 from skewanova.base.text import Table, short_names, shortened
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
-from skewanova.report.latex import latex_of
+from skewanova.report.latex import check_label, latex_of
 from skewanova.report.source import ReportSource, control_of, has_runs
 from skewanova.report.tables import publication_table
 
@@ -162,7 +162,17 @@ class Comparison(ReportSource):
         parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
-    def to_latex(self, table: str = "performance", *, siunitx: bool = False) -> str:
+    def to_latex(
+        self,
+        table: str = "performance",
+        *,
+        columns: Sequence[str] | None = None,
+        rows: int | Sequence[str] | None = None,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> str:
         r"""Return one table for a paper.
 
         Parameters
@@ -171,37 +181,60 @@ class Comparison(ReportSource):
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
             sensitivity, anova, pairwise (of the test that the conclusions rest on), posthoc (of every test),
             prior_pairs, effects, equivalence, plans or assumptions.
+        columns : sequence of str, optional
+            Heads of the columns to show, in this order; by default all.
+        rows : int or sequence of str, optional
+            How many of the first rows, or which: models, pairs as the table has them, or tests (as the column
+            `test` of the frames names them); by default all.
+        digits : int, optional
+            Decimals of areas and differences; by default three.
+        caption : str, optional
+            Instead of the table's own.
+        label : str, optional
+            For ``\ref``; by default ``tab:`` and the name of the table.
         siunitx : bool, default False
             Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
 
         Returns
         -------
         str
-            A float with caption, note and label, no wider than the line; beyond 36 rows several, each on a
-            page. Needs the packages booktabs and graphicx, and fontenc with T1 for any sign in a name; names
-            in other scripts than Latin need LuaLaTeX or XeLaTeX.
+            A float with caption and note; long text is broken into lines, and columns that have no room
+            follow below. Beyond 36 rows a longtable, with its heads on each page. Needs the packages array,
+            booktabs and (beyond 36 rows) longtable, and fontenc with T1 for any sign in a name; names in
+            other scripts than Latin need LuaLaTeX or XeLaTeX.
 
         Raises
         ------
         ValueError
-            If there is no such table.
+            If there is no such table, row or column.
 
         Examples
         --------
         >>> from skewanova import compare, load_satellite_scores
         >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
-        >>> print(result.to_latex(siunitx=True).split("\n")[10][:29])
-        A & \bfseries 0.939 & (0.008)
+        >>> text = result.to_latex("ranking", columns=["Model", "IAUPREC"], rows=2, digits=4, caption="Means")
+        >>> print("\n".join(text.split("\n")[3:12]))
+        \caption{Means}
+        \label{tab:ranking}
+        \begin{tabular}{lr}
+        \toprule
+        Model & IAUPREC \\
+        \midrule
+        A & 0.7675 \\
+        C & 0.7523 \\
+        \bottomrule
         """
-        return latex_of(publication_table(self, table), siunitx=siunitx)
+        label = None if label is None else check_label(label)
+        chosen = publication_table(self, table, columns=columns, rows=rows, digits=digits, caption=caption)
+        return latex_of(chosen, siunitx=siunitx, label=label)
 
-    def to_markdown(self, table: str = "performance") -> str:
-        """Return one table as GitHub-flavoured Markdown; names as for :meth:`to_latex`."""
-        return publication_table(self, table).to_markdown()
+    def to_markdown(self, table: str = "performance", **options: Any) -> str:
+        """Return one table as GitHub-flavoured Markdown; names and options as for :meth:`to_latex`."""
+        return publication_table(self, table, **options).to_markdown()
 
-    def to_html(self, table: str = "performance") -> str:
-        """Return one table as HTML; names as for :meth:`to_latex`."""
-        return publication_table(self, table).to_html()
+    def to_html(self, table: str = "performance", **options: Any) -> str:
+        """Return one table as HTML; names and options as for :meth:`to_latex`."""
+        return publication_table(self, table, **options).to_html()
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write every table, figure and the report to a folder, whole or not at all.

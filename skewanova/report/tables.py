@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import check_choice
+from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
 from skewanova.base.frames import records
 from skewanova.base.rounding import TIE, is_largest
 from skewanova.base.text import (
     MOST_ROWS,
     Table,
+    decimals,
     first_rows,
     format_factor,
     format_number,
     format_p,
     limits,
     number,
+    only,
+    only_rows,
     open_interval,
     table_of,
     with_error,
@@ -28,7 +32,7 @@ from skewanova.base.text import (
     without_empty,
 )
 from skewanova.decision.operating import MEAN
-from skewanova.inference.catalogue import known, named_test, response_name
+from skewanova.inference.catalogue import TESTS, known, named_test, response_name
 from skewanova.report.source import (
     MOST_PRIORS,
     ReportSource,
@@ -595,10 +599,55 @@ TABLES: Mapping[str, TableOf] = {
 }
 
 
-def publication_table(source: ReportSource, name: str) -> Table:
-    """Return one table by its name, one of `TABLES`."""
+def publication_table(
+    source: ReportSource,
+    name: str,
+    *,
+    columns: Sequence[str] | None = None,
+    rows: int | Sequence[str] | None = None,
+    digits: int | None = None,
+    caption: str | None = None,
+) -> Table:
+    """Return one table by its name, one of `TABLES`, or those of its rows and columns that are asked for."""
     check_choice(name, list(TABLES), "table")
-    return without_empty(TABLES[name].make(source))
+    with nullcontext() if digits is None else decimals(check_count(digits, "digits", minimum=0)):
+        table = without_empty(TABLES[name].make(source))
+    if rows is not None:
+        table = only_rows(table, _rows_asked(table, rows))
+    if columns is not None:
+        table = only(table, _columns_asked(table, columns))
+    return table if caption is None else replace(table, caption=str(caption))
+
+
+def _columns_asked(table: Table, columns: Sequence[str]) -> list[int]:
+    """Places of columns by their heads."""
+    if isinstance(columns, str):
+        raise InputTypeError(f"`columns` must be a list of heads, but got {columns!r}")
+    found = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
+    if not found:
+        raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")
+    return found
+
+
+def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
+    """Places of the first rows, or of those that a cell names: a model, a pair, a test."""
+    if isinstance(rows, str):
+        raise InputTypeError(f"`rows` must be a number or a list of names, but got {rows!r}")
+    if isinstance(rows, int | np.integer):
+        return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
+    found: list[int] = []
+    for asked in rows:
+        name = known(asked).name if asked in TESTS else asked
+        here = [i for i, row in enumerate(table.rows) if any(_names(cell, name) for cell in row)]
+        if not here:
+            check_choice(asked, [row[0] for row in table.rows], "rows")
+        found += here
+    return list(dict.fromkeys(found))
+
+
+def _names(cell: str, name: str) -> bool:
+    """Whether a cell is that name, or begins with it as a test of some measure does."""
+    return cell == name or cell.startswith(f"{name}, ")
 
 
 def publication_tables(source: ReportSource) -> dict[str, Table]:

@@ -1,5 +1,4 @@
 import re
-import unicodedata
 from html.parser import HTMLParser
 
 import numpy as np
@@ -166,22 +165,6 @@ def test_hostile_names_survive_markdown():
 )  # fmt: skip
 def test_latex_specials(text, known):
     assert base_text.latex_escape(text) == known
-
-
-def test_latex_table():
-    found = table(HOSTILE, bold=frozenset({(1, 1)}), note="50% of folds.").to_latex()
-    assert found.startswith("\\begin{table}[htbp]\n\\centering\n")
-    assert r"\caption{Caption of the table. 50\% of folds.}" in found
-    assert r"\label{tab:demo}" in found
-    assert r"\begin{tabular}{lrr}" in found
-    body = found[found.index("\\midrule") : found.index("\\bottomrule")].split("\n")[1:-1]
-    assert len(body) == len(HOSTILE)
-    for i, line in enumerate(body):
-        assert line.endswith(r"\\")
-        assert not line.startswith(("[", "*"))
-        assert len(re.findall(r"(?<!\\)&", line)) == 2
-        assert (rf"\textbf{{{i}.5}}" in line) == (i == 1)
-        assert unicodedata.category(line[0]) != "Cc"
 
 
 # --- HTML -------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from skewanova.report import figures as report_figures
 from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
-from skewanova.report.latex import LATEX_HEAD, _placed, parts
+from skewanova.report.latex import LATEX_HEAD, _placed
 from skewanova.report.tables import leaders_table
 
 
@@ -251,10 +251,11 @@ def test_no_table_of_the_file_floats():
 
 
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
-def test_hundreds_of_tables_compile(tmp_path):
+def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
     assert shutil.which("pdflatex")
-    table = Table("t", "c", ("a", "b"), tuple((str(i), "1") for i in range(36 * 120)))
-    log = compiled(LATEX_HEAD + "\n".join(map(_placed, parts(table))), "", tmp_path)
+    small = [Table(f"t{i}", "c", ("a", "b"), (("x", "1"),) * 36) for i in range(119)]
+    long = Table("long", "c", ("a", "b"), tuple((str(i), "1") for i in range(1000)))
+    log = compiled(LATEX_HEAD + "\n".join(map(_placed, [*small, long])), "", tmp_path)
     assert not re.search("Overfull|Float too large|Too many", log)
 
 

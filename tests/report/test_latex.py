@@ -1,14 +1,16 @@
 """Tables for papers: complete, aligned where siunitx is asked for, and compiled with any name."""
 
 import re
+import unicodedata
 
 import pytest
 from hostile_results import HOSTILE, simulated
-from latex_runs import compiled, has_package
+from latex_runs import PREAMBLE, compiled, has_package
 
-from skewanova.base.checks import InputError
+from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
-from skewanova.report.latex import LATEX_ROWS, siunitx_latex
+from skewanova.inference.catalogue import known
+from skewanova.report.latex import LINE, PAGE_ROWS, latex_of
 from skewanova.report.tables import TABLES, publication_table, publication_tables
 
 
@@ -18,7 +20,10 @@ def hostile():
 
 
 def body(text):
-    return text[text.index("\\midrule") : text.index("\\bottomrule")].split("\n")[1:-1]
+    """Lines of the rows, of the first part where there are several."""
+    start = text.index("\\endfoot") if "\\endfoot" in text else text.index("\\midrule")
+    end = text.index("\\end{longtable}") if "\\endfoot" in text else text.index("\\bottomrule")
+    return text[start:end].split("\n")[1:-1]
 
 
 def test_table_1_has_means_spreads_and_letters(hostile):
@@ -46,9 +51,11 @@ def test_every_table_has_a_name_and_three_twins(hostile):
         rows = len(publication_table(hostile, name).rows)
         for siunitx in (False, True):
             text = hostile.to_latex(name, siunitx=siunitx)
-            assert len(body(text)) == min(rows, LATEX_ROWS)
-            assert text.count(r"\begin{table}") == text.count(r"\label{tab:") == -(-rows // LATEX_ROWS)
-            assert text.count(r"\clearpage") == (rows - 1) // LATEX_ROWS
+            kind = "longtable" if rows > PAGE_ROWS else "table"
+            assert text.count(r"\label{tab:") == 1
+            assert rf"\begin{{{kind}}}" in text
+            assert len(body(text)) == rows
+            assert "resizebox" not in text
         assert hostile.to_html(name).count("<tr>") == rows + 1
         assert sum(line.startswith("| ") for line in hostile.to_markdown(name).split("\n")) == rows + 2
     for render in (hostile.to_latex, hostile.to_markdown, hostile.to_html):
@@ -61,7 +68,7 @@ def test_every_table_has_a_name_and_three_twins(hostile):
 
 def aligned(*cells, bold=()):
     table = Table("t", "c", ("Model", "X"), tuple(("m", cell) for cell in cells), bold=frozenset(bold))
-    text = siunitx_latex(table)
+    text = latex_of(table, siunitx=True)
     (layout,) = re.findall(r"\\begin\{tabular\}\{l(.*)\}", text)
     (head,) = re.findall(r"Model & (.*) \\\\", text)
     return layout, head, [line.removeprefix("m & ").removesuffix(r" \\") for line in body(text)]
@@ -76,12 +83,12 @@ def aligned(*cells, bold=()):
         (("7", "10"), "S[table-format=2,detect-weight]", "{X}", ["7", "10"]),
         (("0.5", "inf"), "S[table-format=1.1,detect-weight]", "{X}", ["0.5", "{inf}"]),
         (("0.1 to 0.2", "5"), "r", "X", ["0.1 to 0.2", "5"]),
-        (("a_b", "c"), "r", "X", [r"a\_b", "c"]),
+        (("a_b", "c"), "l", "X", [r"a\_b", "c"]),
         (
             ("0.772 (0.02)", "0.5 (0.1)"), "S[table-format=1.3,detect-weight]@{~}l",
             r"\multicolumn{2}{c}{X}", ["0.772 & (0.02)", "0.5 & (0.1)"],
         ),
-        (("", ""), "r", "X", ["", ""]),
+        (("", ""), "l", "X", ["", ""]),
     ],
 )  # fmt: skip
 def test_columns_of_numbers_are_aligned(cells, layout, head, shown):
@@ -94,6 +101,110 @@ def test_bold_cells_stay_bold():
     assert aligned("x to y", bold=[(0, 1)])[2] == [r"\textbf{x to y}"]
 
 
+# --- plain ------------------------------------------------------------------------------------------------
+
+NAMES = [
+    "a_b%$",
+    r"\back\|slash",
+    "{x}",
+    "-0.5",
+    "[optional]",
+    "* star",
+    "nul\x00",
+    "a--b",
+    "é",
+    "\n",
+    "",
+    "|",
+]
+
+
+def test_cells_are_text_and_what_is_bold_stays_so():
+    rows = tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(NAMES))
+    table = Table(
+        "demo", "A 50% caption", ("Model", "Value", "Interval"), rows, frozenset({(1, 1)}), "100 %."
+    )
+    text = latex_of(table, siunitx=False)
+    assert text.startswith("\\begin{table}[htbp]\n\\centering\\footnotesize\n")
+    assert "\\caption{A 50\\% caption}\n\\label{tab:demo}\n" in text
+    assert r"\footnotesize\raggedright 100 \%.}" in text
+    assert r"\begin{tabular}{lrr}" in text
+    assert len(body(text)) == len(NAMES)
+    for i, line in enumerate(body(text)):
+        assert line.endswith(r"\\")
+        assert not line.startswith(("[", "*"))
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert (rf"\textbf{{{i}.5}}" in line) == (i == 1)
+        assert unicodedata.category(line[0]) != "Cc"
+
+
+def test_long_text_is_broken_and_columns_without_room_follow_below():
+    long = "a_model_with_a_name_that_goes_on_and_on"
+    wide = Table(
+        "t", "c", ("Model", *(f"Mean at {i}" for i in range(12))), ((long, *["0.772 (0.020)"] * 12),)
+    )
+    text = latex_of(wide, siunitx=False)
+    assert text.count(r"\begin{tabular}{>{\raggedright\arraybackslash}p{") == text.count(r"\bottomrule") == 4
+    assert text.count(r"a\allowbreak{}\_\allowbreak{}model") == 4
+    assert text.count("0.772") == 12
+    assert text.count(r"\caption{") == 1
+    for row in re.findall(r"& (0.*) \\\\", text):
+        assert len(row.split(" & ")) * 13 < LINE
+
+
+def test_heads_wider_than_their_cells_stand_on_several_lines():
+    table = Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),))
+    assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in latex_of(
+        table, siunitx=False
+    )
+
+
+# --- what is asked for ------------------------------------------------------------------------------------
+
+
+def test_rows_columns_digits_caption_and_label(hostile):
+    columns = ["IAUPREC", "Model"]
+    text = hostile.to_latex(
+        "ranking", columns=columns, rows=2, digits=5, caption="Means_of", label="tab:mine"
+    )
+    assert r"\caption{Means\_of}" in text
+    assert r"\label{tab:mine}" in text
+    assert [line.split(" & ")[0] for line in body(text)] == [
+        f"{x:.5f}" for x in hostile.ranking["iauprec"].head(2)
+    ]
+    assert hostile.to_markdown("ranking", rows=2, digits=1).count("\n| ") == 4
+    assert "<caption>x &lt; y" in hostile.to_html("ranking", caption="x < y")
+
+
+def test_rows_are_named_by_model_pair_or_test(hostile):
+    model = hostile.ranking["model"].iloc[3]
+    assert [row[0] for row in publication_table(hostile, "ranking", rows=[model]).rows] == [model]
+    headline = hostile.anova.loc[hostile.anova["role"] == "headline", "test"].iloc[0]
+    rows = publication_table(hostile, "anova", rows=[headline]).rows
+    assert 0 < len(rows) < len(publication_table(hostile, "anova").rows)
+    assert {row[0].split(",")[0] for row in rows} == {known(headline).name}
+    tukey = publication_table(hostile, "posthoc", rows=["tukey"]).rows
+    assert len(tukey) == (hostile.posthoc["test"] == "tukey").sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"columns": ["Modell"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Modell'"),
+        ({"columns": []}, "`columns` must name at least one of Model, "),
+        ({"columns": "Model"}, "`columns` must be a list of heads"),
+        ({"rows": ["nobody"]}, "`rows` must be one of "),
+        ({"rows": "nobody"}, "`rows` must be a number or a list of names"),
+        ({"rows": 0}, "`rows` must be at least 1"),
+        ({"digits": -1}, "`digits` must be at least 0"),
+        ({"label": "a}b"}, "`label` must be of letters"),
+    ],
+)
+def test_what_is_not_there_is_refused(hostile, options, told):
+    with pytest.raises((InputError, InputTypeError), match=told):
+        hostile.to_latex("ranking", **options)
+
+
 # --- compiled ---------------------------------------------------------------------------------------------
 
 
@@ -102,6 +213,20 @@ def test_bold_cells_stay_bold():
 def test_plain_tables_compile_and_fit(hostile, tmp_path):
     log = compiled("".join(map(hostile.to_latex, TABLES)), "", tmp_path)
     assert "Overfull" not in log
+
+
+@pytest.mark.no_cover
+@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
+def test_chosen_columns_fit_one_column_of_two(hostile, tmp_path):
+    """With names of ordinary length, in the print of all tables."""
+    columns = {
+        "performance": ["Model", "IAUPREC", "AUC", "Group"],
+        "ranking": ["Model", "IAUPREC", "95 % interval", "Group", "P(best)"],
+        "pairwise": ["Pair", "Difference", "Interval", "Adjusted p"],
+    }
+    text = "".join(hostile.to_latex(name, columns=heads) for name, heads in columns.items())
+    preamble = PREAMBLE.replace("{article}", "[twocolumn]{article}")
+    assert "Overfull" not in compiled(text, "", tmp_path, preamble=preamble)
 
 
 @pytest.mark.no_cover
