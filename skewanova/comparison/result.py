@@ -16,7 +16,9 @@ from skewanova.base.checks import nearest
 from skewanova.base.text import Table, short_names, shortened
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
+from skewanova.report.findings import results_paragraph
 from skewanova.report.latex import check_label, latex_of
+from skewanova.report.methods import Prose, methods_of
 from skewanova.report.source import ReportSource, control_of, has_runs
 from skewanova.report.tables import publication_table
 
@@ -96,6 +98,8 @@ class Comparison(ReportSource):
         What to keep in mind when reading the numbers.
     settings : dict
         What was asked for.
+    methods, results_paragraph : Prose
+        How the numbers were made and what was found, in words for a paper.
     """
 
     def __str__(self) -> str:
@@ -125,6 +129,16 @@ class Comparison(ReportSource):
     def labels(self) -> dict[str, str]:
         """How each test may be read."""
         return {test: known(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
+
+    @property
+    def methods(self) -> Prose:
+        """How the numbers were made, for a paper: text, Markdown, LaTeX and BibTeX."""
+        return Prose(tuple(methods_of(self)))
+
+    @property
+    def results_paragraph(self) -> Prose:
+        """What was found, for a paper: the primary test, then every pair with interval, test and effect."""
+        return Prose((results_paragraph(self),))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -220,8 +234,8 @@ class Comparison(ReportSource):
         \toprule
         Model & IAUPREC \\
         \midrule
-        A & 0.7675 \\
-        C & 0.7523 \\
+        A & 0.7723 \\
+        C & 0.7485 \\
         \bottomrule
         """
         label = None if label is None else check_label(label)

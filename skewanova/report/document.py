@@ -18,8 +18,8 @@ from skewanova.base.text import Table, visible, without, without_empty
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, description, inline_svg
-from skewanova.report.methods import cited, methods_text
-from skewanova.report.source import ReportSource, control_of, has_runs, headline_rows, is_one_set
+from skewanova.report.methods import cited, methods_of
+from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set
 
 #: Sections below the findings, in order.
 CONTENTS = {
@@ -284,19 +284,6 @@ def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Pi
         )
         for kind, svg in drawn.items()
     }
-
-
-def methods_of(source: ReportSource) -> list[str]:
-    """The section on methods, in paragraphs."""
-    return methods_text(
-        area_estimator=str(source.settings.get("area_estimator", "")),
-        deployment_prior=str(source.settings.get("deployment_prior", "")),
-        alpha=source.alpha,
-        tests=[*source.anova["test"], *source.posthoc["test"]],
-        one_set=is_one_set(source),
-        fixed_runs=has_runs(source) and source.design.runs == "fixed",
-        design=source.design,
-    )
 
 
 def _facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:

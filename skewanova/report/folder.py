@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skewanova.base.folders import PROVENANCE, Output, Provenance, provenance_of, whole_folder
-from skewanova.report.document import methods_of, render, title
+from skewanova.report.document import render, title
 from skewanova.report.figures import FORMATS, KINDS, draw_figures
 from skewanova.report.latex import latex_file
-from skewanova.report.methods import bibtex, cited
+from skewanova.report.methods import bibtex, cited, methods_of
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_tables
 

@@ -7,8 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from importlib.metadata import version
 
+import pandas as pd
+
+from skewanova.base.text import latex_escape, markdown_escape
 from skewanova.inference.catalogue import SHARED_CASES, known
+from skewanova.report.source import ReportSource, has_runs, is_one_set
 from skewanova.scores.design import Resampling
 
 ESTIMATORS = {
@@ -21,6 +26,10 @@ ESTIMATORS = {
     "interpolated_median": "exact segments through the median precision at each recall (Boyd et al. 2013)",
     "convex_hull": "exact segments along the convex hull of the ROC curve",
 }
+
+
+#: Fields that say where a work came out, the first that there is.
+PLACES = ("journal", "booktitle", "publisher", "howpublished")
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class Reference:
     def to_text(self) -> str:
         """Return the reference as a line."""
         fields = self.fields
-        place = fields.get("journal") or fields.get("booktitle") or fields["publisher"]
+        place = next(fields[name] for name in PLACES if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", {fields['pages'].replace('--', chr(0x2013))}" if "pages" in fields else ""
         authors = fields["author"].replace(" and ", "; ")
@@ -66,10 +75,110 @@ def _shown(value: str) -> str:
 def _read_references() -> tuple[Reference, ...]:
     """The works in ``references.bib``, which are in the order of their keys."""
     text = (resources.files("skewanova.report") / "references.bib").read_text(encoding="ascii")
+    text = text.replace("VERSION", version("skewanova"))
     return tuple(Reference(re.split("[{,]", each)[1], each) for each in text.strip().split("\n\n"))
 
 
 REFERENCES = _read_references()
+
+
+_SOFTWARE_YEAR = next(each.year for each in REFERENCES if each.key == "skewanova")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs for a paper, in several renderings, with the works they cite.
+
+    Attributes
+    ----------
+    paragraphs : tuple of str
+        Plain text.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> print(result.methods.paragraphs[1])
+    IAUPREC is the mean of AUPREC over the deployment prior, here uniform over priors 0.05 to 0.2. Models are
+    ranked by its mean over folds.
+    >>> [reference.key for reference in result.methods.references][:2]
+    ['corani2015', 'demsar2006']
+    """
+
+    paragraphs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return plain text."""
+        return "\n\n".join(self.paragraphs)
+
+    @property
+    def references(self) -> list[Reference]:
+        """Works cited, by name."""
+        return cited(self.paragraphs)
+
+    def to_markdown(self) -> str:
+        """Return Markdown, names from outside escaped."""
+        return "\n\n".join(map(markdown_escape, self.paragraphs))
+
+    def to_latex(self) -> str:
+        r"""Return LaTeX, with a ``\\cite`` behind the first mention of each work in `to_bibtex`."""
+        text = "\n\n".join(map(latex_escape, self.paragraphs)) + "\n"
+        for reference in self.references:
+            text = _with_citation(text, reference)
+        return text
+
+    def to_bibtex(self) -> str:
+        """Return the works cited as a file for BibTeX."""
+        return bibtex(self.references)
+
+
+def _with_citation(text: str, reference: Reference) -> str:
+    """The text with a command for the citation where the work is first named with its year."""
+    named = re.escape(latex_escape(reference.surname)).replace("\u0161", "[\u0161s]")
+    mention = re.search(rf"{named}[^.;]{{0,60}}?(?:al\.[^.;]{{0,8}})?{reference.year}\)?", text)
+    if mention is None:
+        return text
+    return rf"{text[: mention.end()]}~\cite{{{reference.key}}}{text[mention.end() :]}"
+
+
+def methods_of(source: ReportSource) -> list[str]:
+    """The section on methods, in paragraphs; the tests that the conclusions rest on come first."""
+    roles = pd.concat([frame[["test", "role"]] for frame in (source.anova, source.posthoc)])
+    tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
+    first = tests.get("headline", [])
+    rest = [test for role in ("as_published", "check") for test in tests.get(role, []) if test not in first]
+    return [
+        *methods_text(
+            area_estimator=str(source.settings.get("area_estimator", "")),
+            deployment_prior=str(source.settings.get("deployment_prior", "")),
+            alpha=source.alpha,
+            tests=rest,
+            primary=first,
+            one_set=is_one_set(source),
+            fixed_runs=has_runs(source) and source.design.runs == "fixed",
+            design=source.design,
+        ),
+        _made(source),
+    ]
+
+
+def _made(source: ReportSource) -> str:
+    """Design, sizes of folds, software and seed."""
+    sizes = [_range(source.iauprec[column]) for column in ("n_positive", "n_negative")]
+    each = "It" if is_one_set(source) else "Each run" if has_runs(source) else "Each fold"
+    seed = source.settings.get("seed")
+    seeded = "a random generator" if seed is None else f"seed {seed}"
+    return (
+        f"Design: {source.design.describe()}. {each} tests {sizes[0]} positives and {sizes[1]} negatives. "
+        f"Computed by skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}) with "
+        f"{seeded}."
+    )
+
+
+def _range(values: pd.Series[float]) -> str:
+    """Smallest and largest, once where they are the same."""
+    low, high = values.min(), values.max()
+    return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
 
 def methods_text(
@@ -78,13 +187,14 @@ def methods_text(
     deployment_prior: str,
     alpha: float,
     tests: Iterable[str],
+    primary: Iterable[str] = (),
     one_set: bool = False,
     fixed_runs: bool = False,
     design: Resampling | None = None,
 ) -> list[str]:
     """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
-    done = list(dict.fromkeys(tests))
-    named = "; ".join(known(test).methods for test in done)
+    first = list(dict.fromkeys(primary))
+    done = list(dict.fromkeys([*first, *tests]))
     over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
     shared = fixed_runs or any(known(test).designs == SHARED_CASES for test in done)
     over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
@@ -98,9 +208,19 @@ def methods_text(
         "ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
-        f"Tests, at level {alpha:g}: {named}. {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
+        f"{_tests(first, done, alpha)} {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
         " ".join([*_sampling(design), *_reading(design, fitted=one_set or fixed_runs), _LETTERS]),
     ]
+
+
+def _tests(first: list[str], done: list[str], alpha: float) -> str:
+    """The tests that the conclusions rest on, then the others."""
+    named = "; ".join(known(test).methods for test in first or done)
+    if not first:
+        return f"Tests, at level {alpha:g}: {named}."
+    others = [known(test).methods for test in done if test not in first]
+    beside = f" Reported beside them: {'; '.join(others)}." if others else ""
+    return f"The conclusions rest on these tests, at level {alpha:g}: {named}.{beside}"
 
 
 _LETTERS = "Letters follow Piepho (2004)."

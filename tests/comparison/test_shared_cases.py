@@ -8,7 +8,7 @@ import pytest
 
 from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
 from skewanova.inference import auprec_covariance, compare_runs
-from skewanova.report.document import methods_of
+from skewanova.report.methods import methods_of
 from skewanova.scores import find_resampling
 
 SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
