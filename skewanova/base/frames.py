@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any
-
-import pandas as pd
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from skewanova.base.checks import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Framed(ABC):
@@ -50,7 +51,16 @@ def _values(column: pd.Series[Any]) -> Any:
 
 def distinct(values: Iterable[Any]) -> list[Any]:
     """Distinct values in order of first appearance."""
+    import pandas as pd  # results of numbers have frames too, and are loaded without
+
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
+
+
+def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of columns, for results of numbers."""
+    import pandas as pd
+
+    return pd.DataFrame(columns)
 
 
 def records(frame: pd.DataFrame) -> Iterator[Any]:

@@ -1,0 +1,492 @@
+"""The prior of the deployment, estimated from the unlabelled scores of where the model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.special import expit
+from scipy.stats import chi2
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_labels,
+    check_not_negative,
+    check_same_length,
+    check_scores,
+    emit,
+    seeded,
+)
+from skewanova.base.frames import Framed, frame_of
+from skewanova.priors import mixtures
+from skewanova.priors.binning import CASES_A_BIN, Binned, binned
+from skewanova.priors.mixtures import Counts, Peak
+from skewanova.priors.quadrature import normalised, panel_nodes
+from skewanova.priors.weightings import BetaPrior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Separation of the classes below which chi2 is too small for the likelihood ratio.
+WEAK = 0.75
+
+
+#: Samples drawn at each limit where chi2 is too small, and how often a limit is moved to its own quantile.
+N_RESAMPLES, MOST_MOVES = 999, 3
+
+
+#: Level of the interval beyond which the density is cut, and the places at which it is computed.
+CUT, PLACES = 0.999, 41
+
+
+#: Standard deviations by which a class's scores may shift between the labelled cases and the deployment.
+USUAL_SHIFT = 0.1
+
+
+#: Level of the test of label shift below which it is said to be rejected.
+SHIFT_LEVEL = 0.05
+
+
+#: Bins, unless the cases are too few.
+N_BINS = 8
+
+
+ESTIMATE_COLUMNS = (
+    "batch",
+    "estimate",
+    "conf_low",
+    "conf_high",
+    "n_positive",
+    "n_negative",
+    "n_unlabelled",
+    "n_bins",
+    "auc",
+    "statistic",
+    "df",
+    "p_value",
+    "method",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelShift:
+    """Test that the scores of each class are spread alike in the labelled cases and the deployment.
+
+    Attributes
+    ----------
+    statistic : float
+        G2 of the fitted mixture against three samples that have nothing to do with each other.
+    df : int
+        Its degrees of freedom, the number of bins less 2; with 0 nothing can be tested.
+    p_value : float
+        By chi2, nan where nothing can be tested. A large one certifies nothing: the test has little power.
+    residuals : array
+        Unlabelled cases in each bin beyond those expected, over the square root of those.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+    residuals: Floats = field(repr=False)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the unlabelled scores are no mixture of the two classes, at the level .05."""
+        return self.p_value < SHIFT_LEVEL
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        if self.df == 0:
+            return "label shift: not tested (two bins fit any mixture)"
+        return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, p = {self.p_value:.3g}"
+
+
+@dataclass(frozen=True, eq=False)
+class PriorEstimate(Framed):
+    """A prior estimated from unlabelled scores; a deployment prior wherever one is asked for.
+
+    Attributes
+    ----------
+    estimate : float
+        The likeliest prior.
+    conf_low, conf_high : float
+        Limits of its confidence interval; 0 or 1 where nothing speaks against these.
+    confidence_level : float
+        Level of the interval.
+    label_shift : LabelShift
+        Test of the assumption behind it all, with residuals by bin.
+    method : {"chi2", "bootstrap"}
+        What the likelihood ratio was referred to.
+    binned : Binned
+        Bins, and the cases in them.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    """
+
+    estimate: float
+    conf_low: float
+    conf_high: float
+    confidence_level: float
+    label_shift: LabelShift
+    method: str
+    binned: Binned = field(repr=False)
+    fit: mixtures.Fit = field(repr=False)
+    log_odds: Floats = field(repr=False)
+    log_density: Floats = field(repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+        return float(expit(self.log_odds[0]))
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+        return float(expit(self.log_odds[-1]))
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Gauss-Legendre panels in the log-odds, weighted by the profile likelihood."""
+        nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
+        return nodes, normalised(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
+
+    @cached_property
+    def _curve(self) -> PchipInterpolator:
+        return PchipInterpolator(self.log_odds, self.log_density)
+
+    def density(self, prior: ArrayLike) -> Floats:
+        """Likelihood of priors over that of the likeliest, 0 beyond the ends.
+
+        Parameters
+        ----------
+        prior : array_like
+            Priors strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray
+            Proportional to the density of the log-odds.
+        """
+        at = np.asarray(prior, dtype=np.float64)
+        odds = np.log(at / (1 - at))
+        inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
+        return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of unlabelled scores."""
+        return int(self.binned.counts.unlabelled.sum())
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"the prior estimated from {self.n_unlabelled:,} unlabelled scores: {self}"
+
+    def __str__(self) -> str:
+        """Estimate and interval."""
+        return (
+            f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {self.conf_low:.3g} to "
+            f"{self.conf_high:.3g})"
+        )
+
+    def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
+        """How far the estimate moves if label shift does not hold.
+
+        Parameters
+        ----------
+        delta : float, default 0.1
+            Standard deviations by which the scores of the positives, or those of the negatives, may lie
+            higher or lower in the deployment than among the labelled cases (on the scale of normal scores).
+
+        Returns
+        -------
+        low, high : float
+            The smallest and the largest estimate.
+        """
+        by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
+        moved = [
+            self.binned.shifted(**{side: sign * by}) for side in ("positive", "negative") for sign in (-1, 1)
+        ]
+        counts = Counts(*(np.stack(parts) for parts in zip(*moved, strict=True)))
+        found = [*_as_priors(counts, mixtures.likeliest(counts).log_odds), self.estimate]
+        return float(min(found)), float(max(found))
+
+    def to_beta(self) -> BetaPrior:
+        """Return the beta distribution with the same mean and variance.
+
+        Returns
+        -------
+        BetaPrior
+            For whoever wants to write the prior down in two numbers.
+        """
+        priors, weights = self.quadrature()
+        mean = float(weights @ priors)
+        size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
+        return BetaPrior(mean * size, (1 - mean) * size)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row; columns of `ESTIMATE_COLUMNS`, where `batch` is empty."""
+        return frame_of({name: [value] for name, value in self._row().items()})
+
+    def bins_frame(self) -> pd.DataFrame:
+        """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
+        counts = self.binned.counts
+        expected = self.n_unlabelled * mixtures.mixed(
+            self.fit.positive, self.fit.negative, np.asarray(self.estimate)
+        )
+        return frame_of(
+            {
+                "bin": np.arange(1, len(expected) + 1),
+                "score_high": np.append(self.binned.edges.astype(np.float64), np.nan),
+                "n_positive": counts.positive.astype(int),
+                "n_negative": counts.negative.astype(int),
+                "n_unlabelled": counts.unlabelled.astype(int),
+                "expected": expected,
+                "residual": self.label_shift.residuals,
+            }
+        )
+
+    def _row(self) -> dict[str, Any]:
+        counts, shift = self.binned.counts, self.label_shift
+        n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
+        return {
+            "batch": "",
+            "estimate": self.estimate,
+            "conf_low": self.conf_low,
+            "conf_high": self.conf_high,
+            "n_positive": n_positive,
+            "n_negative": n_negative,
+            "n_unlabelled": n_unlabelled,
+            "n_bins": len(counts.positive),
+            "auc": self.binned.separation,
+            "statistic": shift.statistic,
+            "df": shift.df,
+            "p_value": shift.p_value,
+            "method": self.method,
+        }
+
+
+def estimate_prior(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    n_bins: int = N_BINS,
+    confidence_level: float = 0.95,
+    rng: Seed = 0,
+) -> PriorEstimate:
+    """Estimate the prior of the deployment from unlabelled scores of where the model runs.
+
+    It is assumed that only the prior differs there: that the scores of each class are spread as among the
+    labelled cases (label shift). The scores need not be calibrated, and may be on any scale.
+
+    Parameters
+    ----------
+    y_true : array_like
+        Labels of the labelled cases.
+    y_score : array_like
+        Their scores, by a model that did not see them in training.
+    unlabelled : array_like
+        Scores of the same model where it runs.
+    n_bins : int, default 8
+        Bins of the score, at quantiles of `y_score`; fewer where ties or the number of cases ask for it: each
+        shall have ten cases of the rarer class on average.
+    confidence_level : float, default 0.95
+        Level of the interval.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    PriorEstimate
+        Estimate, interval and test of label shift; itself a deployment prior.
+
+    Raises
+    ------
+    ValueError
+        If a class is missing, labelled scores are all alike, or no unlabelled score lies among the labelled.
+    TypeError
+        If scores are not real numbers.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If label shift is rejected or cannot be tested, the classes are hardly or wholly separated, there are
+        few cases, or many unlabelled scores lie beyond the labelled ones.
+
+    Notes
+    -----
+    Cases in bins are multinomial: positives by p, negatives by q, unlabelled ones by prior p + (1 - prior) q.
+    The interval holds the priors whose likelihood, maximised over p and q, is near that of the likeliest, so
+    that the uncertainty of both samples is in it. The ratio is referred to chi2 with one degree of freedom;
+    where positives are few or the area under ROC is below .75, to its parametric bootstrap at each limit.
+
+    References
+    ----------
+    Saerens et al. (2002); Lipton et al. (2018); Garg et al. (2020); Tasche (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova import estimate_prior
+    >>> draw = np.random.default_rng(0).normal
+    >>> labels = np.repeat([1, 0], [60, 240])
+    >>> labelled = [*draw(1.5, 1, 60), *draw(0, 1, 240)]
+    >>> unlabelled = [*draw(1.5, 1, 100), *draw(0, 1, 1900)]
+    >>> print(estimate_prior(labels, labelled, unlabelled))
+    0.06 (95 % 0 to 0.123)
+    """
+    positive, score = check_labels(y_true), check_scores(y_score)
+    check_same_length(y_true=positive, y_score=score)
+    check_both_classes(positive)
+    scores = check_scores(unlabelled, "unlabelled")
+    check_overlap(score, scores)
+    bins = check_count(n_bins, "n_bins", minimum=2)
+    found = estimate_from_bins(
+        binned(positive, score, scores, bins), check_fraction(confidence_level, "confidence_level"), rng=rng
+    )
+    notes = emit([*_beyond(score, scores), *found.warnings])
+    return replace(found, warnings=notes)
+
+
+def check_both_classes(positive: Bools) -> None:
+    """Labelled cases of both classes."""
+    if positive.all() or not positive.any():
+        missing = "negatives" if positive.all() else "positives"
+        raise InputError(f"`y_true` must hold both classes, but has no {missing}")
+
+
+def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
+    """Unlabelled scores on the scale of the labelled ones."""
+    if unlabelled.max() < score.min() or unlabelled.min() > score.max():
+        raise InputError(
+            f"`unlabelled` must be scores of the same model, but they lie between {unlabelled.min():g} and "
+            f"{unlabelled.max():g}, the labelled ones between {score.min():g} and {score.max():g}: none "
+            "overlap; give both on one scale"
+        )
+
+
+def _beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
+    """Say so where more unlabelled scores than chance would have it lie beyond the labelled ones."""
+    share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
+    if share <= max(0.01, 10 / len(score)):
+        return []
+    return [
+        f"{share:.0%} of the unlabelled scores lie beyond the labelled ones: the deployment may hold cases "
+        "of another kind, which no estimate of the prior can allow for"
+    ]
+
+
+def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEstimate:
+    """Estimate from counts; warnings are kept, not sent."""
+    counts = found.counts
+    peak = mixtures.likeliest(counts)
+    prior = np.asarray(expit(peak.log_odds))
+    fit = mixtures.profile(counts, prior)
+    weak = _chi2_is_too_small(found)
+    usual = np.asarray(chi2.ppf(level, 1))
+    critical = _calibrated(counts, peak, level, seeded(rng)) if weak else (usual, usual)
+    low, high = mixtures.limits(counts, peak, critical)
+    estimate = float(_as_priors(counts, peak.log_odds))
+    log_odds, log_density = _density(counts, peak, (critical[0] / usual, critical[1] / usual))
+    shift = _label_shift(counts, fit, prior)
+    result = PriorEstimate(
+        estimate=estimate,
+        conf_low=float(expit(low)),
+        conf_high=float(expit(high)),
+        confidence_level=level,
+        label_shift=shift,
+        method="bootstrap" if weak else "chi2",
+        binned=found,
+        fit=fit,
+        log_odds=log_odds,
+        log_density=log_density,
+    )
+    return replace(result, warnings=tuple(_remarks(result)))
+
+
+def _as_priors(counts: Counts, best: Floats) -> Floats:
+    """Priors at log-odds, 0 or 1 at the ends of what is looked at."""
+    low, high = mixtures.ends(counts.totals[2])
+    return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, expit(best))))
+
+
+def _chi2_is_too_small(found: Binned) -> bool:
+    """Where the likelihood ratio is further out than chi2 has it: few cases in a bin, or a weak model."""
+    positive, negative, _ = found.counts.totals
+    few = min(positive, negative) < CASES_A_BIN * len(found.counts.positive)
+    return bool(few or abs(found.separation - 0.5) < WEAK - 0.5)
+
+
+def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Critical values below and above, each by the bootstrap at the limit that it leads to."""
+    seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+    ends = mixtures.ends(counts.totals[2])
+    critical = [np.asarray(chi2.ppf(level, 1))] * 2
+    for _ in range(MOST_MOVES):
+        reached = mixtures.limits(counts, peak, (critical[0], critical[1]))
+        at = [np.clip(limit, *ends) for limit in reached]
+        moved = [
+            mixtures.bootstrap_critical(
+                counts, limit, level, n_resamples=N_RESAMPLES, rng=np.random.default_rng(seeds)
+            )
+            for limit in at
+        ]
+        settled = all(abs(new - old) < 0.01 * old for new, old in zip(moved, critical, strict=True))
+        critical = [np.maximum(new, old) for new, old in zip(moved, critical, strict=True)]
+        if settled:
+            break
+    return critical[0], critical[1]
+
+
+def _density(counts: Counts, peak: Peak, stretch: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Log-odds from the one cut to the other, and the log of the likelihood over its maximum there."""
+    cut = chi2.ppf(CUT, 1)
+    ends = mixtures.ends(counts.totals[2])
+    reached = mixtures.limits(counts, peak, (cut * stretch[0], cut * stretch[1]))
+    low, high = (float(np.clip(limit, *ends)) for limit in reached)
+    log_odds = np.linspace(low, high, PLACES)
+    fall = mixtures.ratio(Counts(*(part[None] for part in counts)), log_odds, peak.height)
+    return log_odds, -fall / np.where(log_odds < peak.log_odds, *stretch) / 2
+
+
+def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift:
+    """Test of the fit, with residuals by bin."""
+    df = counts.positive.shape[-1] - 2
+    statistic = float(mixtures.misfit(counts, fit, prior)) if df else 0.0
+    expected = counts.totals[2] * mixtures.mixed(fit.positive, fit.negative, prior)
+    beyond = counts.unlabelled - expected
+    residuals = np.divide(beyond, np.sqrt(expected), out=np.zeros_like(beyond), where=expected > 0)
+    return LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, residuals)
+
+
+def _remarks(found: PriorEstimate) -> list[str]:
+    """What to keep in mind when reading the numbers."""
+    positive, negative, _ = (int(total) for total in found.binned.counts.totals)
+    shift = found.label_shift
+    area, spread = found.binned.separation, (found.conf_low, found.conf_high)
+    said = {
+        f"the scores rank negatives above positives (area under ROC {area:.2f}): are the labels the right "
+        "way round?": area < 0.5,
+        f"the scores hardly tell the classes apart (area under ROC {area:.2f}), so they say little of the "
+        "prior": abs(area - 0.5) < 0.1,
+        "the unlabelled scores say nothing of the prior: the interval holds all of them": spread
+        == (0.0, 1.0),
+        "no labelled positive scores below a labelled negative: the estimate rests on that in the deployment "
+        "too": found.binned.positive.min() > found.binned.negative.max(),
+        f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
+        "prior: 20 of each at least": min(positive, negative) < 2 * CASES_A_BIN,
+        "label shift cannot be tested with two bins": shift.df == 0,
+        f"the unlabelled scores are no mixture of the labelled classes (p = {shift.p_value:.2g}): label "
+        "shift does not hold, and the estimate may be far off": shift.rejected,
+    }
+    return [text for text, applies in said.items() if applies]

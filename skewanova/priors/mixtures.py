@@ -1,0 +1,253 @@
+"""Unlabelled counts as a mixture of the two classes: profile likelihood of the prior.
+
+Positives in the bins of the score are Mult(p), negatives Mult(q), unlabelled cases Mult(prior p + (1 - prior)
+q). Everything here takes counts with leading axes, the bins on the last, and so many samples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, xlogy
+from scipy.stats import chi2
+
+from skewanova.base.checks import Floats
+
+Codes = NDArray[np.intp]
+
+
+#: Priors at which the likelihood is looked at before its maximum is closed in on.
+COARSE = 25
+
+
+#: Steps of a root at most, and how near is near enough: they converge in about ten.
+MOST_STEPS, CLOSE = 60, 1e-11
+
+
+#: How near limits of an interval are, in log-odds.
+NEAR = 1e-7
+
+
+#: Unlabelled cases over which the smallest prior that is looked at would bring a tenth of a positive.
+TENTHS = 10.0
+
+
+class Counts(NamedTuple):
+    """Cases in the bins: labelled positives and negatives, and unlabelled ones."""
+
+    positive: Floats
+    negative: Floats
+    unlabelled: Floats
+
+    @property
+    def totals(self) -> tuple[Floats, Floats, Floats]:
+        """Numbers of positives, negatives and unlabelled cases."""
+        positive, negative, unlabelled = (np.asarray(part.sum(axis=-1)) for part in self)
+        return positive, negative, unlabelled
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the leading axes."""
+        return np.broadcast_shapes(*(part.shape[:-1] for part in self))
+
+    def widened(self) -> Self:
+        """The same with one axis more, for several priors each."""
+        return type(self)(*(part[..., None, :] for part in self))
+
+
+class Peak(NamedTuple):
+    """The likeliest prior."""
+
+    log_odds: Floats  #: at one of the ends if it is 0 or 1
+    height: Floats  #: the log-likelihood there
+
+
+class Fit(NamedTuple):
+    """The likeliest classes at a prior."""
+
+    log_likelihood: Floats
+    share: Floats  #: expected share of positives among the unlabelled cases; the prior itself at the maximum
+    positive: Floats  #: probabilities of the bins in each class
+    negative: Floats
+
+
+def profile(counts: Counts, prior: Floats) -> Fit:
+    """The likelihood at given priors, maximised over the two classes.
+
+    The multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N, and given these
+    every bin has its maximum in closed form; so one root in `share` is all that is sought.
+    """
+    prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
+    share = root(lambda at: _excess(counts, prior, at), np.zeros(prior.shape), np.ones(prior.shape))
+    positive, negative = _classes(counts, prior, share)
+    positive /= positive.sum(axis=-1, keepdims=True)
+    negative /= negative.sum(axis=-1, keepdims=True)
+    mixture = mixed(positive, negative, prior)
+    parts = zip(counts, (positive, negative, mixture), strict=True)
+    return Fit(sum(xlogy(n, p).sum(axis=-1) for n, p in parts), share, positive, negative)
+
+
+def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
+    """Probabilities of the bins where the two classes are mixed."""
+    pi = np.asarray(prior)[..., None]
+    return np.asarray(pi * positive + (1 - pi) * negative)
+
+
+def ends(n_unlabelled: Floats) -> tuple[Floats, Floats]:
+    """Log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
+    low = np.asarray(logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
+    return low, -low
+
+
+def likeliest(counts: Counts) -> Peak:
+    """The prior at which the likelihood is at its maximum."""
+    low, high = (np.broadcast_to(end, counts.shape) for end in ends(counts.totals[2]))
+    places = low[..., None] + np.linspace(0, 1, COARSE) * (high - low)[..., None]
+    best = _summit(counts.widened(), places)
+    below, above = (np.clip(best + step, 0, COARSE - 1) for step in (-1, 1))
+    left, right = (np.take_along_axis(places, at[..., None], -1)[..., 0] for at in (below, above))
+    top = root(lambda at: _falling(counts, at), left, right)
+    return Peak(top, profile(counts, np.asarray(expit(top))).log_likelihood)
+
+
+def _falling(counts: Counts, log_odds: Floats) -> Floats:
+    """Less than 0 where the likelihood rises with the prior: at its maximum the share is the prior."""
+    prior = np.asarray(expit(log_odds))
+    return _excess(counts, prior, prior)
+
+
+def _summit(counts: Counts, places: Floats) -> Codes:
+    """Which place is next to the maximum: by the slope if it turns once, else by the height."""
+    falls = _falling(counts, places) >= 0
+    turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
+    best = np.array(np.minimum(turns.argmax(axis=-1), COARSE - 1))
+    several = turns.sum(axis=-1) > 1
+    if several.any():
+        chosen = Counts(*(part[several] for part in np.broadcast_arrays(*counts)))
+        best[several] = profile(chosen, expit(places[several])).log_likelihood.argmax(axis=-1)
+    return best
+
+
+def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
+    """Twice the fall of the log-likelihood from its maximum."""
+    return np.maximum(0.0, 2 * (top - profile(counts, np.asarray(expit(log_odds))).log_likelihood))
+
+
+def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Log-odds on either side at which the ratio reaches its critical values; infinite beyond the ends."""
+    low, high = (
+        _limit(counts, peak, end, value) for end, value in zip(ends(counts.totals[2]), critical, strict=True)
+    )
+    return low, high
+
+
+def _limit(counts: Counts, peak: Peak, end: Floats, value: Floats) -> Floats:
+    """Where the ratio reaches a value on the way from the likeliest to an end."""
+    outer = np.broadcast_to(end, counts.shape).astype(np.float64)
+    sign = np.sign(outer)
+
+    def beyond(log_odds: Floats) -> Floats:
+        return np.asarray(sign * (ratio(counts, log_odds, peak.height) - value))
+
+    reached = sign * beyond(outer) > 0
+    inner = root(beyond, *sorted_pair(outer, peak.log_odds), close=NEAR)
+    return np.where(reached, inner, sign * np.inf)
+
+
+def sorted_pair(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """The smaller and the larger of each pair."""
+    return np.minimum(first, second), np.maximum(first, second)
+
+
+def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
+    """G2 of a fit against three samples that have nothing to do with each other."""
+    fitted = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
+    observed = (part / part.sum(axis=-1, keepdims=True) for part in counts)
+    free = sum(xlogy(n, share).sum(axis=-1) for n, share in zip(counts, observed, strict=True))
+    bound = sum(xlogy(n, p).sum(axis=-1) for n, p in zip(counts, fitted, strict=True))
+    return np.asarray(np.maximum(0.0, 2 * (free - bound)))
+
+
+def bootstrap_critical(
+    counts: Counts, log_odds: Floats, level: float, *, n_resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Quantile of the ratio at a prior over samples of what fits best there; never below that of chi2."""
+    prior = np.asarray(expit(log_odds))
+    fit = profile(counts, prior)
+    shares = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
+    drawn = Counts(
+        *(
+            rng.multinomial(n.astype(np.int64), share, size=(n_resamples, *prior.shape)).astype(np.float64)
+            for n, share in zip(counts.totals, shares, strict=True)
+        )
+    )
+    top = likeliest(drawn).height
+    ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), top)
+    return np.asarray(np.maximum(np.quantile(ratios, level, axis=0), chi2.ppf(level, 1)))
+
+
+def _excess(counts: Counts, prior: Floats, share: Floats) -> Floats:
+    """By how much the negatives' probabilities sum to more than the positives': rises with the share."""
+    positive, negative = _classes(counts, prior, share)
+    return np.asarray(negative.sum(axis=-1) - positive.sum(axis=-1))
+
+
+def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Probabilities of the bins at given multipliers.
+
+    With x = c pi / lambda, A = a pi / lambda of the positives and y, B of the negatives, the mixture m of a
+    bin is the larger root of (m - x)(m - y) = A (m - y) + B (m - x), without a difference of near numbers.
+    """
+    of_positive, of_negative, of_unlabelled = counts.totals
+    pi = prior[..., None]
+    weight = pi / (of_positive + share * of_unlabelled)[..., None]
+    other = (1 - pi) / (of_negative + (1 - share) * of_unlabelled)[..., None]
+    a, b = weight * counts.positive, other * counts.negative
+    gap = (weight - other) * counts.unlabelled + a - b
+    size = np.sqrt(gap**2 + 4 * a * b)
+    mixture = ((weight + other) * counts.unlabelled + a + b + size) / 2
+    large = size + np.abs(gap)
+    own = np.where(gap >= 0, b, a)  # of the class that has less of the bin
+    below = np.maximum(large + 2 * own, np.finfo(np.float64).tiny)
+    part = np.where(gap >= 0, large, 2 * own) / below
+    return mixture * part / pi, mixture * (1 - part) / (1 - pi)
+
+
+def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = CLOSE) -> Floats:
+    """Where a rising function passes 0 in each element; the nearer end where it does not.
+
+    Chandrupatla (1997): inverse quadratic steps where they are safe, else halving; scipy has it for arrays
+    from 1.15 on only.
+    """
+    new, old = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
+    at_new, at_old = function(new), function(old)
+    fixed, nearest = (at_new >= 0) | (at_old <= 0), np.where(at_new >= 0, new, old)
+    step = np.full(new.shape, 0.5)
+    for _ in range(MOST_STEPS):
+        point = new + step * (old - new)
+        value = function(point)
+        same = np.sign(value) == np.sign(at_new)
+        third, at_third = np.where(same, new, old), np.where(same, at_new, at_old)
+        old, at_old = np.where(same, old, new), np.where(same, at_old, at_new)
+        new, at_new = point, value
+        width = np.abs(old - new)
+        if np.all(fixed | (np.abs(at_new) < close) | (width < close)):
+            break
+        step = _next_step((new, old, third), (at_new, at_old, at_third))
+        least = np.minimum(0.5, close / np.maximum(width, close) / 2)
+        step = np.clip(step, least, 1 - least)
+    return np.where(fixed, nearest, new)
+
+
+def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floats, Floats]) -> Floats:
+    """How far from the newest point to the other end: by inverse interpolation where that is monotone."""
+    (new, old, third), (at_new, at_old, at_third) = points, values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
+        bent = at_new / (at_old - at_new) * at_third / (at_old - at_third)
+        other = (third - new) / (old - new) * at_new / (at_third - at_new) * at_old / (at_third - at_old)
+        usable = (height**2 < place) & ((1 - height) ** 2 < 1 - place) & np.isfinite(bent + other)
+        return np.where(usable, bent + other, 0.5)

@@ -1,0 +1,78 @@
+"""Bins of scores: quantiles, ties, scales."""
+
+import numpy as np
+import pytest
+
+from skewanova.base.checks import InputError
+from skewanova.priors.binning import bin_edges, binned, normal_scores, tally
+
+
+def test_bins_hold_equally_many_labelled_scores():
+    scores = np.arange(100)[::-1]
+    edges = bin_edges(scores, 8)
+    assert tally(scores, edges).sum() == 100
+    assert set(tally(scores, edges)) <= {12.0, 13.0}
+
+
+@pytest.mark.parametrize("scores", [[0] * 90 + [1] * 10, [0] * 10 + [1] * 90, [0, 1]])
+def test_two_values_are_two_bins(scores):
+    edges = bin_edges(np.array(scores), 8)
+    assert edges.tolist() == [0]
+    assert tally(np.array(scores), edges).tolist() == [scores.count(0), scores.count(1)]
+
+
+def test_ties_are_kept_together():
+    scores = np.repeat([1, 2, 3, 4], [5, 50, 5, 5])
+    counts = tally(scores, bin_edges(scores, 4))
+    assert all(
+        np.isin(scores[np.searchsorted(bin_edges(scores, 4), scores) == i], scores).all() for i in range(2)
+    )
+    assert 50 <= counts.max() <= 60
+
+
+def test_scores_all_alike_are_refused():
+    with pytest.raises(InputError, match=r"at least two values .* but all of them are 0.5"):
+        bin_edges(np.full(9, 0.5), 4)
+
+
+def test_few_cases_make_few_bins():
+    draw = np.random.default_rng(0)
+    for n, bins in ((8, 2), (35, 3), (200, 8)):
+        positive = np.repeat([True, False], [n, 400])
+        found = binned(positive, draw.normal(size=n + 400), draw.normal(size=50), 8)
+        assert len(found.counts.positive) == bins == len(found.edges) + 1
+        assert [part.sum() for part in found.counts] == [n, 400, 50]
+
+
+def test_scale_of_the_scores_is_nothing():
+    draw = np.random.default_rng(3)
+    positive, score, field = (
+        np.repeat([True, False], 60),
+        draw.normal(size=120).round(1),
+        draw.normal(size=80),
+    )
+    one, other = binned(positive, score, field, 5), binned(positive, np.exp(score), np.exp(field), 5)
+    for a, b in zip(
+        [*one.counts, *one.shifted(positive=0.4)], [*other.counts, *other.shifted(positive=0.4)], strict=True
+    ):
+        assert a.tolist() == b.tolist()
+
+
+def test_no_shift_is_the_counts_and_a_shift_moves_one_class():
+    draw = np.random.default_rng(3)
+    found = binned(np.repeat([True, False], 60), draw.normal(size=120).round(1), draw.normal(size=80), 5)
+    for a, b in zip(found.shifted(), found.counts, strict=True):
+        assert a.tolist() == b.tolist()
+    up = found.shifted(negative=0.5)
+    assert up.positive.tolist() == found.counts.positive.tolist()
+    assert up.negative @ np.arange(5) > found.counts.negative @ np.arange(5)
+
+
+def test_separation_is_the_area_under_roc_of_the_bins():
+    positive, score = np.array([1, 1, 1, 0, 0, 0], dtype=bool), np.array([3, 3, 1, 1, 0, 0])
+    wide = binned(np.repeat(positive, 10), np.repeat(score, 10), score, 3)
+    assert wide.separation == pytest.approx((6 + 2 + 0.5) / 9)
+
+
+def test_normal_scores_of_ties_are_alike():
+    assert normal_scores(np.array([5, 1, 5])).tolist() == pytest.approx([0.3186, -0.6745, 0.3186], abs=1e-4)

@@ -1,0 +1,241 @@
+"""The estimated prior: intervals, test of label shift, what it refuses, and its use as a deployment prior."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+
+import skewanova
+from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_prior
+from skewanova.curves.areas import iauprec_score
+from skewanova.priors import estimation, mixtures
+from skewanova.priors.binning import Binned
+from skewanova.priors.estimation import ESTIMATE_COLUMNS, estimate_from_bins
+from skewanova.priors.mixtures import Counts
+from skewanova.priors.weightings import as_deployment_prior
+
+LABELS = np.repeat([1, 0], [100, 300])
+
+
+def scores(rng=0, prior=0.1, shift=1.5, n=2000):
+    draw, n_positive = np.random.default_rng(rng), round(prior * n)
+    labelled = np.append(draw.normal(shift, 1, 100), draw.normal(0, 1, 300))
+    return labelled, np.append(draw.normal(shift, 1, n_positive), draw.normal(0, 1, n - n_positive))
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(estimation, "N_RESAMPLES", 99)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return estimate_prior(LABELS, *scores())
+
+
+def of_counts(*counts, level=0.95):
+    """An estimate from counts alone."""
+    parts = Counts(*(np.asarray(part, dtype=float) for part in counts))
+    bare = Binned(np.arange(len(parts.positive) - 1), parts, np.zeros(2), np.zeros(2), np.zeros(1))
+    return estimate_from_bins(bare, level)
+
+
+def test_estimate_is_near_the_truth_and_inside_its_interval(found):
+    assert found.conf_low < found.estimate < found.conf_high
+    assert found.conf_low < 0.1 < found.conf_high
+    assert found.estimate == pytest.approx(0.1, abs=0.03)
+    assert (found.method, found.label_shift.df, found.warnings) == ("chi2", 6, ())
+
+
+def test_a_higher_level_has_a_wider_interval(found):
+    wide = estimate_prior(LABELS, *scores(), confidence_level=0.99)
+    assert wide.conf_low < found.conf_low < found.conf_high < wide.conf_high
+    assert wide.estimate == found.estimate
+
+
+def test_estimate_depends_on_ranks_alone(found):
+    labelled, unlabelled = scores()
+    other = estimate_prior(LABELS, np.exp(labelled), np.exp(unlabelled))
+    assert (other.estimate, other.conf_low, other.conf_high) == (
+        found.estimate,
+        found.conf_low,
+        found.conf_high,
+    )
+    assert other.sensitivity(0.2) == found.sensitivity(0.2)
+
+
+def test_turning_labels_and_scores_round_turns_the_prior_round(found):
+    labelled, unlabelled = scores()
+    with pytest.warns(SkewanovaWarning, match="rank negatives above positives"):
+        turned = estimate_prior(1 - LABELS, labelled, unlabelled)
+    assert turned.estimate == pytest.approx(1 - found.estimate, abs=1e-6)
+    assert (1 - turned.conf_high, 1 - turned.conf_low) == pytest.approx(
+        (found.conf_low, found.conf_high), abs=1e-6
+    )
+
+
+def test_many_labelled_cases_leave_the_interval_of_a_share():
+    tall = of_counts([0, 1e7], [1e7, 0], [950, 50])
+    assert (tall.estimate, tall.conf_low, tall.conf_high) == pytest.approx((0.05, 0.0377, 0.0648), abs=2e-4)
+
+
+def test_the_interval_reaches_0_and_1_where_nothing_speaks_against_them():
+    none = of_counts([10, 40], [90, 10], [90, 10])
+    assert (none.estimate, none.conf_low) == (pytest.approx(0, abs=2e-2), 0.0)
+    everyone = of_counts([10, 40], [90, 10], [10, 45])
+    assert (everyone.estimate, everyone.conf_high) == (1.0, 1.0)
+
+
+def test_label_shift_is_noticed_where_the_scores_are_no_mixture():
+    labelled, _ = scores()
+    strange = np.random.default_rng(5).normal(0.5, 0.2, 2000)
+    with pytest.warns(SkewanovaWarning, match="no mixture of the labelled classes"):
+        shifted = estimate_prior(LABELS, labelled, strange)
+    assert shifted.label_shift.rejected
+    assert np.abs(shifted.label_shift.residuals).max() > 3
+    assert "df, p = " in str(shifted.label_shift)
+
+
+def test_two_bins_test_nothing():
+    with pytest.warns(SkewanovaWarning, match="cannot be tested with two bins"):
+        two = estimate_prior(LABELS, *scores(), n_bins=2)
+    assert two.label_shift.df == 0
+    assert np.isnan(two.label_shift.p_value)
+    assert not two.label_shift.rejected
+    assert "not tested" in str(two.label_shift)
+
+
+def test_residuals_are_observed_less_expected(found):
+    frame = found.bins_frame()
+    expected = (frame["n_unlabelled"] - frame["expected"]) / np.sqrt(frame["expected"])
+    assert frame["residual"].tolist() == pytest.approx(expected.tolist())
+    assert frame["expected"].sum() == pytest.approx(2000) == frame["n_unlabelled"].sum()
+    assert frame["n_positive"].sum() == 100
+
+
+def test_sensitivity_widens_with_the_shift_and_is_the_estimate_without(found):
+    assert found.sensitivity(0) == pytest.approx((found.estimate, found.estimate))
+    narrow, wide = found.sensitivity(0.1), found.sensitivity(0.4)
+    assert wide[0] < narrow[0] < found.estimate < narrow[1] < wide[1]
+    with pytest.raises(InputError, match="`delta` must be standard deviations, 0 or more"):
+        found.sensitivity(-1)
+
+
+def test_weak_models_have_the_bootstrap_s_wider_interval():
+    weak = of_counts([16, 20, 24], [45, 40, 35], [360, 330, 330])
+    assert weak.method == "bootstrap"
+    assert any("hardly tell" in text for text in weak.warnings)
+    again = of_counts([16, 20, 24], [45, 40, 35], [360, 330, 330])
+    assert (weak.conf_low, weak.conf_high) == (again.conf_low, again.conf_high)
+
+
+def test_weighting_averages_over_the_likelihood(found):
+    priors, weights = found.quadrature()
+    assert weights.sum() == pytest.approx(1)
+    assert found.low < priors.min() < found.conf_low < found.conf_high < priors.max() < found.high
+    odds = np.linspace(np.log(found.low / (1 - found.low)), np.log(found.high / (1 - found.high)), 4001)
+    height = found.density(expit(odds))
+    assert weights @ priors == pytest.approx((height * expit(odds)).sum() / height.sum(), rel=1e-3)
+    assert height.max() == pytest.approx(1, abs=5e-3)
+    assert found.density([found.low / 2, found.high * 1.1]).tolist() == [0, 0]
+    broken, parts = found.quadrature([0.1])
+    assert parts[broken < 0.1].sum() == pytest.approx(weights[priors < 0.1].sum(), abs=0.05)
+
+
+def test_beta_prior_has_its_mean_and_variance(found):
+    beta, (priors, weights) = found.to_beta(), found.quadrature()
+    nodes, of_beta = beta.quadrature()
+    assert of_beta @ nodes == pytest.approx(weights @ priors)
+    assert of_beta @ nodes**2 == pytest.approx(weights @ priors**2)
+
+
+def test_it_is_a_deployment_prior(found):
+    labelled, _ = scores()
+    assert as_deployment_prior(found) is found
+    area = iauprec_score(LABELS, labelled, deployment_prior=found)
+    narrow = iauprec_score(LABELS, labelled, deployment_prior=(found.conf_low, found.conf_high))
+    assert area == pytest.approx(narrow, abs=0.05)
+    assert found.describe() == f"the prior estimated from 2,000 unlabelled scores: {found}"
+
+
+def test_frames_have_the_same_columns_whatever_happened(found):
+    frame = found.to_frame()
+    assert tuple(frame.columns) == ESTIMATE_COLUMNS
+    assert frame["estimate"].tolist() == [found.estimate]
+    assert tuple(of_counts([5, 5], [9, 1], [7, 3]).to_frame().columns) == ESTIMATE_COLUMNS
+
+
+def test_results_travel_between_processes(found):
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.quadrature()[1].tolist() == found.quadrature()[1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "labelled", "unlabelled", "message"),
+    [
+        ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negatives"),
+        ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positives"),
+        ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must take at least two values"),
+        ([0, 1, 1], [0.1, 0.2, 0.9], [3, 4], "none overlap; give both on one scale"),
+        ([0, 1, 1], [0.1, 0.2, 0.9], [-3, -4], "none overlap; give both on one scale"),
+        ([0, 1, 1], [0.1, 0.2, 0.9], [], "`unlabelled` must hold at least one value"),
+        ([0, 1, 1], [0.1, 0.2, 0.9], [0.1, np.nan], "`unlabelled` must not hold NaN"),
+        ([0, 1], [0.1, 0.2, 0.9], [0.1], "equally long"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(labels, labelled, unlabelled, message):
+    with pytest.raises(InputError, match=message):
+        estimate_prior(labels, labelled, unlabelled)
+
+
+@pytest.mark.parametrize("options", [{"n_bins": 1}, {"confidence_level": 1.0}, {"rng": -1}])
+def test_options_out_of_range_are_refused(options):
+    labelled, unlabelled = scores(n=50, shift=0.3)
+    with pytest.raises(InputError, match=f"`{next(iter(options))}`"):
+        estimate_prior(LABELS, labelled, unlabelled, **options)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    with pytest.raises(InputTypeError, match="`unlabelled` must hold real numbers"):
+        estimate_prior(LABELS, scores()[0], ["high", "low"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "labelled", "unlabelled", "message"),
+    [
+        ([0] * 30 + [1] * 30, [*range(60)], [*range(60)], "no labelled positive scores below"),
+        (LABELS, scores()[0], np.append(scores()[1], [9.0] * 300), "13% of the unlabelled scores lie beyond"),
+        ([0, 1, 0, 1] * 3, [*range(12)], [*range(12)], "are few for an estimate"),
+        ([0, 1] * 50, [*range(100)], [*range(100)], "hardly tell the classes apart"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_doubtful_input_is_estimated_with_a_warning(labels, labelled, unlabelled, message):
+    with pytest.warns(SkewanovaWarning, match=message):
+        doubtful = estimate_prior(labels, labelled, unlabelled)
+    assert 0 <= doubtful.conf_low <= doubtful.estimate <= doubtful.conf_high <= 1
+    assert any(message.split()[-1] in text for text in doubtful.warnings)
+
+
+def test_intervals_cover_under_label_shift():
+    """1,000 samples of 60 + 240 labelled, 1,000 unlabelled."""
+    draw, shift = np.random.default_rng(11), norm.ppf(0.85) * np.sqrt(2)
+    edges = np.quantile(
+        np.append(draw.normal(shift, 1, 60000), draw.normal(0, 1, 240000)), np.arange(1, 6) / 6
+    )
+    p, q = (np.diff(norm.cdf([-np.inf, *(edges - at), np.inf])) for at in (shift, 0))
+    sizes = (60, p), (240, q), (1000, 0.05 * p + 0.95 * q)
+    counts = Counts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
+    held = mixtures.ratio(counts, np.full(1000, logit(0.05)), mixtures.likeliest(counts)[1]) <= chi2.ppf(
+        0.95, 1
+    )
+    assert 0.93 <= held.mean() <= 0.97
+    for i in range(6):  # what an interval is made of
+        one = of_counts(*(part[i] for part in counts))
+        assert (one.conf_low <= 0.05 <= one.conf_high) == held[i]
+
+
+def test_the_name_is_public():
+    assert skewanova.estimate_prior is estimation.estimate_prior
