@@ -13,6 +13,11 @@ from .distributions import true_auprec as true_auprec
 from .distributions import true_iauprec as true_iauprec
 from .distributions import true_roc as true_roc
 from .estimators import ESTIMATORS as ESTIMATORS
+from .possible import AreaPair as AreaPair
+from .possible import AreaRange as AreaRange
+from .possible import PossibleAreas as PossibleAreas
+from .possible import loss_ratio as loss_ratio
+from .possible import possible_areas as possible_areas
 from .roc import RocCurve as RocCurve
 from .roc import auc as auc
 from .roc import convex_hull as convex_hull

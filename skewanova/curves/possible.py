@@ -1,0 +1,473 @@
+"""Whether published areas can belong to complete curves, and how much recall must be missing if not.
+
+Write ``F(T)`` for the false positive rate at recall T, which never falls, and k for the skew. The loss of an
+area, ``1 - AUPREC``, is the integral of ``k F / (T + k F)`` over T, and ``1 - AUC`` that of F. Both are sums
+over T of functions of F alone, so the curve that is worst for any combination of areas follows from dynamic
+programming along T; and what means over folds can be is the convex hull of what curves can be, which linear
+programming searches, one worst curve after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_count,
+    check_float_array,
+    check_not_negative,
+    check_one_number,
+    check_prior,
+    check_prior_list,
+)
+from skewanova.curves.estimators import ESTIMATORS
+
+#: Cells of recall, finer towards 0, and levels of the false positive rate: areas are met to about 2e-4.
+N_CELLS, N_LEVELS = 140, 140
+
+
+#: Lowest level above 0.
+LOWEST_LEVEL = 1e-7
+
+
+#: Recall that must be missing before areas are called impossible: the error of the grid.
+LEAST_MISSING = 5e-4
+
+
+#: Price of missing a printed value, above any gain from doing so.
+PENALTY = 1e3
+
+
+#: Gain of a new curve below which the search has ended, and the curves it may try.
+SMALLEST_GAIN, MOST_CURVES = 1e-7, 500
+
+
+#: Points at which the sums over tied curves are compared.
+N_POINTS = 20_001
+
+
+class AreaRange(NamedTuple):
+    """What one printed number may be on complete curves.
+
+    Attributes
+    ----------
+    measure : str
+        ``AUPREC(prior)`` or ``AUC``.
+    value : float
+        As printed.
+    low, high : float
+        Limits given all the other numbers; nan if these contradict each other.
+    low_given_auc, high_given_auc : float
+        Limits given the AUC alone; nan for the AUC itself, or where it is not known.
+    """
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    low_given_auc: float
+    high_given_auc: float
+
+
+class AreaPair(NamedTuple):
+    """Two printed areas beside :func:`loss_ratio`.
+
+    Attributes
+    ----------
+    prior, rarer_prior : float
+        The priors.
+    constant : float
+        The largest ratio of their losses.
+    loss, largest_loss : float
+        ``1 - AUPREC`` at `prior`, and the most that the area at `rarer_prior` allows.
+    holds : bool
+        Whether it is within that, as far as the digits tell.
+    """
+
+    prior: float
+    rarer_prior: float
+    constant: float
+    loss: float
+    largest_loss: float
+    holds: bool
+
+
+@dataclass(frozen=True)
+class PossibleAreas:
+    """Whether complete curves can have the printed areas.
+
+    Attributes
+    ----------
+    possible : bool
+        Whether they can, within the rounding.
+    missing_recall : float
+        The least recall, as a mean over folds, that must be missing from the sums; nan if no recall missing
+        explains the numbers.
+    pairs : tuple of AreaPair
+        Every two areas beside the bound that needs no AUC.
+    """
+
+    possible: bool
+    missing_recall: float
+    pairs: tuple[AreaPair, ...] = field(repr=False)
+    _search: _Search = field(repr=False, compare=False)
+    _values: Floats = field(repr=False, compare=False)
+    _limits: Floats = field(repr=False, compare=False)
+
+    @cached_property
+    def ranges(self) -> tuple[AreaRange, ...]:
+        """What each number may be, given the others: computed when asked for, in about a second."""
+        return tuple(map(self.range_of, self._search.names))
+
+    def range_of(self, measure: str) -> AreaRange:
+        """What one number may be, given the others.
+
+        Parameters
+        ----------
+        measure : str
+            ``AUC`` or ``AUPREC(prior)``, as printed in `ranges`.
+
+        Raises
+        ------
+        ValueError
+            If no such number was given.
+        """
+        place = self._search.names.index(check_choice(measure, self._search.names, "measure"))
+        return _range(self._search, self._limits, place, float(self._values[place]))
+
+    def __str__(self) -> str:
+        """One line: possible, or how much recall is missing."""
+        if self.possible:
+            return "possible on complete curves"
+        if np.isnan(self.missing_recall):
+            return "impossible, even with recall missing"
+        return f"impossible on complete curves: recall of at least {self.missing_recall:.3f} is missing"
+
+
+def loss_ratio(
+    prior: float, rarer_prior: float, *, area_estimator: str = "trapezoid", ties: bool = False
+) -> float:
+    """Largest ratio of ``1 - AUPREC`` at a prior to that at a rarer one, over all complete curves.
+
+    Parameters
+    ----------
+    prior, rarer_prior : float
+        The priors, the second not above the first.
+    area_estimator : str, default "trapezoid"
+        As for :func:`~skewanova.auprec`.
+    ties : bool, default False
+        Whether curves of few cases or of cases that tie across classes count too. Without them all
+        estimators but ``convex_hull`` agree.
+
+    Returns
+    -------
+    float
+        The constant; it is approached, so no smaller one holds.
+
+    Raises
+    ------
+    ValueError
+        If a prior is not strictly between 0 and 1, they are out of order, or the estimator is unknown.
+
+    Notes
+    -----
+    With the skews k < l of the two priors and ``h(k) = k ln(1 + 1/k)``, the constant is ``h(k) / h(l)``, met
+    by scores that put all negatives above all positives. For curves above the diagonal, and so for convex
+    hulls, it is ``(1 - prior) / (1 - rarer_prior)``, met by the diagonal. The proofs are in the page on
+    errors of the papers.
+
+    With ties, ``exact`` and the interpolated estimators keep the constant, and ``average_precision`` exceeds
+    it where both priors are high. The two trapezoids have none below 1, since one negative before positives
+    that tie costs half their recall at every prior.
+
+    Examples
+    --------
+    >>> from skewanova.curves import loss_ratio
+    >>> round(loss_ratio(0.5, 0.1), 4), round(loss_ratio(0.5, 0.1, area_estimator="convex_hull"), 4)
+    (0.731, 0.5556)
+    """
+    common, rare = check_prior(prior), check_prior(rarer_prior, "rarer_prior")
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    if rare > common:
+        raise InputError(f"`rarer_prior` must not be above `prior`, but got {rare:g} > {common:g}")
+    if area_estimator == "convex_hull":
+        return (1 - common) / (1 - rare)
+    skews = (1 - common) / common, (1 - rare) / rare
+    untied = _worst_loss(skews[0]) / _worst_loss(skews[1])
+    return _TIED[area_estimator](*skews, untied) if ties and area_estimator in _TIED else untied
+
+
+def _worst_loss(skew: float) -> float:
+    """Loss of the exact area where every negative scores above every positive."""
+    return float(skew * np.log1p(1 / skew))
+
+
+def _no_limit(_skew: float, _rarer: float, _untied: float) -> float:
+    """A loss at recall 0, where one negative stands, is the same at every prior."""
+    return 1.0
+
+
+def _of_steps(skew: float, rarer: float, untied: float) -> float:
+    """Constant of average precision: raised until no steps of recall, all negatives first, exceed it.
+
+    A step counts the precision at its upper end, so the largest sum takes for every recall the best point
+    above it.
+    """
+    from scipy.optimize import brentq  # slow to load, and seldom used
+
+    point = np.linspace(0, 1, N_POINTS) ** 4
+
+    def excess(constant: float) -> float:
+        value = skew / (point + skew) - constant * rarer / (point + rarer)
+        best = np.maximum.accumulate(value[::-1])[::-1]
+        return float(np.sum(np.diff(point) * (best[1:] + best[:-1]) / 2))
+
+    return untied if skew == rarer or excess(untied) <= 0 else float(brentq(excess, untied, 1))
+
+
+_TIED = {"trapezoid": _no_limit, "upper_trapezoid": _no_limit, "average_precision": _of_steps}
+
+
+def possible_areas(
+    auprec: Mapping[float, float],
+    *,
+    auc: float | None = None,
+    area_estimator: str = "trapezoid",
+    n_positive: int | None = None,
+    rounding: float = 0.0005,
+) -> PossibleAreas:
+    """Say whether printed areas, or means of areas over folds, can come from complete curves.
+
+    A reviewer's tool: one ROC curve gives AUPREC at every prior, so a table that gives several of them, or
+    the AUC beside them, can contradict itself.
+
+    Parameters
+    ----------
+    auprec : mapping of float to float
+        The printed area at each prior.
+    auc : float, optional
+        The printed area under the ROC curve.
+    area_estimator : str, default "trapezoid"
+        How the areas were computed. Of ``convex_hull`` it is asked only that curves lie above the diagonal.
+    n_positive : int, optional
+        Number of distinct recalls in a fold, which is that of the positives where scores do not tie: widens
+        what an area may be by ``(1.5 + ln(n) / 4) / n``, the most that estimators can be off the integral.
+        By default as of very many.
+    rounding : float, default 0.0005
+        Half a unit of the last printed digit.
+
+    Returns
+    -------
+    PossibleAreas
+        The answer, the least recall that must be missing, and what each number may be given the others.
+
+    Raises
+    ------
+    ValueError
+        If there is no area, a prior or an area is out of range, or the estimator is unknown.
+    TypeError
+        If `auprec` is not a mapping.
+
+    Notes
+    -----
+    Sharp for means over any number of folds, to about 2e-4. If folds resemble each other, the truth is
+    stricter than this.
+
+    Examples
+    --------
+    >>> from skewanova.curves import possible_areas
+    >>> print(possible_areas({0.5: 0.8, 0.1: 0.5}, auc=0.85))
+    possible on complete curves
+    >>> print(possible_areas({0.5: 0.7, 0.1: 0.6}))
+    impossible on complete curves: recall of at least 0.016 is missing
+    """
+    printed = _check_areas(auprec)
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    slack = check_not_negative(rounding, "rounding", what="half a unit of the last digit", largest=0.5)
+    known = None if auc is None else _check_area(auc, "auc")
+    steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
+    hull = area_estimator == "convex_hull"
+    search = _Search(tuple(printed), known is not None, not_below_diagonal=hull)
+    values = np.array([*printed.values(), *([] if known is None else [known])])
+    off = np.array([slack + steps] * len(printed) + [slack] * (known is not None))
+    limits = np.clip([values - off, values + off], 0, 1)
+    missing = search.least(limits)
+    return PossibleAreas(
+        possible=bool(missing <= LEAST_MISSING),
+        missing_recall=0.0 if missing <= LEAST_MISSING else missing,
+        pairs=tuple(_pairs(printed, slack + steps, area_estimator)),
+        _search=search,
+        _values=values,
+        _limits=limits,
+    )
+
+
+def _estimator_error(n: int) -> float:
+    """How far a sum over n distinct recalls can be from the exact area."""
+    return float((1.5 + np.log(n) / 4) / n)
+
+
+def _check_area(value: float, name: str) -> float:
+    area = check_one_number(check_float_array(value, name), name)
+    if not 0 <= area <= 1:
+        raise InputError(f"`{name}` must lie between 0 and 1, but got {area:g}")
+    return area
+
+
+def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
+    """Areas by prior, the most common prior first."""
+    if not isinstance(auprec, Mapping):
+        raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r}")
+    if not auprec:
+        raise InputError("`auprec` must hold the area at one prior at least, but is empty")
+    priors = check_prior_list(list(auprec), "auprec")
+    areas = [
+        _check_area(area, f"auprec[{prior:g}]") for prior, area in zip(priors, auprec.values(), strict=True)
+    ]
+    return dict(sorted(zip(priors.tolist(), areas, strict=True), reverse=True))
+
+
+def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
+    """Every two priors, the rarer one second."""
+    found = []
+    for prior, area in printed.items():
+        for rarer, other in printed.items():
+            if rarer < prior:
+                constant = loss_ratio(prior, rarer, area_estimator=area_estimator)
+                most = constant * (1 - other)
+                holds = 1 - area <= most + slack * (1 + constant)
+                found.append(AreaPair(prior, rarer, constant, 1 - area, most, bool(holds)))
+    return found
+
+
+def _range(search: _Search, limits: Floats, measure: int, value: float) -> AreaRange:
+    """One number given all others, and given the AUC alone."""
+    last = len(search.names) - 1
+    others = [k for k in range(last + 1) if k != measure]
+    by_auc = search.with_auc and measure < last
+    alone = search.range_of(measure, limits, [last]) if by_auc else (np.nan, np.nan)
+    return AreaRange(search.names[measure], value, *search.range_of(measure, limits, others), *alone)
+
+
+class _Curve(NamedTuple):
+    """One curve's areas, and the recall left out of them."""
+
+    areas: Floats
+    missing: float
+
+
+class _Search:
+    """Worst curves for combinations of areas, kept for the next question."""
+
+    def __init__(self, priors: Sequence[float], with_auc: bool, *, not_below_diagonal: bool) -> None:
+        self.with_auc = with_auc
+        self.names = [f"AUPREC({prior:g})" for prior in priors] + ["AUC"] * with_auc
+        self._edges = np.linspace(0, 1, N_CELLS + 1) ** 2
+        steps = np.append(0.0, np.geomspace(LOWEST_LEVEL, 1, N_LEVELS - 1))
+        self._levels = self._edges if not_below_diagonal else steps
+        barred = not_below_diagonal & (self._levels > self._edges[1:, None])
+        self._barred = np.where(barred, -np.inf, 0.0)
+        cells = [self._areas((1 - prior) / prior) for prior in priors]
+        self._cells = np.array([*cells, *([self._width[:, None] * (1 - self._levels)] * with_auc)])
+        self._curves = [self._curve(np.zeros(N_CELLS, dtype=np.intp), np.zeros(N_CELLS, dtype=bool))]
+
+    @cached_property
+    def _width(self) -> Floats:
+        return np.asarray(np.diff(self._edges))
+
+    def _areas(self, skew: float) -> Floats:
+        """Integral of T / (T + skew F) over each cell, at each level of F."""
+        false = skew * self._levels[1:]
+        grown = np.log((self._edges[1:, None] + false) / (self._edges[:-1, None] + false))
+        return np.column_stack([self._width, self._width[:, None] - false * grown])
+
+    def _curve(self, level: NDArray[np.intp], lost: Bools) -> _Curve:
+        """Areas of the curve with these levels, without the recall that is lost; its AUC is complete."""
+        cells = self._cells[:, np.arange(N_CELLS), level]
+        cells[: len(cells) - self.with_auc, lost] = 0
+        return _Curve(cells.sum(axis=1), float(self._width[lost].sum()))
+
+    def least(self, limits: Floats) -> float:
+        """Least recall missing from a mean of curves whose areas are within the limits."""
+        return self._solve(limits, list(range(len(self.names))), None)
+
+    def range_of(self, measure: int, limits: Floats, given: Sequence[int]) -> tuple[float, float]:
+        """Lowest and highest value of an area among means of complete curves, others being given."""
+        low, high = (self._solve(limits, given, sign * _unit(measure, len(self.names))) for sign in (1, -1))
+        return low, -high
+
+    def _solve(self, limits: Floats, given: Sequence[int], goal: Floats | None) -> float:
+        """Minimise the goal, or else the recall missing, adding worst curves until none helps."""
+        for _ in range(MOST_CURVES):
+            curves = [one for one in self._curves if goal is None or not one.missing]
+            cost = np.array([one.missing if goal is None else goal @ one.areas for one in curves])
+            areas = np.array([one.areas[list(given)] for one in curves]).T.reshape(len(given), -1)
+            value, missed, prices, gain = _cheapest_mean(cost, areas, limits[:, list(given)])
+            price = np.zeros(len(self.names)) if goal is None else -goal
+            price[list(given)] += prices
+            reward, curve = self._best_curve(price, may_lose=goal is None)
+            if reward + gain <= SMALLEST_GAIN:
+                break
+            self._curves.append(curve)
+        return float("nan") if missed > SMALLEST_GAIN else max(value, 0.0) if goal is None else value
+
+    def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, _Curve]:
+        """Curve with the largest sum of prices times areas, less the recall that it leaves out."""
+        n_kept = len(price) - self.with_auc
+        kept = np.tensordot(price[:n_kept], self._cells[:n_kept], 1)
+        lost = may_lose & (kept < -self._width[:, None])
+        reward = np.where(lost, -self._width[:, None], kept) + self._barred
+        if self.with_auc:
+            reward = reward + price[-1] * self._cells[-1]
+        total, level = _best_path(reward)
+        return total, self._curve(level, lost[np.arange(N_CELLS), level])
+
+
+def _unit(place: int, size: int) -> Floats:
+    return np.asarray(np.eye(size)[place])
+
+
+def _best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
+    """Largest sum over cells of one reward each, the level never falling from cell to cell."""
+    best = reward.copy()
+    for cell in range(1, len(best)):
+        best[cell] += np.maximum.accumulate(best[cell - 1])
+    level = np.empty(len(best), dtype=np.intp)
+    last = best.shape[1]
+    for cell in range(len(best) - 1, -1, -1):
+        level[cell] = np.argmax(best[cell, :last])
+        last = level[cell] + 1
+    return float(best[-1].max()), level
+
+
+def _cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, float, Floats, float]:
+    """Cheapest mean of curves with areas within limits: value, misses, prices of the areas and of a curve."""
+    from scipy.optimize import linprog  # slow to load, and seldom used
+
+    n_limits, n_curves = areas.shape
+    miss = np.eye(n_limits)
+    found = linprog(
+        np.append(cost, np.full(2 * n_limits, PENALTY)),
+        A_ub=np.block([[areas, miss, -miss], [-areas, -miss, miss]]) if n_limits else None,
+        b_ub=np.append(limits[1], -limits[0]) if n_limits else None,
+        A_eq=np.append(np.ones(n_curves), np.zeros(2 * n_limits))[None],
+        b_eq=[1.0],
+    )
+    missed = float(np.asarray(found.x)[n_curves:].sum())
+    rises, falls = np.split(found.ineqlin.marginals, 2)
+    return (
+        float(np.asarray(found.fun)) - PENALTY * missed,
+        missed,
+        rises - falls,
+        float(found.eqlin.marginals[0]),
+    )

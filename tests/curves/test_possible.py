@@ -1,0 +1,267 @@
+"""Which areas complete curves can have: constants against dynamic programming over curves with ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import skewanova as sa
+from skewanova.curves import ESTIMATORS, loss_ratio, possible_areas
+from skewanova.curves.possible import _estimator_error
+
+PAIRS = [(0.5, 0.1), (0.1, 0.01), (0.9, 0.8), (0.99, 0.2)]
+# Landgrebe et al. 2006, table 1
+ROWS = {
+    "A": ({0.5: 0.554, 0.1: 0.554, 0.01: 0.552}, 0.943),
+    "B": ({0.5: 0.775, 0.1: 0.629, 0.01: 0.487}, 0.825),
+    "C": ({0.5: 0.803, 0.1: 0.781, 0.01: 0.734}, 0.905),
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {name: possible_areas(areas, auc=auc) for name, (areas, auc) in ROWS.items()}
+
+
+# --- the constants ------------------------------------------------------------------------------------------
+
+
+def loss(tpr, fpr, skew):
+    return np.where(fpr == 0, 0.0, skew * fpr / np.where(fpr == 0, 1, tpr + skew * fpr))
+
+
+def worth(estimator, start, end, value):
+    """What a rise between two vertices adds to a sum of losses, of shape (starts, ends)."""
+    (true, false), (next_true, next_false) = start, end
+    gain, at_end = next_true - true, value(next_true, next_false)
+    if estimator == "average_precision":
+        return gain * at_end
+    if estimator == "exact":
+        node, weight = np.polynomial.legendre.leggauss(24)
+        along = (
+            [true + (1 + x) / 2 * gain for x in node],
+            [false + (1 + x) / 2 * (next_false - false) for x in node],
+        )
+        return gain * sum(w / 2 * value(t, f) for w, t, f in zip(weight, *along, strict=True))
+    at_start = np.where(
+        true > 0, value(true, false), 0.0 if estimator == "upper_trapezoid" else 1.0 * value(0, 1)
+    )
+    if estimator == "trapezoid":
+        at_start = np.where((true == 0) & (false == 0), at_end, at_start)
+    return gain * (at_start + at_end) / 2
+
+
+def largest_sum(estimator, value, points, levels):
+    """Dynamic programming over all curves with vertices on a lattice, of any steps, so ties included.
+
+    Every rise starts where the last one ended, or after a run of negatives: at a level not below it. The
+    upper trapezoid starts where the recall was first reached, whatever negatives follow.
+    """
+    best = np.full((len(points), len(levels)), -np.inf)
+    best[0, 0] = 0
+    for place, recall in enumerate(points[1:], start=1):
+        for before in range(place):
+            reached = best[before] if estimator == "upper_trapezoid" else np.maximum.accumulate(best[before])
+            start, end = (points[before], levels[:, None]), (recall, levels[None, :])
+            added = np.where(levels[:, None] <= levels[None, :], worth(estimator, start, end, value), -np.inf)
+            best[place] = np.maximum(best[place], (reached[:, None] + added).max(axis=0))
+    return best[-1].max()
+
+
+@pytest.mark.parametrize("estimator", ["exact", "average_precision", "upper_trapezoid", "trapezoid"])
+@pytest.mark.parametrize(("prior", "rarer"), PAIRS)
+def test_constant_with_ties_against_dynamic_programming(estimator, prior, rarer):
+    skews = (1 - prior) / prior, (1 - rarer) / rarer
+    constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
+    few = estimator == "exact"
+    points = np.append([0, 1e-8], np.geomspace(1e-3, 1, 7 if few else 25))
+    levels = np.append(0, np.geomspace(1e-5, 1, 6))
+
+    def excess(c):
+        return largest_sum(
+            estimator, lambda t, f: loss(t, f, skews[0]) - c * loss(t, f, skews[1]), points, levels
+        )
+
+    assert excess(constant + 1e-9) <= 1e-7  # no curve exceeds it
+    assert excess(constant * 0.85) > 1e-4  # and one comes near
+
+
+def adversary(rng, n_steps):
+    """A curve of random ties with most of its negatives early."""
+    steps = rng.integers(0, 4, size=(n_steps, 2)) * (rng.random((n_steps, 2)) < 0.5)
+    first = rng.integers(0, 40)
+    true, false = np.cumsum([(0, 0), (0, first), *steps, (1, 1)], axis=0).T
+    return sa.RocCurve.from_rates(false / false[-1], true / true[-1])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_no_random_curve_exceeds_the_constant(estimator):
+    rng = np.random.default_rng(0)
+    constants = [loss_ratio(*pair, area_estimator=estimator, ties=True) for pair in PAIRS]
+    for _ in range(40):
+        roc = adversary(rng, rng.integers(1, 9))
+        losses = 1 - sa.auprec(roc, np.array(PAIRS), area_estimator=estimator)
+        assert (losses[:, 0] <= constants * losses[:, 1] + 1e-12).all()
+
+
+@pytest.mark.parametrize("estimator", set(ESTIMATORS) - {"convex_hull"})
+def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
+    roc = sa.roc_curve(np.repeat([0, 1], [50, 4000]), -np.arange(4050))
+    losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator=estimator)
+    assert losses[0] / losses[1] == pytest.approx(loss_ratio(0.5, 0.1, area_estimator=estimator), abs=1e-3)
+
+
+def test_diagonal_meets_the_constant_of_hulls():
+    roc = sa.roc_curve([0, 1], [1, 1])
+    losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator="convex_hull")
+    assert losses[0] / losses[1] == pytest.approx(loss_ratio(0.5, 0.1, area_estimator="convex_hull"))
+
+
+def test_constant_of_the_published_table():
+    assert loss_ratio(0.5, 0.1) == pytest.approx(np.log(2) / (9 * np.log(10 / 9)), rel=1e-14)
+    assert loss_ratio(0.5, 0.1, area_estimator="convex_hull") == pytest.approx(5 / 9)
+    assert all(loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def lowest_auprec(auc, prior):
+    """Twin in closed form: the smallest exact area at a prior of any curve with this AUC.
+
+    Where F rises, k T / (T + k F)^2 is the same everywhere, which gives k F = c sqrt(T) - T. That would fall
+    beyond T = c^2 / 4; so from some knee on, k F stays at a level g, and the mean of k T / (T + k F)^2 from
+    there on equals its value at the knee.
+    """
+
+    def flat_after_knee(g):
+        def excess(t):
+            mean = (np.log((1 + g) / (t + g)) + g / (1 + g) - g / (t + g)) / (1 - t)
+            return t / (t + g) ** 2 - mean
+
+        knee = brentq(excess, 0, g, xtol=1e-30)
+        c = (knee + g) / np.sqrt(knee)
+        area = 2 / 3 * c * knee**1.5 - knee**2 / 2 + g * (1 - knee)
+        return area, 2 / 3 * knee**1.5 / c + (1 - knee) - g * np.log((1 + g) / (knee + g))
+
+    area = (1 - prior) / prior * (1 - auc)
+    if area >= flat_after_knee(0.999)[0]:
+        return 2 / (4.5 * (area + 0.5))
+    return flat_after_knee(brentq(lambda g: flat_after_knee(g)[0] - area, 1e-9, 0.999, xtol=1e-15))[1]
+
+
+@pytest.mark.parametrize(("auc", "prior"), [(0.943, 0.5), (0.943, 0.01), (0.6, 0.3)])
+def test_lowest_area_given_the_auc_equals_the_closed_form(auc, prior):
+    twin = lowest_auprec(auc, prior)
+    area = possible_areas({prior: twin}, auc=auc, rounding=0).range_of(f"AUPREC({prior:g})")
+    assert area.low == area.low_given_auc == pytest.approx(twin, abs=2e-4)
+    assert possible_areas({prior: twin + 2e-4}, auc=auc, rounding=0).possible
+    assert not possible_areas({prior: twin - 2e-3}, auc=auc, rounding=0).possible
+
+
+def test_areas_of_curves_and_their_means_are_possible():
+    rng = np.random.default_rng(1)
+    priors = np.array([0.5, 0.1, 0.01])
+    areas, aucs = [], []
+    for _ in range(2):
+        roc = adversary(rng, 20)
+        areas.append(sa.auprec(roc, priors, area_estimator="exact"))
+        aucs.append(sa.auc(roc))
+        assert possible_areas(dict(zip(priors, areas[-1], strict=True)), auc=aucs[-1]).possible
+    mean = dict(zip(priors, np.mean(areas, axis=0), strict=True))
+    found = possible_areas(mean, auc=np.mean(aucs))
+    assert found.possible
+    assert found.missing_recall == 0
+    assert str(found) == "possible on complete curves"
+    auc = found.range_of("AUC")
+    assert auc.low - 1e-6 <= auc.value <= auc.high + 1e-6
+
+
+def test_recall_cut_out_of_a_curve_is_found_missing():
+    areas, missing = np.array([0.97, 0.95]), 0.25
+    printed = dict(zip((0.5, 0.1), areas - missing, strict=True))
+    found = possible_areas(printed)
+    assert not found.possible
+    assert 0 < found.missing_recall <= missing
+    assert f"at least {found.missing_recall:.3f} is missing" in str(found)
+
+
+def test_landgrebes_rows(rows):
+    assert not any(row.possible for row in rows.values())
+    missing = [row.missing_recall for row in rows.values()]
+    assert missing == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
+    assert rows["A"].range_of("AUPREC(0.5)").low_given_auc == pytest.approx(
+        0.8324, abs=2e-4
+    )  # at .943 + .0005
+    assert [pair.holds for pair in rows["A"].pairs] == [False, False, False]
+    assert [pair.holds for pair in rows["B"].pairs] == [True, True, True]
+    assert not rows["C"].pairs[0].holds
+    assert rows["C"].range_of("AUPREC(0.5)").low == pytest.approx(0.877, abs=1e-3)
+    assert rows["B"].range_of("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
+
+
+def test_without_the_auc_row_b_is_possible_and_a_and_c_are_not():
+    assert [possible_areas(areas).possible for areas, _ in ROWS.values()] == [False, True, False]
+
+
+def test_an_area_that_rises_with_rarer_priors_cannot_be_explained():
+    found = possible_areas({0.5: 0.4, 0.1: 0.6})
+    assert np.isnan(found.missing_recall)
+    assert str(found) == "impossible, even with recall missing"
+    assert not found.possible
+
+
+def test_curves_above_the_diagonal_have_less_room():
+    below = {0.5: 0.40, 0.1: 0.07}
+    assert possible_areas(below).possible
+    assert not possible_areas(below, area_estimator="convex_hull").possible
+    diagonal = {0.5: 0.5, 0.1: 0.1}
+    assert possible_areas(diagonal, area_estimator="convex_hull").possible
+
+
+@pytest.mark.parametrize("n", [1, 3, 30, 300])
+def test_estimators_stay_near_the_exact_area_of_distinct_scores(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        n_negative = int(rng.integers(1, 400))
+        score = rng.permutation(n + n_negative)
+        roc = sa.roc_curve(np.repeat([1, 0], [n, n_negative]), score)
+        exact = sa.auprec(roc, np.array([0.5, 0.1, 0.001]), area_estimator="exact")
+        for estimator in set(ESTIMATORS) - {"convex_hull"}:
+            off = sa.auprec(roc, np.array([0.5, 0.1, 0.001]), area_estimator=estimator) - exact
+            assert np.abs(off).max() <= _estimator_error(n)
+
+
+def test_few_positives_leave_more_room():
+    areas, auc = ROWS["B"]
+    assert possible_areas(areas, auc=auc, n_positive=30).possible
+    assert not possible_areas(areas, auc=auc, n_positive=100_000).possible
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ([0.5], {}, TypeError, "`auprec` must map priors to areas"),
+        ({}, {}, ValueError, "is empty"),
+        ({0.5: 1.2}, {}, ValueError, r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
+        ({4.0: 0.5}, {}, ValueError, "did you mean skew=4"),
+        ({0.5: 0.5}, {"auc": -1}, ValueError, "`auc` must lie between 0 and 1"),
+        ({0.5: 0.5}, {"n_positive": 0}, ValueError, "`n_positive`"),
+        ({0.5: 0.5}, {"rounding": -1}, ValueError, "`rounding` must be half a unit"),
+        ({0.5: 0.5}, {"area_estimator": "exakt"}, ValueError, "did you mean 'exact'"),
+    ],
+)
+def test_bad_input_is_named(given, options, error, message):
+    with pytest.raises(error, match=message):
+        possible_areas(given, **options)
+
+
+def test_a_measure_that_was_not_given_is_named():
+    with pytest.raises(ValueError, match=r"`measure` must be one of AUPREC\(0.5\); but got 'AUC'"):
+        possible_areas({0.5: 0.5}).range_of("AUC")
+
+
+def test_priors_out_of_order_are_refused():
+    with pytest.raises(ValueError, match="`rarer_prior` must not be above `prior`, but got"):
+        loss_ratio(0.1, 0.5)
