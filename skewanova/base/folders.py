@@ -39,6 +39,10 @@ SHOWN = 3
 PROVENANCE = "provenance.json"
 
 
+#: Files of each figure that an output may hold.
+FIGURE_FORMATS = ("svg", "png", "pdf")
+
+
 VERSIONS = ("skewanova", "numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn")
 
 
@@ -74,6 +78,20 @@ def provenance_of(
 @cache
 def _versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
+
+
+def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
+    """The formats of figures asked for, by name or as `svg,png`; none where there shall be no figures."""
+    names = figures.split(",") if isinstance(figures, str) else figures
+    wanted = [name.strip() for name in names]
+    if wanted == ["none"]:
+        return ()
+    for name in wanted:
+        if name not in FIGURE_FORMATS:
+            raise InputError(
+                f"`figures` must be some of {', '.join(FIGURE_FORMATS)}, or none, but got {name!r}"
+            )
+    return tuple(dict.fromkeys(wanted))
 
 
 def is_output(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,12 +171,12 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, full: bool, **opti
     from skewanova.scores.reading import read_datasets
 
     columns, positive = column_names(options)
-    out, rng = options.pop("out"), options.pop("seed")
+    out, rng, figures = (options.pop(name) for name in ("out", "seed", "figures"))
     prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
     with reading(scores):
         tables = read_datasets(scores, columns=columns, pos_label=positive)
     result = compare_datasets(tables, prior, alpha=alpha, rng=rng, **options)
-    written = saved(result, out)
+    written = saved(result, out, figures)
     if as_json:
         print_json("compare", **datasets_as_json(result))
     elif not quiet:
@@ -416,14 +417,15 @@ def _run(
     deployment_prior: DeploymentPrior,
     seed: int,
     out: Path | None,
+    figures: Sequence[str],
     as_json: bool,
     quiet: bool,
     full: bool,
     **options: Any,
 ) -> None:
-    with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out)):
+    with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out if figures else None)):
         result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
-        written = saved(result, out)
+        written = saved(result, out, figures)
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:

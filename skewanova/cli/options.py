@@ -17,7 +17,7 @@ import click
 
 import skewanova
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
-from skewanova.base.folders import OutputError, check_folder
+from skewanova.base.folders import OutputError, check_folder, check_formats
 from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
 from skewanova.curves.estimators import ESTIMATORS
@@ -188,6 +188,13 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Print all that was found, or verdict and ranking alone.",
         ),
         out_option("report.html, tables, figures and CSV files"),
+        click.option(
+            "--figures",
+            type=Parsed("LIST", check_formats),
+            default="svg",
+            help="Files of each figure that --out writes: svg, png and pdf, separated by commas, or none "
+            "(fastest).",
+        ),
     ]
     return with_options(options, command)
 

@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -130,12 +130,12 @@ def writing() -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def saved(result: Comparison | DatasetsComparison, out: Path | None) -> Path | None:
+def saved(result: Comparison | DatasetsComparison, out: Path | None, figures: Sequence[str]) -> Path | None:
     """Write the folder of a comparison, if one is asked for; where it is."""
     if out is None:
         return None
     with writing():
-        return result.save(out)
+        return result.save(out, figures=figures)
 
 
 def write_results(

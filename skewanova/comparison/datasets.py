@@ -134,7 +134,7 @@ class DatasetsComparison(DatasetsSource):
         parts += [_items("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
-    def save(self, directory: str | os.PathLike[str]) -> Path:
+    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
         """Write a folder for each data set, and the frames and a short report across them.
 
         Parameters
@@ -142,6 +142,8 @@ class DatasetsComparison(DatasetsSource):
         directory : path
             Folder to write, whole or not at all; an earlier output there is replaced, anything else is left
             alone. Data sets are numbered there, since their names are data: ``datasets.csv`` has both.
+        figures : str or sequence of str, default ("svg",)
+            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
 
         Returns
         -------
@@ -151,11 +153,11 @@ class DatasetsComparison(DatasetsSource):
         Raises
         ------
         ValueError
-            If something other than an earlier output stands there.
+            If a format is unknown, or something other than an earlier output stands there.
         """
         from skewanova.report.datasets import write_datasets_folder  # drawing is heavy
 
-        return write_datasets_folder(self, Path(directory))
+        return write_datasets_folder(self, Path(directory), figures=figures)
 
 
 def compare_datasets(

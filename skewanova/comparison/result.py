@@ -250,13 +250,15 @@ class Comparison(ReportSource):
         """Return one table as HTML; names and options as for :meth:`to_latex`."""
         return publication_table(self, table, **options).to_html()
 
-    def save(self, directory: str | os.PathLike[str]) -> Path:
+    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
         """Write every table, figure and the report to a folder, whole or not at all.
 
         Parameters
         ----------
         directory : path
             Folder to write; an earlier output there is replaced, anything else is left alone.
+        figures : str or sequence of str, default ("svg",)
+            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
 
         Returns
         -------
@@ -266,11 +268,11 @@ class Comparison(ReportSource):
         Raises
         ------
         ValueError
-            If something other than an earlier output stands there.
+            If a format is unknown, or something other than an earlier output stands there.
         """
         from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
 
-        return write_folder(self, Path(directory))
+        return write_folder(self, Path(directory), figures=figures)
 
     def _ranking_table(self) -> Table:
         return tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from skewanova.base.folders import PROVENANCE, provenance_of, whole_folder
+from skewanova.base.folders import PROVENANCE, check_formats, provenance_of, whole_folder
 from skewanova.base.frames import Framed, records
 from skewanova.base.text import (
     Table,
@@ -160,11 +160,13 @@ TABLE_FILES = {
 }
 
 
-def write_datasets_folder(source: DatasetsSource, directory: Path) -> Path:
+def write_datasets_folder(
+    source: DatasetsSource, directory: Path, *, figures: str | Sequence[str] = ("svg",)
+) -> Path:
     """Write the folder, whole or not at all."""
     from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
 
-    provenance = _provenance(source)
+    provenance, formats = _provenance(source), check_formats(figures)
     inputs = [result.source for result in source.comparisons.values()]
     with whole_folder(directory, provenance, inputs=inputs) as output:
         for name in ACROSS_FILES:
@@ -174,7 +176,7 @@ def write_datasets_folder(source: DatasetsSource, directory: Path) -> Path:
         output.write("tables.md", text + "\n")
         output.write("report.html", _page(source))
         for number, result in enumerate(source.comparisons.values(), start=1):
-            write_part(result, output, folder_name(number), formats=("svg",))
+            write_part(result, output, folder_name(number), formats=formats)
     return directory
 
 

@@ -27,10 +27,6 @@ from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import Entry, legend, model_labels
 from skewanova.report.source import ReportSource, evenly, headline_rows, is_one_set, level_of
 
-#: SVG first: each drawing starts from the layout of the one before it.
-FORMATS = ("svg", "png")
-
-
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
 MOST_PANELS = 6
 
@@ -50,6 +46,10 @@ MOST_INTERACTING = 41
 FULL_CURVE = 200
 
 
+#: Name of what lies behind the curves of the main figure: where the page puts its cursor.
+PRIOR_AREA = "prior-area"
+
+
 #: Inches; narrow enough to be read on a phone without scrolling.
 WIDTH = 6.3
 
@@ -63,7 +63,11 @@ MOST_LINES = 9
 
 
 #: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
-_STYLE: list[Any] = ["default", {"svg.hashsalt": "skewanova", "svg.fonttype": "path", "font.size": 11}]
+#: Text of an SVG stays text: it can be searched, read aloud, copied.
+_STYLE: list[Any] = [
+    "default",
+    {"svg.hashsalt": "skewanova", "svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 11},
+]
 
 
 #: How matplotlib tells that a font lacks a sign, and so many of them a message shows.
@@ -71,6 +75,7 @@ _GLYPH, MOST_SIGNS = re.compile(r"Glyph (\d+) .* missing from"), 5
 
 
 _METADATA: dict[str, dict[str, Any]] = {
+    "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
     "png": {"Software": None},
     "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
 }
@@ -191,12 +196,10 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
         stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE), _collected(missing):
             figure = FIGURES[kind].draw(source if kind == "residuals" else shown)
-            pictures = {}
-            for name in formats:
-                pictures[name] = _picture(figure, name)
-                figure.set_layout_engine(None)  # found once: it takes as long as the drawing
+            _lay_out(figure)
+            pictures = {name: _picture(figure, name) for name in formats}
         yield kind, pictures
-    if missing:
+    if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
         more = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
         emit([f"figures show boxes where their font lacks a sign ({signs}{more}); tables show them all"])
@@ -216,15 +219,45 @@ def _collected(missing: set[str]) -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
+#: Colours of the figures that are those of the page: they follow it where that is dark.
+_PAGE_COLOURS = {
+    "#ffffff": "var(--paper)",
+    "#000000": "var(--ink)",
+    "#262626": "var(--ink)",
+    "#595959": "var(--soft)",
+    "#808080": "var(--soft)",
+}
+
+
+#: Text between tags: words of a figure, names among them.
+_WORDS = re.compile(r">([^<]*[^<\s][^<]*)<")
+
+
 def inline_svg(svg: bytes, kind: str) -> Markup:
-    """Return the picture for use inside HTML: no prolog, no comments, no rules of style, ids of its own."""
+    """Return the picture for use inside HTML: no rules of style, ids of its own, the page's colours.
+
+    Its words stay as they are, whatever they look like.
+    """
     text = svg.decode("utf-8")
     text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    words = iter(_WORDS.findall(text))
+    text = _WORDS.sub(">\0<", text)
     text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
     text = re.sub(r'(?: xlink:)?\bhref="#', ' href="#', text)
+    text = re.sub(rf'<g id="(?!{PRIOR_AREA}")[^"]*"', "<g", text)
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
+    text = re.sub("|".join(_PAGE_COLOURS), lambda found: _PAGE_COLOURS[found[0]], text)
     text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
-    return Markup(re.sub(r"\s*\n\s*", "\n", text).strip())
+    text = re.sub(r"\s*\n\s*", "\n", text).strip()
+    return Markup(re.sub("\0", lambda _: next(words), text))
+
+
+def _lay_out(figure: Figure) -> None:
+    """Find the places of everything once: saving would draw all for nothing to find them, file by file."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _picture(figure: Figure, name: str) -> bytes:
@@ -266,7 +299,9 @@ def _draw_auprec(source: ReportSource) -> Figure:
 
 
 def _draw_regions(source: ReportSource) -> Figure:
-    return _one(performance.plot_regions, source, _size(source, 4.2))
+    figure = _one(performance.plot_regions, source, _size(source, 4.2))
+    figure.axes[0].patch.set_gid(PRIOR_AREA)
+    return figure
 
 
 def _draw_interaction(source: ReportSource) -> Figure:

@@ -6,9 +6,17 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova.base.folders import PROVENANCE, Output, Provenance, provenance_of, whole_folder
+from skewanova.base.folders import (
+    FIGURE_FORMATS,
+    PROVENANCE,
+    Output,
+    Provenance,
+    check_formats,
+    provenance_of,
+    whole_folder,
+)
 from skewanova.report.document import render, title
-from skewanova.report.figures import FORMATS, KINDS, draw_figures
+from skewanova.report.figures import KINDS, draw_figures
 from skewanova.report.latex import latex_file
 from skewanova.report.methods import bibtex, cited, methods_of
 from skewanova.report.source import ReportSource
@@ -53,7 +61,7 @@ POINTS = (
 CSV_FILES = tuple(f"{name}.csv" for name in (*FRAMES, *POINTS))
 
 
-FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FORMATS)
+FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FIGURE_FORMATS)
 
 
 TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE)
@@ -90,7 +98,7 @@ def render_html(source: ReportSource) -> str:
 
 
 def write_folder(
-    source: ReportSource, directory: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS
+    source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
     """Write every table, figure and the report to a folder, whole or not at all.
 
@@ -100,8 +108,9 @@ def write_folder(
         What to report.
     directory : path
         Folder to write; missing parents are made. An empty folder or an earlier output is replaced.
-    formats : sequence of str, default ("svg", "png")
-        Files of each figure, svg among them, which the report shows; drawing takes most of the time.
+    figures : str or sequence of str, default ("svg",)
+        Files of each figure: svg, png, pdf, or none (an empty sequence), and then the report has no figures
+        either, whose drawing takes most of the time.
 
     Returns
     -------
@@ -111,8 +120,9 @@ def write_folder(
     Raises
     ------
     ValueError
-        If an input, a file or a folder with anything else stands there (a file of an earlier output that was
-        edited since counts as such), another run is writing there, or a name cannot be written as UTF-8.
+        If a format is unknown, an input, a file or a folder with anything else stands there (a file of an
+        earlier output that was edited since counts as such), another run is writing there, or a name cannot
+        be written as UTF-8.
     OSError
         If the system does not let it be written. Whatever is raised, the folder is as it was.
 
@@ -124,17 +134,17 @@ def write_folder(
     >>> from skewanova.report.folder import write_folder
     >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = write_folder(result, Path(place) / "out", formats=("svg",))
+    ...     folder = write_folder(result, Path(place) / "out", figures="none")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
     ['anova.csv', 'assumptions.csv', 'auprec.csv']
     """
-    provenance = _provenance(source)
+    provenance, formats = _provenance(source), check_formats(figures)
     with whole_folder(directory, provenance, inputs=[source.source]) as output:
         fill(output, source, provenance, formats)
     return Path(directory)
 
 
-def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str] = FORMATS) -> None:
+def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
     """Write the same into a part of a larger output, under its own provenance."""
     part, provenance = output.below(name), _provenance(source)
     fill(part, source, provenance, formats)
@@ -149,9 +159,9 @@ def fill(output: Output, source: ReportSource, provenance: Provenance, formats: 
     output.write("tables.md", _markdown_text(source))
     output.write("references.bib", bibtex(cited(methods_of(source))))
     drawn = {}
-    for kind, pictures in draw_figures(source, formats):
-        for name, picture in pictures.items():
-            output.write(f"figures/{kind}.{name}", picture)
+    for kind, pictures in draw_figures(source, ("svg", *formats)) if formats else ():
+        for name in formats:
+            output.write(f"figures/{kind}.{name}", pictures[name])
         drawn[kind] = pictures["svg"]
     output.write("report.html", render(source, drawn, provenance))
 

@@ -295,6 +295,7 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         (["--seed", "1.5"], "'1.5' is not a valid integer"),
         (["--out", "scores.csv"], "'scores.csv' is a file"),
         (["--out", "."], r"."),
+        (["--figures", "svg,gif"], "must be some of svg, png, pdf, or none, but got 'gif'"),
     ],
 )
 def test_options_that_are_refused(folder, arguments, message):
@@ -311,6 +312,13 @@ def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.output.startswith("Choose  ")
     assert "dropped 1 of 3 folds for all models" in " ".join(done.output.split())
+
+
+def test_compare_writes_the_figures_asked_for(folder, undrawn):
+    assert run("compare", "scores.csv", *QUICK, "--out", "bare", "--figures", "none").exit_code == 0
+    assert not (folder / "bare" / "figures").exists()
+    assert run("compare", "scores.csv", *QUICK, "--out", "two", "--figures", "svg,pdf").exit_code == 0
+    assert {path.suffix for path in (folder / "two" / "figures").iterdir()} == {".svg", ".pdf"}
 
 
 def test_compare_passes_every_option_on(folder, monkeypatch):

@@ -85,7 +85,8 @@ def hostile():
 
 @pytest.fixture(scope="module")
 def folder(hostile, tmp_path_factory):
-    return write_folder(hostile, tmp_path_factory.mktemp("report") / "new" / "out")
+    place = tmp_path_factory.mktemp("report") / "new" / "out"
+    return write_folder(hostile, place, figures=("svg", "png", "pdf"))
 
 
 @pytest.fixture(scope="module")
@@ -206,13 +207,38 @@ def test_two_runs_are_alike_to_the_byte(plain_folder, tmp_path, monkeypatch):
 
 def test_figures_are_what_their_names_say(folder):
     for kind in KINDS:
-        png, svg = ((folder / "figures" / f"{kind}.{name}").read_bytes() for name in ("png", "svg"))
+        png, svg, pdf = (
+            (folder / "figures" / f"{kind}.{name}").read_bytes() for name in ("png", "svg", "pdf")
+        )
         assert png.startswith(b"\x89PNG")
         width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
         assert width >= 6 * 150
         assert height >= 2 * 150
         assert b"<svg" in svg[:400]
         assert svg.rstrip().endswith(b"</svg>")
+        assert pdf.startswith(b"%PDF")
+
+
+def test_figures_are_vectors_unless_others_are_asked_for(plain_folder):
+    assert {path.suffix for path in (plain_folder / "figures").iterdir()} == {".svg"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "suffixes"),
+    [("png", {".png"}), ("pdf, svg", {".pdf", ".svg"}), ("none", set()), ((), set())],
+)
+@pytest.mark.usefixtures("undrawn")
+def test_figures_have_the_formats_asked_for(plain, tmp_path, asked, suffixes):
+    folder = write_folder(plain, tmp_path / "out", figures=asked)
+    assert {path.suffix for path in (folder / "figures").glob("*")} == suffixes
+    document = (folder / "report.html").read_text(encoding="utf-8")
+    assert ("<figure" in document) == bool(suffixes)  # the page shows them whatever the files are
+
+
+def test_unknown_format_of_figures_is_refused(plain, tmp_path):
+    with pytest.raises(InputError, match=r"`figures` must be some of svg, png, pdf, or none, but got 'gif'"):
+        write_folder(plain, tmp_path / "out", figures="svg,gif")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.no_cover
@@ -603,6 +629,18 @@ def test_inline_svg_keeps_the_ids_of_figures_apart():
     inline = str(report_figures.inline_svg(svg, "roc"))
     assert inline.startswith('<svg aria-hidden="true" focusable="false">')
     assert '<path id="roc-p"/><use href="#roc-p" clip-path="url(#roc-p)"/>' in inline
+
+
+def test_inline_svg_leaves_words_alone_and_has_the_colours_of_the_page():
+    name = 'id="p" href="#p" url(#p) #ffffff'
+    svg = f'<svg><g id="text_1"><text style="fill: #ffffff">{name}</text></g></svg>'
+    inline = str(report_figures.inline_svg(svg.encode(), "roc"))
+    assert f'<g><text style="fill: var(--paper)">{name}</text></g>' in inline
+
+
+def test_words_of_figures_can_be_searched(plain_document):
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", plain_document)
+    assert {"A", "B", "AUPREC", "IAUPREC"} <= set(words)
 
 
 # --- tables for papers --------------------------------------------------------------------------------------
