@@ -235,6 +235,7 @@ def last_mean(setting: str, weighting: float | tuple[float, float]) -> float:
     return float(optimize.brentq(excess, mean - 4 * spread, mean + 4 * spread, xtol=1e-12))
 
 
+@cache
 def true_pair_area(setting: str, weighting: DeploymentPrior | float | tuple[float, float]) -> float:
     """Area that all models have before their scores are rounded."""
     return true_iauprec(stats.norm(0, 1), stats.norm(SETTINGS[setting].mean, 1), weighting)

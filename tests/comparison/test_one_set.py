@@ -4,9 +4,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from by_statsmodels import adjusted_by_statsmodels
 from scipy import special, stats
 from scipy.special import expit, logit
-from statsmodels.stats.multitest import multipletests
 
 from skewanova import (
     InputError,
@@ -106,7 +106,7 @@ def test_a_control_is_the_family_on_one_set(found):
         np.testing.assert_array_equal(other.posthoc[column], sign * every[column])
     headline = other.posthoc.iloc[:2]
     np.testing.assert_allclose(
-        headline["p_adjusted"], multipletests(headline["p_value"], method="holm")[1], rtol=1e-12
+        headline["p_adjusted"], adjusted_by_statsmodels(headline["p_value"]), rtol=1e-12
     )
     assert other.ranking["group"].tolist() == ["control", "", "behind"]
     assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]]
@@ -299,14 +299,14 @@ def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
 
 @pytest.mark.no_cover
 def test_bands_of_equal_models_seldom_leave_out_zero():
-    """50 sets at level .05: up to 7 with any rejection are within 3 standard errors of .05."""
+    """25 sets at level .05: up to 4 with any rejection are within 3 standard errors of .05."""
     rejected = 0
-    for seed in range(50):
+    for seed in range(25):
         labels, scores = cases(n=100, m=400, quality=(1.2, 1.2, 1.2), seed=seed)
         measures = evaluate(table(labels, scores), deployment_prior=(0.25, 0.4), priors=(0.5,))
         curves = difference_curves(measures, expit(np.linspace(*logit([0.25, 0.4]), 9)), rng=seed)
         rejected += bool(curves["reject"].any())
-    assert rejected <= 7
+    assert rejected <= 4
 
 
 def test_variance_of_a_model_is_that_of_its_interval_on_the_logit_scale(found):

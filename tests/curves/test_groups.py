@@ -63,7 +63,7 @@ def group_measures(table, weighting, estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@settings(max_examples=12)
+@settings(max_examples=5)
 @given(table=tables(), weighting=st.sampled_from(WEIGHTINGS), block_size=st.sampled_from([7, 1 << 16]))
 def test_measures_are_those_of_each_curve(estimator, table, weighting, block_size):
     curves = [curve_from_scores(*part) for part in parts(*table)]

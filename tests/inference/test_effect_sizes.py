@@ -81,10 +81,10 @@ def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
 
 @pytest.mark.no_cover
 def test_intervals_cover_the_effect_of_correlated_folds():
-    tables = correlated_folds(400, 10, 2, rho=0.2, rng=np.random.default_rng(5))
+    tables = correlated_folds(200, 10, 2, rho=0.2, rng=np.random.default_rng(5))
     tables += np.array([0.0, 0.6 * np.sqrt(2)])
     held = 0
     for table in tables:
         row = effects(frame_of(table), ratio=0.25, control="M0").iloc[0]
         held += row["effect_low"] <= 0.6 <= row["effect_high"]
-    assert 0.92 <= held / len(tables) <= 0.98
+    assert 0.905 <= held / len(tables) <= 0.99

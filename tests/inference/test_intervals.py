@@ -476,8 +476,8 @@ def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
     found = np.array([limits(confidence_interval(*c, prior=prior)) for c in cases])
     # 400 replicates: three standard errors are 0.033
     assert 0.915 <= np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) <= 0.985
-    boyd = np.array([limits(quiet(*c, prior=prior, method="logit")) for c in cases])
-    share = np.diff(found).mean() / np.diff(boyd).mean()
+    boyd = np.array([limits(quiet(*c, prior=prior, method="logit")) for c in cases[:100]])
+    share = np.diff(found[:100]).mean() / np.diff(boyd).mean()
     assert share < (0.75 if prior == 0.5 else 0.95)
 
 

@@ -61,7 +61,7 @@ def cases_of(groups):
 
 
 @pytest.mark.parametrize("area_estimator", ESTIMATORS)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(groups=tie_groups(max_groups=6, max_count=3))
 def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
     positive, score = cases_of(groups)
@@ -69,7 +69,7 @@ def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
 
 
 @pytest.mark.parametrize("area_estimator", ESTIMATORS)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6), weighted=st.booleans())
 def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, seed, weighted):
     positive, score = cases_of(groups)
@@ -80,7 +80,7 @@ def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, s
 
 
 @pytest.mark.parametrize("area_estimator", ESTIMATORS)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6))
 def test_weighted_values_are_those_of_leaving_out_every_row(area_estimator, groups, seed):
     positive, score = cases_of(groups)

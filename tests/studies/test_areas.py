@@ -56,17 +56,17 @@ BIAS = {
 
 @pytest.fixture(scope="module")
 def estimators():
-    return estimators_study(sizes=[50, 100], replicates=300, rng=1, progress=False)
+    return estimators_study(sizes=[50, 100], replicates=150, rng=1, progress=False)
 
 
 @pytest.fixture(scope="module")
 def intervals():
-    return intervals_study(sizes=[200], replicates=200, rng=1, progress=False)
+    return intervals_study(sizes=[200], replicates=120, rng=1, progress=False)
 
 
 @pytest.fixture(scope="module")
 def fits():
-    return binormal_study(alphas=[0.02, 0.1, 0.5], replicates=300, rng=1, progress=False)
+    return binormal_study(alphas=[0.02, 0.1, 0.5], replicates=150, rng=1, progress=False)
 
 
 # --- agreement with the recorded simulations ----------------------------------------------------------------

@@ -133,21 +133,21 @@ def test_defaults_follow_the_design_alone():
 @pytest.fixture(scope="module")
 def study():
     names = ["S1", "S1-partial", "S3-M5", "S2a"]
-    return type_one_error_study(scenarios=names, replicates=400, rng=1, progress=False)
+    return type_one_error_study(scenarios=names, replicates=200, rng=1, progress=False)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.005])
 @pytest.mark.parametrize("scenario", ["S1", "S3-M5", "S2a"])
 def test_defaults_hold_their_level(study, scenario, level):
     found = rates(study, scenario, level)
-    limit = level + 3 * np.sqrt(level * (1 - level) / 400)
+    limit = level + 3 * np.sqrt(level * (1 - level) / 200)
     assert found["default_omnibus"] <= limit
     assert found["default"] <= limit
 
 
 def test_family_wise_error_under_a_partial_null(study):
     found = rates(study, "S1-partial")
-    assert found["default"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert found["default"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert "two_way" not in found  # not a true null: there is nothing to count
 
 
@@ -201,7 +201,7 @@ def test_frame_of_the_type_one_error_study(study):
     assert tuple(frame.columns) == TYPE_ONE_ERROR_COLUMNS
     assert frame["rate"].between(0, 1).all()
     np.testing.assert_allclose(
-        frame["std_error"], np.sqrt(frame["rate"] * (1 - frame["rate"]) / 400), atol=1e-12
+        frame["std_error"], np.sqrt(frame["rate"] * (1 - frame["rate"]) / 200), atol=1e-12
     )
     assert set(frame.loc[frame["role"] == "headline", "test"]) == {"default_omnibus", "default"}
     assert set(frame.loc[frame["role"] == "as_published", "test"]) >= {"two_way", "three_way", "tukey"}
@@ -213,7 +213,7 @@ def test_table_shows_both_levels(study):
     cells = {row[0]: row[1:] for row in table.rows}
     assert cells["two_way"][1] == ""
     assert cells["default"][0].count(" / ") == 1
-    assert "400 replicates, seed 1" in table.note
+    assert "200 replicates, seed 1" in table.note
     assert "| default |" in table.to_markdown()
 
 

@@ -68,7 +68,7 @@ def test_no_test_case_is_trained_on(draw, monkeypatch):
 @pytest.mark.parametrize("name", ["S1", "S2a", "S2b", "S2c", "S2d", "S2e"])
 def test_models_are_equal_in_truth(name):
     """Mean difference of the first two models over replicates, which are independent data sets."""
-    means = SCENARIOS[name].draw(120, np.random.default_rng(5)).iauprec.mean(axis=1)
+    means = SCENARIOS[name].draw(60, np.random.default_rng(5)).iauprec.mean(axis=1)
     difference = means[:, 0] - means[:, 1]
     assert abs(difference.mean()) < 3.5 * difference.std() / np.sqrt(len(difference))
 
@@ -82,11 +82,11 @@ def test_no_two_models_use_the_same_features():
 
 @cache
 def areas_of_quality(mean, deviation):
-    """IAUPREC of one model in 40,000 folds."""
+    """IAUPREC of one model in 15,000 folds."""
     rng = np.random.default_rng(8)
     n_positive, n_negative = BINORMAL_CASES
-    scores = rng.standard_normal((40_000, n_positive + n_negative))
-    scores[:, :n_positive] += mean + deviation * rng.standard_normal(40_000)[:, None]
+    scores = rng.standard_normal((15_000, n_positive + n_negative))
+    scores[:, :n_positive] += mean + deviation * rng.standard_normal(15_000)[:, None]
     return measures(scores, n_positive).iauprec
 
 
@@ -97,7 +97,7 @@ def test_the_wide_model_spreads_as_told_about_the_same_mean(spread):
     values = [areas_of_quality(*quality) for quality in (QUALITY, WIDE_QUALITY[spread])]
     difference = values[1] - values[0]
     assert abs(difference.mean()) < 3.5 * difference.std() / np.sqrt(len(difference))
-    assert values[1].std() / values[0].std() == pytest.approx(spread, rel=0.02)
+    assert values[1].std() / values[0].std() == pytest.approx(spread, rel=0.03)
 
 
 @pytest.mark.no_cover
