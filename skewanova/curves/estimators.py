@@ -233,8 +233,10 @@ def linear_sums(points: Points, prior: Floats) -> Floats:
     return sums
 
 
-def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
+def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
     """Mean of T / (T + skew F) over the weighting at every point: in closed form where there is one."""
+    if isinstance(weighting, np.ndarray):
+        return vertex_precision(tpr, fpr, weighting)
     if isinstance(weighting, UniformSkew):
         return _mean_over_skew(tpr, fpr, weighting)
     if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
@@ -289,13 +291,13 @@ def segments(rises: Rises, area_estimator: str) -> Rises:
     return rises if area_estimator == "exact" else replace(rises, start_fpr=rises.reached_fpr)
 
 
-def segment_areas(rises: Rises, prior: float) -> Floats:
+def segment_areas(rises: Rises, prior: float | Floats) -> Floats:
     """Exact area under precision along every rise, straight in recall and false positives."""
     start_alarms, alarms = (1 - prior) * rises.start_fpr, (1 - prior) * rises.fpr
     return _segment_areas(rises, start_alarms, alarms, prior)
 
 
-def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: float) -> Floats:
+def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: float | Floats) -> Floats:
     """As above, for alarms in units of the positives' prior: precision is t / (t + alarms), t = pi T."""
     rise, start = rises.height, prior * rises.start_tpr
     growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
@@ -403,10 +405,11 @@ def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, area_estimato
     return float((weights * areas(blocks, priors, area_estimator)).sum() / weights.sum())
 
 
-def rise_terms(rises: Rises, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+def rise_terms(rises: Rises, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
     """Every rise's part in the area averaged over a weighting, for an estimator of `BY_RISES`.
 
-    A rise without height has no part in it.
+    In place of a weighting, a column of priors gives the parts at each in a row. A rise without height has no
+    part.
     """
     rising = rises.tpr > rises.start_tpr
     if area_estimator in LINEAR:
@@ -414,10 +417,14 @@ def rise_terms(rises: Rises, weighting: DeploymentPrior, area_estimator: str) ->
             terms = LINEAR[area_estimator](rises).mean(lambda t, f: mean_precision(t, f, weighting))
         return terms if rising.all() else np.where(rising, terms, 0.0)
     if not rising.all():
-        terms = np.zeros(rising.shape)
-        terms[rising] = rise_terms(rises.part(rising), weighting, area_estimator)
+        found = rise_terms(rises.part(rising), weighting, area_estimator)
+        terms = np.zeros(found.shape[:-1] + rising.shape)
+        terms[..., rising] = found
         return terms
-    parts, nodes = segments(rises, area_estimator), zip(*weighting.quadrature(), strict=True)
+    parts = segments(rises, area_estimator)
+    if isinstance(weighting, np.ndarray):
+        return segment_areas(parts, weighting)
+    nodes = zip(*weighting.quadrature(), strict=True)
     return np.asarray(sum(weight * segment_areas(parts, prior) for prior, weight in nodes))
 
 

@@ -11,8 +11,9 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, rise_t
 from skewanova.curves.roc import Rises, curve_from_scores
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
-from skewanova.priors.weightings import DeploymentPrior, Target
+from skewanova.priors.weightings import DeploymentPrior, Target, UniformPrior
 
 #: Cases of one class with more different weights than this are left out one by one.
 FEW_WEIGHTS = 64
@@ -80,9 +81,12 @@ def left_out(
     n_first = len(places.ladder.gain) * len(distinct[1].weight)
     n_slots = 2 * len(places.ladder.gain) + 1
     entry[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
-    found = [_values(places.ladder, weighting, area_estimator, distinct) for weighting in weightings]
+    found = [
+        _values(places.ladder, weighting, area_estimator, distinct)
+        for weighting in _together(weightings, BLOCK_SIZE // len(places.ladder.gain))
+    ]
     estimate, values = zip(*found, strict=True)
-    return LeftOut(np.array(estimate), np.stack(values, axis=1), entry)
+    return LeftOut(np.concatenate(estimate), np.ascontiguousarray(np.vstack(values).T), entry)
 
 
 def measured(
@@ -184,31 +188,52 @@ def places_of(sample: Sample, score: NDArray[Any]) -> Places:
     return Places(ladder, rise, slot)
 
 
+def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:
+    """The weightings in order, those that are one prior as columns of a few."""
+    for is_prior, group in groupby(weightings, key=_is_prior):
+        if not is_prior:
+            yield from group
+            continue
+        priors = np.array([one.low for one in group])[:, None]
+        yield from (priors[i : i + max(1, most)] for i in range(0, len(priors), max(1, most)))
+
+
+def _is_prior(weighting: DeploymentPrior) -> bool:
+    return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
+
+
 def _values(
-    ladder: Ladder, weighting: DeploymentPrior, area_estimator: str, weights: tuple[_Weights, _Weights]
-) -> tuple[float, Floats]:
-    """Area, and the values of positives at every rise, then of negatives in every slot, weight by weight."""
+    ladder: Ladder,
+    weighting: DeploymentPrior | Floats,
+    area_estimator: str,
+    weights: tuple[_Weights, _Weights],
+) -> tuple[Floats, Floats]:
+    """Area, and the values of positives at every rise, then of negatives in every slot, weight by weight.
+
+    A row for each prior of a column, or one for the weighting.
+    """
 
     def terms(rises: Rises) -> Floats:
         with np.errstate(
             divide="ignore", invalid="ignore"
         ):  # of places without a case, which nobody looks up
-            return rise_terms(rises, weighting, area_estimator)
+            return np.atleast_2d(rise_terms(rises, weighting, area_estimator))
 
-    area = float(terms(ladder.without_negative(0.0)).sum())
+    area = terms(ladder.without_negative(0.0)).sum(axis=-1, keepdims=True)
+    n_rises = len(ladder.gain)
     negatives, positives = weights
     parts = []
     for weight in positives.weight.tolist():
         alone = is_all(weight, ladder.n_positive)
-        without = np.full(len(ladder.gain), area) if alone else _without_positive(ladder, weight, terms)
+        without = np.repeat(area, n_rises, axis=-1) if alone else _without_positive(ladder, weight, terms)
         parts.append((positives.n_cases - 1) * (area - without))
     for weight in negatives.weight.tolist():
         alone = is_all(weight, ladder.n_negative)
         without = (
-            np.full(2 * len(ladder.gain) + 1, area) if alone else _without_negative(ladder, weight, terms)
+            np.repeat(area, 2 * n_rises + 1, axis=-1) if alone else _without_negative(ladder, weight, terms)
         )
         parts.append((negatives.n_cases - 1) * (area - without))
-    return area, np.concatenate(parts)
+    return area[:, 0], np.concatenate(parts, axis=-1)
 
 
 Terms = Callable[[Rises], Floats]
@@ -226,7 +251,8 @@ def _without_positive(ladder: Ladder, weight: float, terms: Terms) -> Floats:
         )
     )
     gone = ladder.gain <= weight
-    after = np.append(np.where(gone[:-1], skip[1:], fewer[1:]), 0.0)
+    after = np.zeros(kept.shape)
+    after[:, :-1] = np.where(gone[:-1], skip[:, 1:], fewer[:, 1:])
     return np.asarray(_above(kept) + own + after + sums_below(fewer, 2))
 
 
@@ -241,22 +267,24 @@ def _without_negative(ladder: Ladder, weight: float, terms: Terms) -> Floats:
             {"start": True, "end": True, "reached": True},
         )
     )
-    found = np.empty(2 * len(kept) + 1)
-    found[:-1:2], found[1::2] = between, own
-    found[:-1] += np.repeat(_above(kept) + sums_below(fewer, 1), 2)
-    found[-1] = kept.sum()
+    found = np.empty((len(kept), 2 * kept.shape[1] + 1))
+    found[:, :-1:2], found[:, 1::2] = between, own
+    found[:, :-1] += np.repeat(_above(kept) + sums_below(fewer, 1), 2, axis=-1)
+    found[:, -1] = kept.sum(axis=-1)
     return found
 
 
 def _above(terms: Floats) -> Floats:
     """Sum of the terms before each."""
-    return np.asarray(np.cumsum(terms) - terms)
+    return np.asarray(np.cumsum(terms, axis=-1) - terms)
 
 
 def sums_below(terms: Floats, step: int) -> Floats:
     """Sum of the terms `step` or more behind each."""
-    sums = np.append(np.cumsum(terms[::-1])[::-1], np.zeros(step))
-    return np.asarray(sums[step:])
+    sums = np.cumsum(terms[..., ::-1], axis=-1)[..., ::-1]
+    below = np.zeros(terms.shape)
+    below[..., : terms.shape[-1] - step] = sums[..., step:]
+    return below
 
 
 def _refitted(

@@ -252,7 +252,7 @@ def test_tables_fit_the_screen(estimators, intervals, fits):
             assert max(map(len, table.to_text().splitlines())) <= 80
     table = estimators.to_table("bibeta")
     assert table.header == ("Estimator", "50", "100")
-    assert "300 samples, seed 1" in table.note
+    assert "150 samples, seed 1" in table.note
     assert fits.to_table().header == ("Model", "0.02", "0.1", "0.5")
 
 
