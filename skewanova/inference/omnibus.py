@@ -70,17 +70,19 @@ def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, 
     ValueError
         If a cell is missing, stands twice or is not finite, or there are fewer than 2 models or 2 folds.
     """
-    models, folds = list(dict.fromkeys(frame["model"])), list(dict.fromkeys(frame["fold"]))
+    (model, models), (fold, folds) = (
+        pd.factorize(frame[name], use_na_sentinel=False) for name in ("model", "fold")
+    )
     for word, levels in (("models", models), ("folds", folds)):
         if len(levels) < 2:
             raise InputError(f"a test of several models needs at least 2 {word}, but there is {len(levels)}")
-    if frame.duplicated(["model", "fold"]).any():
+    if np.bincount(fold * len(models) + model).max() > 1:
         raise InputError("every (model, fold) must stand once in the frame")
-    wide = frame.pivot(index="fold", columns="model", values=response).loc[folds, models]
-    values = wide.to_numpy(dtype=np.float64)
+    values = np.full((len(folds), len(models)), np.nan)
+    values[fold, model] = frame[response]
     if not np.isfinite(values).all():
         raise InputError(f"`{response}` must be there and finite for every model in every fold")
-    return values, models
+    return values, list(models)
 
 
 def without_variation(values: Floats) -> tuple[FTest, str] | None:
