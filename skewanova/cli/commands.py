@@ -123,7 +123,14 @@ def operate(
 @click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
 @click.option("--power", type=float, default=0.8, help="Probability of finding it.")
 @click.option("--alpha", type=float, default=0.05, help="Level of each pair's test.")
+@click.option(
+    "--assurance",
+    type=float,
+    default=0.8,
+    help="Probability with which the assured sizes have the power.",
+)
 @click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
+@click.option("--control", metavar="MODEL", help="Plan for the pairs with this model alone.")
 @design_options
 @out_option("plans.csv and its text")
 @table_options

@@ -3,191 +3,45 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
-from scipy.optimize import brentq
 
-from skewanova.base.checks import Bools, Floats, InputError, check_fraction, emit
+from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, emit
 from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import run_areas
+from skewanova.decision.joint_curves import RunAreas, run_areas
+from skewanova.decision.power import (
+    Pilot,
+    assured_ratio,
+    case_factor_over_folds,
+    factor_needed,
+    folds_needed,
+    limit_power,
+    nearly_power,
+    shift_needed,
+    smallest_numbers,
+    t_power,
+    z_power,
+)
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
-from skewanova.inference.sampling import Sample
+from skewanova.inference.sampling import FEWEST_DF, Sample
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.design import Resampling
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Scores, ScoreTable
 
-#: Sizes beyond this many folds, or this many times the cases, count as out of reach.
-MOST_FOLDS = 10_000_000
-
-
-SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e9
-
-
-#: Standard errors that leave no doubt.
-CERTAIN = 8.0
-
-
-def t_power(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    n_folds: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    df: float | None = None,
-) -> Floats:
-    """Power of the two-sided paired t test over folds, corrected by 1 + J ratio (Nadeau and Bengio 2003).
-
-    With correlation ratio / (1 + ratio) between folds, the corrected statistic is noncentral t exactly. All
-    numbers may be arrays. The degrees of freedom are those of the folds unless halvings give them.
-    """
-    known = np.asarray(n_folds) - 1 if df is None else df
-    return shift_power(_shift(difference, deviation, n_folds, ratio), known, alpha)
-
-
-def _shift(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: ArrayLike) -> Floats:
-    error = np.asarray(deviation, dtype=np.float64) * np.sqrt(1 / np.asarray(n_folds) + np.asarray(ratio))
-    return np.asarray(np.abs(difference) / error)
-
-
-def shift_power(shift: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
-    """Power of the two-sided t test whose statistic is noncentral t with that shift."""
-    shift, df = np.broadcast_arrays(np.asarray(shift, dtype=np.float64), df)
-    limit = stats.t.isf(alpha / 2, df)
-    certain = shift > CERTAIN * (1 + limit)  # where scipy's noncentral t runs out of digits, and power is 1
-    kept = np.where(certain, 0.0, shift)
-    with np.errstate(all="ignore"):  # older scipy divides by 0 on its way to tails that are next to nothing
-        wrong_side = stats.nct.cdf(-limit, df, kept)  # nan for some large shifts, where it is below 1e-15
-        right_side = stats.nct.sf(limit, df, kept)
-    return np.where(certain, 1.0, right_side + np.nan_to_num(wrong_side))[()]
-
-
-@cache
-def shift_needed(df: float, power: float, alpha: float) -> float:
-    """Smallest shift at which the two-sided t test has that power; 0 where even no difference has it."""
-    if power <= alpha:
-        return 0.0
-
-    def excess(shift: float) -> float:
-        return float(shift_power(shift, df, alpha)) - power
-
-    high = 1.0
-    while excess(high) < 0:
-        high *= 2
-    return float(brentq(excess, 0.0, high, xtol=1e-12, rtol=1e-13))
-
-
-def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
-    """Power of the two-sided normal test."""
-    with np.errstate(over="ignore", invalid="ignore"):  # certain; unknown where no difference meets no error
-        limit, shift = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
-    return np.asarray(special.ndtr(shift - limit) + special.ndtr(-shift - limit))[()]
-
-
-def limit_power(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    df: float | None = None,
-) -> Floats:
-    """Power with infinitely many folds of the same data: what they share is left of the variance."""
-    nothing = np.equal(ratio, 0)
-    left = np.where(nothing, 1.0, ratio)
-    if df is not None:
-        power = shift_power(_shift(difference, deviation, np.inf, left), df, alpha)
-    else:
-        power = z_power(difference, np.asarray(deviation) * np.sqrt(left), alpha)
-    return np.where(nothing, 1.0, power)[()]
-
-
-def folds_needed(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    power: float,
-    df: float | None = None,
-) -> Floats:
-    """Smallest number of folds with that power, for each difference; infinite where no number has it."""
-    difference, deviation, ratio = np.broadcast_arrays(np.atleast_1d(difference), deviation, ratio)
-    low, high = np.ones(difference.shape, dtype=np.int64), np.full(difference.shape, 2)
-    options: dict[str, Any] = {"alpha": alpha, "df": df}
-    reachable = limit_power(difference, deviation, ratio=ratio, **options) > power
-
-    def reached(n_folds: NDArray[np.int64], at: Bools) -> Bools:
-        found = t_power(difference[at], deviation[at], n_folds[at], ratio=ratio[at], **options)
-        return np.asarray(found >= power)
-
-    wanted = reachable.copy()
-    while wanted.any():
-        wanted[wanted] = ~reached(high, wanted)
-        low, high = np.where(wanted, high, low), np.where(wanted, 2 * high, high)
-        reachable &= high <= MOST_FOLDS
-        wanted &= reachable
-    while (wanted := reachable & (high - low > 1)).any():
-        middle = (low + high) // 2
-        enough = np.zeros_like(wanted)
-        enough[wanted] = reached(middle, wanted)
-        low, high = np.where(wanted & ~enough, middle, low), np.where(wanted & enough, middle, high)
-    return np.where(reachable, high.astype(np.float64), np.inf)[0 if difference.size == 1 else slice(None)]
-
-
-def case_factor_over_folds(
-    difference: Floats,
-    deviation: Floats,
-    n_folds: int,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    power: float,
-    df: float | None = None,
-) -> Floats:
-    """How many times as many cases have that power: they bring down the squared deviation alike."""
-    needed = shift_needed(n_folds - 1 if df is None else df, power, alpha)
-    with np.errstate(divide="ignore"):
-        factor = (needed / _shift(difference, deviation, n_folds, ratio)) ** 2
-    return np.where(factor > LARGEST_FACTOR, np.inf, np.maximum(factor, SMALLEST_FACTOR))
-
-
-def factor_needed(power_of: Callable[[float], float], power: float) -> float:
-    """How many times as many cases have that power; infinite where no number has it, nan where unknown."""
-    power = check_fraction(power, "power")
-    low, high = SMALLEST_FACTOR, LARGEST_FACTOR
-    at_ends = power_of(low), power_of(high)
-    if np.isnan(power_of(1.0)):
-        return np.nan
-    if at_ends[0] >= power:
-        return low
-    if np.isnan(at_ends).any():
-        return np.nan
-    if at_ends[1] < power:
-        return np.inf
-    first, last = float(np.log(low)), float(np.log(high))
-    known = dict(zip((first, last), at_ends, strict=True))  # exp(log(high)) is a little less
-
-    def excess(log_factor: float) -> float:
-        return (known[log_factor] if log_factor in known else power_of(np.exp(log_factor))) - power
-
-    return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), high))
+#: Probability with which the assured size reaches the power, whatever the pilot's luck.
+ASSURANCE = 0.8
 
 
 PLAN_COLUMNS = (
@@ -199,24 +53,35 @@ PLAN_COLUMNS = (
     "std_error",
     "alpha",
     "power",
+    "assurance",
     "power_now",
     "detectable",
     "limit_power",
+    "run_share",
     "n_folds_now",
     "n_folds",
+    "n_folds_assured",
     "case_factor",
+    "case_factor_assured",
     "positive_factor",
     "negative_factor",
 )
 
 
-class _Pair(NamedTuple):
-    """What a plan needs of one pair on one test set."""
+class Wanted(NamedTuple):
+    """What a plan is for: a difference (None for the one observed) found at alpha with a power."""
 
-    observed: float
-    positive: float  # variance that the positives add
-    negative: float
-    mixed: float = 0.0  # and clusters that hold both
+    difference: float | None
+    power: float
+    alpha: float
+    assurance: float
+
+    def check(self) -> None:
+        """Refuse what is out of range."""
+        for name in ("power", "alpha", "assurance"):
+            check_fraction(getattr(self, name), name)
+        if self.difference is not None and not (np.isfinite(self.difference) and self.difference != 0):
+            raise InputError(f"`difference` must be finite and not 0, but got {self.difference:g}")
 
 
 def plans(
@@ -225,6 +90,8 @@ def plans(
     difference: float | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
+    assurance: float = ASSURANCE,
+    control: str | None = None,
 ) -> pd.DataFrame:
     """Work out how many folds or cases would tell each pair of models apart, from an evaluation.
 
@@ -232,10 +99,12 @@ def plans(
     ----------
     measures : Evaluation
         Of folds, or of one test set together with its scores.
-    difference, power
+    difference, power, assurance
         As for :func:`~skewanova.plan_comparison`.
     alpha : float, default 0.05
         Level of each pair's test.
+    control : str, optional
+        Model that all others are compared with: only its pairs are planned for.
 
     Returns
     -------
@@ -253,98 +122,69 @@ def plans(
     >>> from skewanova.decision import plans
     >>> measures = evaluate(load_satellite_scores(), priors=(0.5,))
     >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
-    [34.32, 2.09, 38.35]
+    [37.52, 2.29, 41.94]
     """
-    _check_options(difference, power, alpha)
-    pairs = list(combinations(measures.models, 2))
-    options: dict[str, float] = {"power": power, "alpha": alpha}
+    wanted = Wanted(difference, power, alpha, assurance)
+    wanted.check()
     design, table = measures.design, measures.scores
-    if design.kind == "shared_cases" and design.runs == "fixed":
+    pairs = list(combinations(measures.models, 2))
+    if design.kind == "shared_cases":
         areas = run_areas(measures, measures.deployment_prior)
-        known = _over_cases(areas.sample, areas.area.mean(axis=1), areas.mean_values)
+        if design.runs == "fixed":
+            columns = _over_cases(areas.sample, areas.area.mean(axis=1), areas.mean_values, wanted)
+        else:
+            columns = _over_runs(areas, wanted)
     elif table is not None and design.kind == "one_set":
-        known = _one_set(table, measures)
+        columns = _one_set(table, measures, wanted)
     else:
-        return _folds(measures, pairs, design, difference, **options)
-    rows = [
-        (a, b, *_plan(pair, design, difference, power=power, alpha=alpha))
-        for (a, b), pair in zip(pairs, known, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=list(PLAN_COLUMNS))
+        columns = _over_folds(measures, wanted)
+    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
+    settled = frame.assign(
+        design=design.kind, alpha=alpha, power=power, assurance=assurance, n_folds_now=float(design.n_folds)
+    ).reindex(columns=list(PLAN_COLUMNS))
+    if control is None:
+        return settled
+    check_choice(control, measures.models, "control")
+    return settled[(settled[["model_a", "model_b"]] == control).any(axis=1)].reset_index(drop=True)
 
 
-def _check_options(difference: float | None, power: float, alpha: float) -> None:
-    check_fraction(power, "power")
-    check_fraction(alpha, "alpha")
-    if difference is not None and not (np.isfinite(difference) and difference != 0):
-        raise InputError(f"`difference` must be finite and not 0, but got {difference:g}")
-
-
-def _folds(
-    measures: Evaluation,
-    pairs: Sequence[tuple[str, str]],
-    design: Resampling,
-    difference: float | None,
-    *,
-    power: float,
-    alpha: float,
-) -> pd.DataFrame:
+def _over_folds(measures: Evaluation, wanted: Wanted) -> dict[str, Floats]:
     """All pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
-    found = fold_statistics.paired_t(values)
+    found, n_folds = fold_statistics.paired_t(values), measures.design.n_folds
     deviation = found.std_error * np.sqrt(len(values))
-    wanted = found.estimate if difference is None else np.full(len(pairs), difference)
-    numbers = np.full((4, len(pairs)), np.nan)
-    detectable = np.full(len(pairs), np.nan)
-    moved = deviation > 0  # else the models agree in every fold: nothing to plan with
-    size, spread = wanted[moved], deviation[moved]
     halves = measures.iauprec_between_halves
-    ratio = np.full(len(pairs), design.ratio) if halves is None else _shared(halves, deviation)
-    if design.kind == "shared_cases":  # cases that all runs share do not come in by more runs
-        ratio = _shared_by_runs(measures, deviation)
+    shared = np.full(deviation.shape, measures.design.ratio)
+    if halves is not None:
+        shared = _shared(halves, deviation)
+    size = found.estimate if wanted.difference is None else np.full(deviation.shape, wanted.difference)
+    moved = deviation > 0  # else the models agree in every fold: nothing to plan with
     df = None if halves is None else float(len(halves))
-    options: dict[str, Any] = {"ratio": ratio[moved], "alpha": alpha, "df": df}
-    numbers[0, moved] = t_power(size, spread, design.n_folds, **options)
-    numbers[1, moved] = limit_power(size, spread, **options)
-    numbers[2, moved] = folds_needed(size, spread, power=power, **options)
-    if design.kind != "shared_cases":
-        numbers[3, moved] = case_factor_over_folds(size, spread, design.n_folds, power=power, **options)
-    else:
-        numbers[3, moved] = [
-            _case_factor_over_runs(*pair, n_runs=design.n_folds, power=power, alpha=alpha)
-            for pair in zip(size.tolist(), spread.tolist(), ratio[moved].tolist(), strict=True)
-        ]
-    error = deviation * np.sqrt(1 / design.n_folds + ratio)
-    detectable[moved] = shift_needed(design.n_folds - 1 if df is None else df, power, alpha) * error[moved]
-    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
-        design=design.kind,
-        observed=found.estimate,
-        difference=wanted,
-        std_error=error,
-        detectable=detectable,
-        alpha=alpha,
-        power=power,
-        n_folds_now=float(design.n_folds),
-        positive_factor=np.nan,
-        negative_factor=np.nan,
-    )
-    names = ("power_now", "limit_power", "n_folds", "case_factor")
-    return frame.assign(**dict(zip(names, numbers, strict=True)))[list(PLAN_COLUMNS)]
+    pilot_df = n_folds - 1.0 if df is None else df
+    asked: dict[str, Any] = {"ratio": shared[moved], "alpha": wanted.alpha, "df": df}
+    here, spread = size[moved], deviation[moved]
+    unlucky = spread / assured_ratio(pilot_df, wanted.assurance)
+    allowed: dict[str, Any] = {**asked, "pilot_df": pilot_df}
+    needed = shift_needed(pilot_df, wanted.power, wanted.alpha, pilot_df)
+    error = deviation * np.sqrt(1 / n_folds + shared)
+    columns = {
+        "power_now": t_power(here, spread, n_folds, **allowed),
+        "detectable": needed * error[moved],
+        "limit_power": limit_power(here, spread, **allowed),
+        "n_folds": folds_needed(here, spread, power=wanted.power, **allowed),
+        "n_folds_assured": folds_needed(here, unlucky, power=wanted.power, **asked),
+        "case_factor": case_factor_over_folds(here, spread, n_folds, power=wanted.power, **allowed),
+        "case_factor_assured": case_factor_over_folds(here, unlucky, n_folds, power=wanted.power, **asked),
+    }
+    spread_out = {name: _where(moved, column) for name, column in columns.items()}
+    return {"observed": found.estimate, "difference": size, "std_error": error, **spread_out}
 
 
-def _case_factor_over_runs(
-    size: float, spread: float, ratio: float, *, n_runs: int, power: float, alpha: float
-) -> float:
-    """How many times the cases reach the power, if only what all runs share falls with them."""
-    return factor_needed(lambda f: float(t_power(size, spread, n_runs, ratio=ratio / f, alpha=alpha)), power)
-
-
-def _shared_by_runs(measures: Evaluation, deviation: Floats) -> Floats:
-    """What cases add to the variance of a mean difference, however many runs, over that of one run."""
-    found = run_areas(measures, measures.deployment_prior)
-    error, _ = found.pairs()
-    spread = np.where(deviation > 0, deviation, np.nan)
-    return np.asarray(np.maximum((error / spread) ** 2 - 1 / found.area.shape[1], 0.0))
+def _where(known: Any, values: Floats) -> Floats:
+    """Values at their places, and nan elsewhere."""
+    found = np.full(known.shape, np.nan)
+    found[known] = values
+    return found
 
 
 def _shared(halves: Floats, deviation: Floats) -> Floats:
@@ -353,54 +193,204 @@ def _shared(halves: Floats, deviation: Floats) -> Floats:
     return np.asarray(variance / np.where(deviation > 0, deviation, np.nan) ** 2)
 
 
-def _one_set(table: Scores, measures: Evaluation) -> list[_Pair]:
+@dataclass(frozen=True)
+class _RunPair:
+    """What a plan needs of one pair of models with several runs on one test set.
+
+    Attributes
+    ----------
+    runs : float
+        Variance of the difference in one run, that which all runs share left out.
+    own_cases : float
+        The part of it that cases bring in, and more cases take away.
+    shared : float
+        Variance that cases bring into all runs alike, and no number of runs takes away.
+    df : float
+        Degrees of freedom of the first.
+    n_runs : int
+        Number of runs.
+    """
+
+    runs: float
+    own_cases: float
+    shared: float
+    df: float
+    n_runs: int
+
+    @property
+    def run_share(self) -> float:
+        """Share of the variance of the mean difference that more cases do not bring down."""
+        total = self.runs / self.n_runs + self.shared
+        return max(self.runs - self.own_cases, 0.0) / self.n_runs / total
+
+    def variances(self, pilot: Pilot, factor: float) -> Floats:
+        """Variance in one run with so many times the cases, over what the pilot allows."""
+        true = np.maximum(self.runs / pilot.ratio**2 - self.own_cases, 0.0)
+        return np.asarray(true + self.own_cases / factor)
+
+    def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
+        """Power with so many runs and times the cases; Hillis's (2007) degrees of freedom."""
+        one, shared = self.variances(pilot, factor), self.shared / factor
+        total = one / n_runs + shared
+        with np.errstate(divide="ignore"):
+            df = self.df / (self.n_runs - 1) * (n_runs - 1) * (total * n_runs / one) ** 2
+        return float(pilot.mean(nearly_power(abs(size) / np.sqrt(total), df, alpha)))
+
+    def runs_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
+        """Smallest number of runs with the power, infinite where cases alone leave too much variance."""
+        if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), wanted.alpha)) <= wanted.power:
+            return np.inf
+        return float(
+            smallest_numbers(
+                lambda n, at: np.array(
+                    [self.power(size, wanted.alpha, pilot, n_runs=int(n[0])) >= wanted.power]
+                )[at],
+                np.array([True]),
+            )[0]
+        )
+
+    def cases_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
+        """How many times the cases have the power with the runs there are."""
+        return factor_needed(
+            lambda f: self.power(size, wanted.alpha, pilot, n_runs=self.n_runs, factor=f), wanted.power
+        )
+
+
+def _over_runs(areas: RunAreas, wanted: Wanted) -> dict[str, Floats]:
+    """Pairs one by one: what runs bring in falls with runs, what cases bring in with cases."""
+    mean, (error, _) = areas.area.mean(axis=1), areas.pairs()
+    rows = [
+        _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), wanted)
+        for k, (i, j) in enumerate(combinations(range(len(mean)), 2))
+    ]
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
+    """Variances of a pair's difference by where they come from."""
+    n_runs, nested = areas.area.shape[1], areas.runs == "nested"
+    own = areas.area[[i, j]].var(axis=1, ddof=1)
+    over_cases = areas.values.reshape(len(areas.values), *areas.area.shape)
+    if nested:
+        runs, df = float(own.sum()), float((n_runs - 1) * own.sum() ** 2 / max((own**2).sum(), 1e-300))
+        parts = [over_cases[:, i], over_cases[:, j]]
+    else:
+        runs, df = float((areas.area[i] - areas.area[j]).var(ddof=1)), n_runs - 1.0
+        parts = [over_cases[:, i] - over_cases[:, j]]
+    own_cases = sum(_apart(areas.sample.covariance(part)) for part in parts)
+    shared = max(error**2 - runs / n_runs, 0.0)
+    return _RunPair(runs, float(np.clip(own_cases, 0.0, runs)), shared, df, n_runs)
+
+
+def _apart(covariance: Floats) -> float:
+    """Mean variance less mean covariance: what each has by itself."""
+    n = len(covariance)
+    variance = float(np.trace(covariance))
+    return variance / n - (float(covariance.sum()) - variance) / (n * (n - 1))
+
+
+def _run_plan(observed: float, error: float, pair: _RunPair, wanted: Wanted) -> dict[str, float]:
+    """Numbers of one pair."""
+    size = observed if wanted.difference is None else wanted.difference
+    found = {"observed": observed, "difference": size, "std_error": error}
+    if not (error > 0 and pair.runs > 0):
+        return found | dict.fromkeys(RUN_NUMBERS, np.nan)
+    pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, wanted.assurance)
+
+    def power_of(of: float) -> float:
+        return pair.power(of, wanted.alpha, pilot, n_runs=pair.n_runs)
+
+    limit = float(z_power(size, np.sqrt(pair.shared), wanted.alpha)) if pair.shared > 0 else 1.0
+    numbers = (
+        power_of(size),
+        _detectable(power_of, error, wanted.power),
+        limit,
+        pair.run_share,
+        *(pair.runs_needed(size, at, wanted) for at in (pilot, unlucky)),
+        *(pair.cases_needed(size, at, wanted) for at in (pilot, unlucky)),
+    )
+    return found | dict(zip(RUN_NUMBERS, numbers, strict=True))
+
+
+#: What is worked out for several runs on one test set.
+RUN_NUMBERS = (
+    "power_now", "detectable", "limit_power", "run_share", "n_folds", "n_folds_assured", "case_factor",
+    "case_factor_assured",
+)  # fmt: skip
+
+
+class _CasePair(NamedTuple):
+    """What a plan needs of one pair on one test set: by stratum, negatives alone, positives alone, both."""
+
+    observed: float
+    variance: Floats
+    doubt: Floats  # variance of each of these variances
+
+    def scaled(self, positive: float, negative: float) -> tuple[float, float]:
+        """Variance, and its degrees of freedom (Satterthwaite 1946), with so many times either class."""
+        factor = np.array([negative, positive, min(negative, positive)])  # clusters may hold both classes
+        variance, doubt = float((self.variance / factor).sum()), float((self.doubt / factor**3).sum())
+        return variance, max(2 * variance**2 / doubt, FEWEST_DF) if doubt > 0 else np.inf
+
+    def power(
+        self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0
+    ) -> float:
+        """Power with so many times either class."""
+        variance, df = self.scaled(positive, negative)
+        if not variance > 0:
+            return np.nan
+        return float(nearly_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
+
+
+def _one_set(table: Scores, measures: Evaluation, wanted: Wanted) -> dict[str, Floats]:
     """The same of the only fold of a table."""
     cases = paired_cases(table)
     sample = Sample(cases.positive, cases.cluster, cases.weight)
     columns = [cases.scores[table.models.index(model)] for model in measures.models]
     area, values = measured(sample, columns, [measures.deployment_prior], measures.area_estimator)
-    return _over_cases(sample, area[:, 0], values[..., 0])
+    return _over_cases(sample, area[:, 0], values[..., 0], wanted)
 
 
-def _over_cases(sample: Sample, area: Floats, values: Floats) -> list[_Pair]:
-    """Difference of every pair, and the variance that the units of each stratum add to it."""
-    deviations = sample.deviations(values)
-    pairs = []
+def _over_cases(sample: Sample, area: Floats, values: Floats, wanted: Wanted) -> dict[str, Floats]:
+    """Pairs one by one, from the variance that the units of each stratum add to their difference."""
+    rows = []
     for i, j in combinations(range(len(area)), 2):
-        moved = (deviations[:, i] - deviations[:, j]) ** 2
-        negative, positive, mixed = np.bincount(sample.stratum, weights=moved, minlength=3).tolist()
-        pairs.append(_Pair(float(area[i] - area[j]), positive, negative, mixed))
-    return pairs
+        variance, doubt = sample.spread_by_stratum(values[:, i] - values[:, j])
+        pair = _CasePair(float(area[i] - area[j]), variance, doubt)
+        rows.append(_case_plan(pair, wanted))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def _plan(
-    pair: _Pair, design: Resampling, difference: float | None, *, power: float, alpha: float
-) -> tuple[object, ...]:
-    """Everything from the column design on."""
-    wanted = pair.observed if difference is None else difference
-    std_error = float(np.sqrt(pair.positive + pair.negative + pair.mixed))
-    found = _cases(
-        pair, wanted, design.n_folds, power=power, alpha=alpha
-    )  # nan where the models agree on every case
-    detectable = shift_needed(np.inf, power, alpha) * std_error if std_error > 0 else np.nan
-    sizes = (pair.observed, wanted, std_error, alpha, power, found[0], detectable)
-    return (design.kind, *sizes, *found[1:])
+def _case_plan(pair: _CasePair, wanted: Wanted) -> dict[str, float]:
+    """Numbers of one pair; nan where the models agree on every case."""
+    size = pair.observed if wanted.difference is None else wanted.difference
+    variance, df = pair.scaled(1.0, 1.0)
+    error = float(np.sqrt(variance))
+
+    def factor(*sides: str, pilot_df: float = df, of: float = size) -> float:
+        def power_of(times: float) -> float:
+            return pair.power(of, wanted.alpha, pilot_df, **dict.fromkeys(sides, times))
+
+        return factor_needed(power_of, wanted.power)
+
+    both = ("positive", "negative")
+    unlucky = size * float(assured_ratio(df, wanted.assurance))
+    return {
+        "observed": pair.observed,
+        "difference": size,
+        "std_error": error,
+        "power_now": pair.power(size, wanted.alpha, df),
+        "detectable": _detectable(lambda of: pair.power(of, wanted.alpha, df), error, wanted.power),
+        "case_factor": factor(*both),
+        "case_factor_assured": factor(*both, pilot_df=np.inf, of=unlucky),
+        "positive_factor": factor("positive"),
+        "negative_factor": factor("negative"),
+    }
 
 
-def _cases(pair: _Pair, wanted: float, n_folds: int, *, power: float, alpha: float) -> tuple[float, ...]:
-    """Power now and without limit, folds now, and the factors of all cases and of either class."""
-
-    def power_of(positive: float, negative: float) -> float:
-        both = min(positive, negative)  # clusters that hold both classes
-        variance = pair.positive / positive + pair.negative / negative + pair.mixed / both
-        return float(z_power(wanted, np.sqrt(variance), alpha)) if variance > 0 else np.nan
-
-    factors = (
-        factor_needed(lambda f: power_of(f, f), power),
-        factor_needed(lambda f: power_of(f, 1), power),
-        factor_needed(lambda f: power_of(1, f), power),
-    )
-    return (power_of(1, 1), np.nan, n_folds, np.nan, *factors)
+def _detectable(power_of: Callable[[float], float], error: float, power: float) -> float:
+    """Smallest difference with the power; nan where nothing varies."""
+    return factor_needed(lambda times: power_of(times * error), power) * error if error > 0 else np.nan
 
 
 OPTIMISTIC = (
@@ -414,6 +404,10 @@ OPTIMISTIC = (
 ENOUGH = 1.0
 
 
+#: Shares of the variance above which runs, or cases, are the first thing to have more of.
+MOST_OF_IT = 0.5
+
+
 @dataclass(frozen=True, eq=False)
 class ComparisonPlan:
     """Size at which each pair of models would be told apart.
@@ -424,10 +418,14 @@ class ComparisonPlan:
         How the folds came about, in words, or that there is one test set.
     power, alpha : float
         Power wanted, and the level of each pair's test.
+    assurance : float
+        Probability with which the assured sizes have the power, whatever the luck of these data.
     overlapping : bool
         Whether folds share training data, so that more folds of the same data have a limit.
     given : bool
         Whether the difference was stated rather than observed.
+    units : str
+        What is counted: cases, or clusters of cases.
     warnings : tuple of str
         What to keep in mind.
     """
@@ -435,8 +433,10 @@ class ComparisonPlan:
     design: str
     power: float
     alpha: float
+    assurance: float
     overlapping: bool
     given: bool
+    units: str
     warnings: tuple[str, ...]
     _table: pd.DataFrame = field(repr=False)
 
@@ -463,7 +463,9 @@ def plan_comparison(
     difference: float | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
+    assurance: float = ASSURANCE,
     bonferroni: bool = False,
+    control: str | None = None,
     area_estimator: str = "trapezoid",
     resampling: str = "auto",
     test_fraction: float | None = None,
@@ -483,8 +485,12 @@ def plan_comparison(
         Probability of finding it.
     alpha : float, default 0.05
         Level of the two-sided test.
+    assurance : float, default 0.8
+        Probability with which the assured sizes have the power, whatever the luck of these data.
     bonferroni : bool, default False
         Whether to divide `alpha` by the number of pairs, as the first step of Holm's adjustment does.
+    control : str, optional
+        Model that all others are compared with: only its pairs are planned for, and counted.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     resampling, test_fraction
@@ -493,11 +499,14 @@ def plan_comparison(
     Returns
     -------
     ComparisonPlan
-        Its frame has the columns of `PLAN_COLUMNS`: ``power_now`` is the power of the present data,
+        Its frame has the columns of `PLAN_COLUMNS`: ``power_now`` is the power of as many data again,
         ``limit_power`` that of infinitely many folds of the same data; ``n_folds`` the smallest number of
-        folds with the power wanted; ``case_factor`` how many times the present cases have it, with the folds
-        there are; ``positive_factor`` and ``negative_factor`` likewise for one class alone, the other kept
-        (one test set only). Infinite where nothing is enough, nan where it does not apply.
+        folds with the power wanted; ``case_factor`` how many times the present cases (of clustered cases, the
+        clusters) have it, with the folds there are; ``n_folds_assured`` and ``case_factor_assured`` the sizes
+        that have it with the probability `assurance`; ``positive_factor`` and ``negative_factor`` are for one
+        class alone, the other kept (one test set only); ``run_share`` is the share of the variance that
+        several runs on one test set bring in, and more runs take away. Infinite where nothing is enough, nan
+        where it does not apply.
 
     Raises
     ------
@@ -513,23 +522,31 @@ def plan_comparison(
     Notes
     -----
     Folds: the power of the corrected paired t test is that of a noncentral t with J - 1 degrees of freedom
-    and the shift ``difference / (s sqrt(1/J + r))``, s being the observed deviation of the difference over
-    folds and r the test cases for each training case (0 for independent folds). More folds of the same data
-    bring down ``1/J`` only. Where the design has M halvings, the shift is ``difference / sqrt(V + s^2 / J)``,
-    V being the mean square between halves, on M degrees of freedom. ``case_factor`` takes ``s^2`` (and V) as
-    inversely proportional to the cases. One test set: the jackknife variance of the difference,
-    ``v1/n + v2/m`` for n positives and m negatives, and the normal test.
+    and the shift ``difference / (s sqrt(1/J + r))``, s being the deviation of the difference over folds and
+    r the test cases for each training case (0 for independent folds). More folds of the same data bring down
+    ``1/J`` only. Where the design has M halvings, the shift is ``difference / sqrt(V + s^2 / J)``, V being
+    the mean square between halves, on M degrees of freedom. ``case_factor`` takes ``s^2`` (and V) as
+    inversely proportional to the cases. One test set: the jackknife variance of the difference, ``v1/n +
+    v2/m`` for n positives and m negatives, with Satterthwaite's degrees of freedom. Several runs: what runs
+    bring in falls with their number, what cases bring in with theirs.
+
+    The variance of the data at hand is an estimate. Every power is the mean over what the true variance may
+    be (that of the data over a chi-square over its degrees of freedom), so that plans made from many pilots
+    have the power they promise on average; a plan that takes the estimate for the truth has less.
 
     Examples
     --------
     >>> from skewanova import load_satellite_scores, plan_comparison
     >>> plan = plan_comparison(load_satellite_scores(), difference=0.05)
-    >>> plan.to_frame()[["model_a", "model_b", "limit_power", "case_factor"]].round(2).to_numpy().tolist()
-    [['A', 'C', 0.61, 2.09], ['A', 'B', 0.09, 34.32], ['C', 'B', 0.08, 38.35]]
+    >>> columns = ["model_a", "model_b", "case_factor", "case_factor_assured"]
+    >>> plan.to_frame()[columns].round(2).to_numpy().tolist()
+    [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
-    _check_options(difference, power, alpha)
+    Wanted(difference, power, alpha, assurance).check()
     table, _ = complete_table(scores if isinstance(scores, ScoreTable) else read_scores(scores))
     check_several_models(table)
+    if control is not None:
+        check_choice(control, table.models, "control")
     notes = check_paired(table)
     weighting = as_deployment_prior(deployment_prior)
     measures = evaluate(
@@ -541,17 +558,23 @@ def plan_comparison(
         test_fraction=test_fraction,
     )
     measures = measures.ordered(ranking_order(measures))
-    level = alpha / comb(len(table.models), 2) if bonferroni else alpha
+    level = alpha / n_compared(len(table.models), control) if bonferroni else alpha
     told = (*notes, *measures.design.warnings, *measures.warnings)
+    asked: dict[str, Any] = {"power": power, "alpha": level, "assurance": assurance}
     return ComparisonPlan(
         design=measures.design.describe(),
-        power=power,
-        alpha=level,
+        **asked,
         overlapping=measures.design.overlapping,
         given=difference is not None,
+        units=measures.design.units,
         warnings=(*told, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=plans(measures, difference=difference, power=power, alpha=level),
+        _table=plans(measures, difference=difference, control=control, **asked),
     )
+
+
+def n_compared(n_models: int, control: str | None) -> int:
+    """Pairs of models that are compared: all, or those with the control."""
+    return comb(n_models, 2) if control is None else n_models - 1
 
 
 def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
@@ -562,26 +585,41 @@ def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
     now = f"{pair}: {size} is found at {row.alpha:.3g} with power {format_number(row.power_now, 2)} now"
     if row.case_factor <= ENOUGH:
         return f"{now}, which is enough."
-    return f"{now}. {_more_cases(row)}{_more_folds(row, plan)}"
+    return f"{now}. {_more_cases(row, plan)}{_more_folds(row, plan)}{_runs_or_cases(row, plan)}"
 
 
-def _more_cases(row: Any) -> str:
+def _more_cases(row: Any, plan: ComparisonPlan) -> str:
     if np.isinf(row.case_factor):
-        return f"No number of cases gives power {row.power:g}."
-    what = "test cases" if row.design == "one_set" else "cases in the data"
-    return f"About {format_factor(row.case_factor)} times as many {what} would give power {row.power:g}."
+        return f"No number of {plan.units} gives power {row.power:g}."
+    what = f"test {plan.units}" if row.design in {"one_set", "shared_cases"} else f"{plan.units} in the data"
+    told = f"About {format_factor(row.case_factor)} times as many {what} would give power {row.power:g}"
+    if np.isinf(row.case_factor_assured):
+        return f"{told}."
+    assured = format_factor(row.case_factor_assured)
+    return f"{told} on average, {assured} times with {100 * row.assurance:g} % assurance."
 
 
 def _more_folds(row: Any, plan: ComparisonPlan) -> str:
-    if row.design == "one_set":
+    if np.isnan(row.n_folds):
         return ""
     if np.isfinite(row.n_folds):
         kind = "folds of the same data" if plan.overlapping else "independent folds"
-        kind = "runs on the same cases" if row.design == "shared_cases" else kind
-        return f" So would {row.n_folds:g} {kind} instead of {row.n_folds_now:g}."
-    if plan.overlapping:
-        return (
-            " More folds of the same data cannot: they share training data, and infinitely many have power "
-            f"{format_number(row.limit_power, 2)}."
-        )
-    return ""
+        kind = f"runs on the same {plan.units}" if row.design == "shared_cases" else kind
+        assured = f" ({row.n_folds_assured:g} assured)" if np.isfinite(row.n_folds_assured) else ""
+        return f" So would {row.n_folds:g} {kind}{assured} instead of {row.n_folds_now:g}."
+    why = {True: " More folds of the same data cannot: they share training data, and infinitely many have"}
+    if row.design == "shared_cases":
+        why = {False: f" More runs cannot: they share their {plan.units}, and infinitely many have"}
+    limit = format_number(row.limit_power, 2)
+    return f"{why[plan.overlapping]} power {limit}." if plan.overlapping in why else ""
+
+
+def _runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
+    """Whether more runs or more cases would do more, of several runs on one test set."""
+    if np.isnan(row.run_share):
+        return ""
+    first, second = ("runs", plan.units) if row.run_share > MOST_OF_IT else (plan.units, "runs")
+    share = f"{100 * row.run_share:.0f} %"
+    return (
+        f" More {first} rather than more {second}: runs bring in {share} of the variance of the difference."
+    )

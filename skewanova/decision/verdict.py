@@ -655,7 +655,7 @@ class _Judge:
         row = next(records(rows))
         factor = say(row.case_factor, "case_factor", "plans", format_factor)
         told = f"telling {self.names[best]} from {self.names[str(row.model_b)]}"
-        return f"Too few data: {told} takes about {factor} times the cases."
+        return f"Too few data: {told} takes about {factor} times the {self.measures.design.units}."
 
     def _sampling(self, say: Speech) -> str:
         """What the design leaves unknown."""

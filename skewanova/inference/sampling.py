@@ -145,18 +145,22 @@ class Sample:
         fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3). Standard
         errors are nan where all cases of a class are one unit.
         """
-        variance = doubt = np.zeros(values.shape[1:])
         unit = np.ldexp(1.0, np.frexp(np.abs(values).max(axis=0))[1])  # fourth powers may leave the doubles
-        for rows, size in self.strata:
-            part = values[rows] / unit
-            squares = (part - part.mean(axis=0)) ** 2
-            square = squares.mean(axis=0)
-            variance = variance + square / max(size - 1, 1)
-            doubt = doubt + ((squares**2).mean(axis=0) - square**2) / size**3
+        variance, doubt = (part.sum(axis=0) for part in self.spread_by_stratum(values / unit))
         certain = doubt <= 0
         df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
         std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
         return std_error, np.maximum(df, FEWEST_DF)
+
+    def spread_by_stratum(self, values: Floats) -> tuple[Floats, Floats]:
+        """What each stratum (of negatives, positives, both) adds to the variance; variances of these."""
+        variance, doubt = np.zeros((3, *values.shape[1:])), np.zeros((3, *values.shape[1:]))
+        for rows, size in self.strata:
+            squares = (values[rows] - values[rows].mean(axis=0)) ** 2
+            square, kind = squares.mean(axis=0), self.stratum[rows[0]]
+            variance[kind] = square / max(size - 1, 1)
+            doubt[kind] = ((squares**2).mean(axis=0) - square**2) / size**3
+        return variance, doubt
 
 
 def is_all(part: Any, whole: float) -> Any:

@@ -477,10 +477,10 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
     )
 
 
-def plans_table(plans: pd.DataFrame) -> Table:
+def plans_table(plans: pd.DataFrame, units: str = "cases") -> Table:
     """How much more data would tell each pair of models apart: one row a pair."""
     shown, cut = first_rows(plans, "plans.csv")
-    power, alpha = plans["power"].iloc[0], plans["alpha"].iloc[0]
+    power, alpha, assurance = (plans[name].iloc[0] for name in ("power", "alpha", "assurance"))
     return table_of(
         "plans",
         f"How much more data would tell a pair apart at {alpha:.3g} with power {power:g}",
@@ -489,20 +489,25 @@ def plans_table(plans: pd.DataFrame) -> Table:
             "Pair": _pair,
             "Observed difference": number("difference"),
             "Power now": number("power_now", 2),
-            "Times the cases": lambda row: "" if np.isnan(row.case_factor) else _times(row.case_factor),
+            f"Times the {units}": lambda row: _times(row.case_factor),
+            f"{100 * assurance:g} % assured": lambda row: _times(row.case_factor_assured),
             "Folds": lambda row: (
                 f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else ""
             ),
         },
         note=(
             "As if the true difference were the one observed, which is optimistic where a pair was picked "
-            "for its difference: `skewanova plan --difference` takes the smallest that would matter. No "
+            "for its difference: `skewanova plan --difference` takes the smallest that would matter. The "
+            "power is that to be expected, since these data only estimate how much a difference varies; the "
+            "assured size has it unless they are among the luckiest. No "
             f"number of folds is given where folds share training data and no number is enough. {cut}"
         ).strip(),
     )
 
 
 def _times(factor: float) -> str:
+    if np.isnan(factor):
+        return ""
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
 
 
@@ -594,7 +599,7 @@ TABLES: Mapping[str, TableOf] = {
         ),
         ("equivalence.csv",),
     ),
-    "plans": TableOf(lambda source: plans_table(source.plans), ("plans.csv",)),
+    "plans": TableOf(lambda source: plans_table(source.plans, source.design.units), ("plans.csv",)),
     "assumptions": TableOf(lambda source: assumptions_table(source.assumptions), ("assumptions.csv",)),
 }
 

@@ -125,9 +125,14 @@ class Resampling:
         return 1 + self.n_folds * self.ratio
 
     @property
+    def units(self) -> str:
+        """What was drawn: cases, or clusters of cases."""
+        return "clusters of cases" if self.n_clusters else "cases"
+
+    @property
     def claim(self) -> str:
         """What tests and intervals are about: who or what would vary if all was done again."""
-        cases = "clusters of cases" if self.n_clusters else "cases"
+        cases = self.units
         kind = "one_set" if self.kind == "shared_cases" and self.runs == "fixed" else self.kind
         about = {
             "independent": "methods on new folds",

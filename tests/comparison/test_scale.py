@@ -16,9 +16,9 @@ from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MOST_ROWS, Table
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.decision import bands, decisions
-from skewanova.decision import planning as decision_planning
+from skewanova.decision import power as decision_power
 from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, panel_priors, panel_series
-from skewanova.decision.planning import factor_needed, folds_needed, t_power
+from skewanova.decision.power import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import anova as inference_anova
 from skewanova.inference import fold_resampling, three_way_anova, two_way_anova
@@ -181,7 +181,7 @@ def test_plans_of_many_pairs_are_those_of_each():
     difference, deviation = np.array([0.3, 0.02, 1.5, 0.0]), np.array([1.0, 0.1, 0.4, 0.2])
     options = {"ratio": 0.0, "alpha": 0.01}
     folds = folds_needed(difference[:3], deviation[:3], power=0.8, **options)
-    factors = decision_planning.case_factor_over_folds(difference, deviation, 10, power=0.8, **options)
+    factors = decision_power.case_factor_over_folds(difference, deviation, 10, power=0.8, **options)
     for k in range(3):
         assert folds[k] == folds_needed(difference[k], deviation[k], power=0.8, **options)
 

@@ -1,0 +1,143 @@
+"""Power: against statsmodels and quadrature, of uncertain pilots, planned numbers of folds by simulation."""
+
+import numpy as np
+import pytest
+from fold_tables import correlated_folds
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from statsmodels.stats.power import NormalIndPower, TTestPower
+
+from skewanova.decision import power as decision_power
+
+
+@given(st.integers(1, 300), st.integers(2, 200), st.sampled_from([0.005, 0.05, 0.2]))
+def test_power_against_statsmodels(effect, n_folds, alpha):
+    found = decision_power.t_power(effect / 100, 1.0, n_folds, ratio=0.0, alpha=alpha)
+    known = TTestPower().power(effect / 100, n_folds, alpha)
+    if np.isnan(known):  # statsmodels gives up, here and there from power .997
+        known = power_by_quadrature(effect / 100, n_folds, alpha)
+    assert found == pytest.approx(known, abs=1e-6)
+
+
+def power_by_quadrature(effect, n_folds, alpha):
+    """Power given the deviation, averaged over it: t is normal over chi / sqrt(df)."""
+    df, shift = n_folds - 1, effect * np.sqrt(n_folds)
+    limit = stats.t.isf(alpha / 2, df)
+    scaled = stats.chi(df, scale=1 / np.sqrt(df))
+    low, high = scaled.isf([1 - 1e-14, 1e-14])
+    return integrate.quad(
+        lambda s: scaled.pdf(s) * (stats.norm.cdf(shift - limit * s) + stats.norm.cdf(-shift - limit * s)),
+        low, high, limit=200,
+    )[0]  # fmt: skip
+
+
+def test_power_where_statsmodels_gives_up():
+    found = decision_power.t_power(2.14, 1.0, 11, ratio=0.0, alpha=0.005)
+    assert found == pytest.approx(power_by_quadrature(2.14, 11, 0.005), abs=1e-9)
+
+
+@given(st.integers(-40, 40), st.integers(2, 200), st.sampled_from([0.0, 0.1, 1.0]))
+def test_power_is_a_probability_that_grows_with_folds(tenth, n_folds, ratio):
+    difference = 10 ** (tenth / 20)
+    found = [
+        decision_power.t_power(difference, 1.0, j, ratio=ratio, alpha=0.05) for j in (n_folds, n_folds + 1)
+    ]
+    assert 0 <= found[0] <= found[1] + 1e-6 <= 1 + 2e-6
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_independent_folds_needed_against_statsmodels(power):
+    found = decision_power.folds_needed(0.3, 1.0, ratio=0.0, alpha=0.05, power=power)
+    known = TTestPower().solve_power(0.3, power=power, alpha=0.05)
+    assert found == np.ceil(known)
+
+
+def test_normal_power_against_statsmodels():
+    assert decision_power.z_power(0.25, 0.1, 0.01) == pytest.approx(
+        NormalIndPower(ddof=0).power(2.5, 1, 0.01, ratio=0)
+    )
+
+
+def test_overlapping_folds_have_a_limit():
+    options = {"ratio": 0.25, "alpha": 0.05}
+    limit = decision_power.limit_power(1.2, 1.0, **options)
+    assert limit == pytest.approx(stats.norm.sf(1.959964 - 2.4) + stats.norm.cdf(-1.959964 - 2.4), rel=1e-6)
+    assert decision_power.t_power(1.2, 1.0, 100_000, **options) == pytest.approx(limit, abs=1e-4)
+    assert decision_power.folds_needed(1.2, 1.0, power=0.8, **options) == np.inf
+    needed = int(decision_power.folds_needed(1.2, 1.0, power=0.6, **options))
+    assert decision_power.t_power(1.2, 1.0, needed, **options) >= 0.6
+    assert decision_power.t_power(1.2, 1.0, needed - 1, **options) < 0.6
+
+
+@pytest.mark.parametrize(("ratio", "effect", "power"), [(0.0, 0.7, 0.8), (0.25, 1.6, 0.8)])
+def test_planned_folds_reach_their_power_in_simulated_folds(ratio, effect, power):
+    """Gaussian folds with correlation r / (1 + r); Monte Carlo error .005."""
+    n_folds = int(decision_power.folds_needed(effect, 1.0, ratio=ratio, alpha=0.05, power=power))
+    rho = ratio / (1 + ratio)
+    values = correlated_folds(6000, n_folds, 1, rho=rho, rng=np.random.default_rng(5))[..., 0]
+    values = effect + values / np.sqrt(1 - rho)  # deviation 1 within a data set
+    t = values.mean(axis=1) / (values.std(axis=1, ddof=1) * np.sqrt(1 / n_folds + ratio))
+    rate = (np.abs(t) > stats.t.isf(0.025, n_folds - 1)).mean()
+    assert rate == pytest.approx(
+        decision_power.t_power(effect, 1.0, n_folds, ratio=ratio, alpha=0.05), abs=0.018
+    )
+    assert rate > power - 0.018
+
+
+def mean_power_of_plans(pilot_df, planned, n_pilots=4000):
+    """Mean true power of folds planned from pilots of a true deviation of 1, and how often it is .8."""
+    seen = np.sqrt(np.random.default_rng(3).chisquare(pilot_df, n_pilots) / pilot_df)
+    n_folds = planned(np.full(n_pilots, 0.3), seen)
+    power = decision_power.t_power(0.3, 1.0, n_folds, ratio=0.0, alpha=0.05)
+    return power.mean(), (power >= 0.8).mean()
+
+
+@pytest.mark.parametrize("pilot_df", [4, 9])
+def test_the_power_promised_is_the_mean_over_pilots(pilot_df):
+    """A plan that takes the pilot's deviation for the true one has .70 to .76 where it promises .8."""
+    options = {"ratio": 0.0, "alpha": 0.05, "power": 0.8}
+
+    def taken_for_true(difference, deviation):
+        return decision_power.folds_needed(difference, deviation, **options)
+
+    def expected(difference, deviation):
+        return decision_power.folds_needed(difference, deviation, pilot_df=float(pilot_df), **options)
+
+    def assured(difference, deviation):
+        unlucky = deviation / decision_power.assured_ratio(pilot_df, 0.8)
+        return decision_power.folds_needed(difference, unlucky, **options)
+
+    assert mean_power_of_plans(pilot_df, taken_for_true)[0] < 0.77
+    assert mean_power_of_plans(pilot_df, expected)[0] == pytest.approx(0.805, abs=0.012)
+    assert mean_power_of_plans(pilot_df, assured)[1] == pytest.approx(0.8, abs=0.025)
+
+
+@pytest.mark.parametrize("pilot_df", [3.0, 9.0, 60.0])
+def test_expected_power_against_quadrature(pilot_df):
+    seen = stats.chi(pilot_df, scale=1 / np.sqrt(pilot_df))
+    known = integrate.quad(
+        lambda s: seen.pdf(s) * decision_power.shift_power(3.0 * s, 12, 0.05), 0, seen.isf(1e-13), limit=200
+    )[0]
+    found = decision_power.expected_power(3.0, 12, 0.05, pilot_df)
+    assert found == pytest.approx(known, abs=1e-5)
+    near = decision_power.nearly_power(3.0, 12, 0.05, pilot_df)
+    assert near == pytest.approx(known, abs=0.012)
+
+
+@pytest.mark.parametrize("pilot_df", [np.inf, 9.0])
+def test_shifts_between_knots_are_those_worked_out_one_by_one(pilot_df):
+    df = np.array([1.0, 3.0, 9.5, 47.0, 54_321.0])
+    found = decision_power._shifts_needed(0.8, 0.01, pilot_df)(df)
+    known = [decision_power.shift_needed(each, 0.8, 0.01, pilot_df) for each in df]
+    np.testing.assert_allclose(found, known, rtol=1e-5)
+    again = decision_power.expected_power(found, df, 0.01, pilot_df)
+    np.testing.assert_allclose(again, 0.8, atol=1e-5)
+
+
+def test_no_shift_is_needed_for_the_power_that_no_difference_has():
+    assert decision_power.shift_needed(9, 0.05, 0.05) == 0.0
+
+
+def test_no_factor_is_known_where_no_power_is():
+    assert np.isnan(decision_power.factor_needed(lambda f: np.nan, 0.8))
