@@ -43,6 +43,10 @@ N_EXACT, N_KNOTS = 8, 16
 SHIFT_SLACK, MOST_STEPS = 1e-11, 100
 
 
+#: A shift beyond all doubt, whose square is still a number.
+CERTAIN_SHIFT = 1e100
+
+
 #: Power that is as good as 1, so that its normal quantile is finite.
 TOP_POWER = 1 - 1e-15
 
@@ -176,7 +180,7 @@ def nearly_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float 
 
     The difference less the limit of t, in deviations seen, is taken for normal (Johnson and Welch 1940).
     """
-    shift = np.asarray(shift, dtype=np.float64)
+    shift = np.minimum(shift, CERTAIN_SHIFT)
     limit = special.stdtrit(np.minimum(df, KNOWN_DF), 1 - alpha / 2)
     (mean, variance), (seen, doubt) = chi_moments(df), chi_moments(pilot_df)
     scale = np.sqrt(1 + shift**2 * doubt + limit**2 * variance)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from skewanova.base.checks import InputError
 from skewanova.decision import planning
+from skewanova.decision import power as decision_power
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
@@ -19,14 +20,14 @@ def test_power_is_the_noncentral_t_beyond_both_limits(difference, n_folds, ratio
     scale = np.sqrt(stats.chi2.ppf(share, n_folds - 1) / (n_folds - 1))
     limit = stats.t.ppf(0.95, n_folds - 1)
     expected = (stats.norm.sf(limit * scale - shift) + stats.norm.cdf(-limit * scale - shift)).mean()
-    found = planning.t_power(difference, 0.04, n_folds, ratio=ratio, alpha=0.1)
+    found = decision_power.t_power(difference, 0.04, n_folds, ratio=ratio, alpha=0.1)
     assert found == pytest.approx(expected, rel=2e-3)
 
 
 def test_power_of_no_difference_is_the_level():
-    assert planning.t_power(0.0, 0.04, 6, ratio=0.25, alpha=0.07) == pytest.approx(0.07)
-    assert planning.z_power(0.0, 0.04, 0.07) == pytest.approx(0.07)
-    assert planning.z_power(-0.05, 0.04, 0.1) == pytest.approx(
+    assert decision_power.t_power(0.0, 0.04, 6, ratio=0.25, alpha=0.07) == pytest.approx(0.07)
+    assert decision_power.z_power(0.0, 0.04, 0.07) == pytest.approx(0.07)
+    assert decision_power.z_power(-0.05, 0.04, 0.1) == pytest.approx(
         stats.norm.sf(stats.norm.ppf(0.95) - 1.25) + stats.norm.cdf(-stats.norm.ppf(0.95) - 1.25)
     )
 
@@ -34,39 +35,39 @@ def test_power_of_no_difference_is_the_level():
 @pytest.mark.parametrize("n_folds", [2, 5, 40])
 def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
     limit = stats.t.isf(0.025, n_folds - 1)
-    certain = planning.CERTAIN * (1 + limit) / np.sqrt(n_folds)
+    certain = decision_power.CERTAIN * (1 + limit) / np.sqrt(n_folds)
     for share in (1.001, 1.5, 50.0):
-        assert planning.t_power(share * certain, 1.0, n_folds, ratio=0.0, alpha=0.05) == 1.0
+        assert decision_power.t_power(share * certain, 1.0, n_folds, ratio=0.0, alpha=0.05) == 1.0
     # Just below, the distribution itself says so.
-    below = planning.t_power(0.999 * certain, 1.0, n_folds, ratio=0.0, alpha=0.05)
+    below = decision_power.t_power(0.999 * certain, 1.0, n_folds, ratio=0.0, alpha=0.05)
     assert below == pytest.approx(1.0, abs=1e-9)
     # An eighth of it leaves a doubt that must be told.
-    assert planning.t_power(certain / 8, 1.0, n_folds, ratio=0.0, alpha=0.05) < 0.95
+    assert decision_power.t_power(certain / 8, 1.0, n_folds, ratio=0.0, alpha=0.05) < 0.95
 
 
 @pytest.mark.parametrize(("share", "asked"), [(0.999, True), (1.001, False)])
 def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, monkeypatch):
     shifts = []
-    plain = planning.stats.nct.sf
-    monkeypatch.setattr(planning.stats.nct, "sf", lambda *args: shifts.append(args[2]) or plain(*args))
+    plain = decision_power.stats.nct.sf
+    monkeypatch.setattr(decision_power.stats.nct, "sf", lambda *args: shifts.append(args[2]) or plain(*args))
     limit = stats.t.isf(0.025, 4)
-    power = planning.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
+    power = decision_power.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
     assert power == pytest.approx(1.0, abs=1e-9)
-    assert bool(np.max(shifts) > 0) == asked
+    assert bool(np.size(shifts) > 0) == asked
 
 
 @pytest.mark.parametrize("df", [None, 5.0])
 def test_of_pairs_that_share_nothing_and_others_each_has_its_limit(df):
     options = {"alpha": 0.05, "df": df}
-    found = planning.limit_power([0.1, 0.0, 0.1], 0.2, ratio=np.array([0.0, 0.0, 0.25]), **options)
+    found = decision_power.limit_power([0.1, 0.0, 0.1], 0.2, ratio=np.array([0.0, 0.0, 0.25]), **options)
     assert found[:2].tolist() == [1.0, 1.0]
-    assert found[2] == planning.limit_power(0.1, 0.2, ratio=0.25, **options)
+    assert found[2] == decision_power.limit_power(0.1, 0.2, ratio=0.25, **options)
 
 
 def test_the_limit_of_infinitely_many_folds():
-    assert planning.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
-    many = planning.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)
-    assert planning.limit_power(0.02, 0.04, ratio=0.25, alpha=0.05) == pytest.approx(many, rel=1e-5)
+    assert decision_power.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
+    many = decision_power.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)
+    assert decision_power.limit_power(0.02, 0.04, ratio=0.25, alpha=0.05) == pytest.approx(many, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -81,30 +82,32 @@ def test_the_limit_of_infinitely_many_folds():
     ],
 )
 def test_folds_needed_are_the_first_number_with_the_power(difference, ratio, power):
-    found = planning.folds_needed(difference, 0.04, ratio=ratio, alpha=0.05, power=power)
+    found = decision_power.folds_needed(difference, 0.04, ratio=ratio, alpha=0.05, power=power)
     powers = [
-        planning.t_power(difference, 0.04, k, ratio=ratio, alpha=0.05) for k in (found - 1, found) if k > 1
+        decision_power.t_power(difference, 0.04, k, ratio=ratio, alpha=0.05)
+        for k in (found - 1, found)
+        if k > 1
     ]
     assert powers[-1] >= power
     assert found == 2 or powers[0] < power
 
 
 def test_some_powers_are_out_of_reach():
-    limit = planning.limit_power(0.04, 0.04, ratio=0.25, alpha=0.05)
+    limit = decision_power.limit_power(0.04, 0.04, ratio=0.25, alpha=0.05)
     needed = {"difference": 0.04, "deviation": 0.04, "ratio": 0.25, "alpha": 0.05}
-    assert np.isinf(planning.folds_needed(**needed, power=limit))
-    assert np.isinf(planning.folds_needed(**needed, power=min(limit + 0.01, 0.99)))
-    assert np.isfinite(planning.folds_needed(**needed, power=limit - 0.01))
+    assert np.isinf(decision_power.folds_needed(**needed, power=limit))
+    assert np.isinf(decision_power.folds_needed(**needed, power=min(limit + 0.01, 0.99)))
+    assert np.isfinite(decision_power.folds_needed(**needed, power=limit - 0.01))
 
 
 @pytest.mark.parametrize(("share", "finite"), [(0.2, True), (8.0, False)])
 def test_more_folds_than_the_most_are_out_of_reach(share, finite):
     # With K folds of deviation 1 the power of 0.5 needs about (1.96 / difference)^2.
-    difference = 1.96 / np.sqrt(share * planning.MOST_FOLDS)
-    found = planning.folds_needed(difference, 1.0, ratio=0.0, alpha=0.05, power=0.5)
+    difference = 1.96 / np.sqrt(share * decision_power.MOST_FOLDS)
+    found = decision_power.folds_needed(difference, 1.0, ratio=0.0, alpha=0.05, power=0.5)
     assert np.isfinite(found) == finite
     if finite:
-        assert found == pytest.approx(share * planning.MOST_FOLDS, rel=0.01)
+        assert found == pytest.approx(share * decision_power.MOST_FOLDS, rel=0.01)
 
 
 def power_of(factor):
@@ -112,77 +115,110 @@ def power_of(factor):
 
 
 def test_the_factor_is_where_the_power_is_reached():
-    assert planning.factor_needed(power_of, 0.8) == pytest.approx(4.0, rel=1e-9)
-    assert planning.factor_needed(power_of, 0.001) == pytest.approx(0.001 / 0.999, rel=1e-9)
-    assert planning.factor_needed(power_of, 0.9999) == pytest.approx(9999.0, rel=1e-9)
+    assert decision_power.factor_needed(power_of, 0.8) == pytest.approx(4.0, rel=1e-9)
+    assert decision_power.factor_needed(power_of, 0.001) == pytest.approx(0.001 / 0.999, rel=1e-9)
+    assert decision_power.factor_needed(power_of, 0.9999) == pytest.approx(9999.0, rel=1e-9)
 
 
 def test_factors_beyond_the_limits():
-    assert np.isinf(planning.factor_needed(power_of, 1 - 0.5 / planning.LARGEST_FACTOR))
-    assert np.isfinite(planning.factor_needed(power_of, 1 - 2 / planning.LARGEST_FACTOR))
-    assert planning.factor_needed(power_of, 0.9e-6) == 1e-6
-    assert planning.factor_needed(power_of, 1.1e-6) == pytest.approx(1.1e-6, rel=1e-5)
-    assert planning.factor_needed(lambda factor: 0.5, 0.5) == 1e-6
-    assert np.isnan(planning.factor_needed(lambda factor: np.nan, 0.8))
+    assert np.isinf(decision_power.factor_needed(power_of, 1 - 0.5 / decision_power.LARGEST_FACTOR))
+    assert np.isfinite(decision_power.factor_needed(power_of, 1 - 2 / decision_power.LARGEST_FACTOR))
+    assert decision_power.factor_needed(power_of, 0.9e-6) == 1e-6
+    assert decision_power.factor_needed(power_of, 1.1e-6) == pytest.approx(1.1e-6, rel=1e-5)
+    assert decision_power.factor_needed(lambda factor: 0.5, 0.5) == 1e-6
+    assert np.isnan(decision_power.factor_needed(lambda factor: np.nan, 0.8))
     assert np.isfinite(
-        planning.factor_needed(lambda factor: np.nan if factor == 2 else power_of(factor), 0.8)
+        decision_power.factor_needed(lambda factor: np.nan if factor == 2 else power_of(factor), 0.8)
     )
 
 
 @pytest.mark.parametrize("power", [np.nan, 0.0, 1.0, 2.0])
 def test_a_factor_for_what_is_no_power_is_refused(power):
     with pytest.raises(InputError, match=r"^`power` must lie strictly between 0 and 1, but got "):
-        planning.factor_needed(power_of, power)
+        decision_power.factor_needed(power_of, power)
 
 
 def test_a_power_reached_at_the_last_factor_alone_has_that_factor():
-    found = planning.factor_needed(lambda factor: float(factor >= planning.LARGEST_FACTOR), 0.5)
-    assert found == pytest.approx(planning.LARGEST_FACTOR, rel=1e-9)
+    found = decision_power.factor_needed(lambda factor: float(factor >= decision_power.LARGEST_FACTOR), 0.5)
+    assert found == pytest.approx(decision_power.LARGEST_FACTOR, rel=1e-9)
 
 
-@pytest.mark.parametrize("unknown", [planning.SMALLEST_FACTOR, planning.LARGEST_FACTOR])
+@pytest.mark.parametrize("unknown", [decision_power.SMALLEST_FACTOR, decision_power.LARGEST_FACTOR])
 def test_a_power_unknown_at_a_limit_gives_no_factor(unknown):
-    found = planning.factor_needed(lambda factor: np.nan if factor == unknown else power_of(factor), 0.8)
+    found = decision_power.factor_needed(
+        lambda factor: np.nan if factor == unknown else power_of(factor), 0.8
+    )
     assert np.isnan(found)
+
+
+def case_pair(negative, positive, df):
+    """Variances of negatives and positives, of so many degrees of freedom each."""
+    variance = np.array([negative, positive, 0.0])
+    return planning._CasePair(0.05, variance, 2 * variance**2 / df)
 
 
 @pytest.mark.parametrize(
     ("difference", "now", "factors"),
-    [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [planning.SMALLEST_FACTOR] * 3)],
+    [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [decision_power.SMALLEST_FACTOR] * 3)],
 )
 def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
-    pair = planning._Pair(difference, positive=1e-320, negative=0.0)
-    found = planning._cases(pair, difference, 1, power=0.8, alpha=0.05)
-    assert found == pytest.approx((now, np.nan, 1.0, np.nan, *factors), nan_ok=True)
+    pair = planning._CasePair(difference, np.array([0.0, 1e-320, 0.0]), np.zeros(3))
+    found = planning._case_plan(pair, planning.Wanted(None, 0.8, 0.05, 0.8))
+    names = ("power_now", "case_factor", "positive_factor", "negative_factor")
+    assert [found[name] for name in names] == pytest.approx([now, *factors], nan_ok=True)
 
 
 @pytest.mark.parametrize(("step", "finite"), [(1e9, True), (1e9 + 0.5, False)])
 def test_factors_are_looked_for_up_to_a_thousand_million(step, finite):
-    found = planning.factor_needed(lambda factor: 1.0 if factor >= step - 1e-6 else 0.0, 0.5)
+    found = decision_power.factor_needed(lambda factor: 1.0 if factor >= step - 1e-6 else 0.0, 0.5)
     assert np.isfinite(found) == finite
 
 
 def test_a_power_unknown_for_the_cases_at_hand_gives_no_factor():
-    assert np.isnan(planning.factor_needed(lambda factor: np.nan if factor == 1 else power_of(factor), 0.8))
+    assert np.isnan(
+        decision_power.factor_needed(lambda factor: np.nan if factor == 1 else power_of(factor), 0.8)
+    )
 
 
 @pytest.mark.parametrize("power", [0.06, 0.3, 0.99])
 def test_the_shift_needed_has_the_power(power):
-    shift = planning.shift_needed(5, power, 0.05)
-    assert planning.shift_power(shift, 5, 0.05) == pytest.approx(power, rel=1e-10)
+    shift = decision_power.shift_needed(5, power, 0.05)
+    assert decision_power.shift_power(shift, 5, 0.05) == pytest.approx(power, rel=1e-10)
     assert (shift < 1) == (power == 0.06)
 
 
 def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
-    pair, shift = planning._Pair(0.05, positive=4e-4, negative=1e-4), 1.959964 + 0.841621
-    now, limit, folds, *factors = planning._cases(pair, 0.05, 1, power=0.8, alpha=0.05)
-    assert now == pytest.approx(planning.z_power(0.05, np.sqrt(5e-4), 0.05))
-    assert np.isnan([limit, factors[0]]).all()
-    assert folds == 1
+    pair, shift = case_pair(1e-4, 4e-4, np.inf), 1.959964 + 0.841621
+    found = planning._case_plan(pair, planning.Wanted(0.05, 0.8, 0.05, 0.8))
+    assert found["power_now"] == pytest.approx(decision_power.z_power(0.05, np.sqrt(5e-4), 0.05))
     wanted = (0.05 / shift) ** 2  # the variance with that power, but for the other side
-    assert factors[1] == pytest.approx(5e-4 / wanted, rel=1e-4)
-    assert factors[2] == pytest.approx(4e-4 / (wanted - 1e-4), rel=1e-4)
-    assert np.isinf(factors[3])  # the positives' variance alone is too large
+    assert found["case_factor"] == pytest.approx(5e-4 / wanted, rel=1e-4)
+    assert found["case_factor_assured"] == pytest.approx(5e-4 / wanted, rel=1e-4)  # all is known
+    assert found["positive_factor"] == pytest.approx(4e-4 / (wanted - 1e-4), rel=1e-4)
+    assert np.isinf(found["negative_factor"])  # the positives' variance alone is too large
+    assert found["detectable"] == pytest.approx(shift * np.sqrt(5e-4), rel=1e-4)
+
+
+def test_an_uncertain_variance_on_one_set_asks_for_more_cases():
+    wanted = planning.Wanted(0.05, 0.8, 0.05, 0.8)
+    known, unsure = (planning._case_plan(case_pair(1e-4, 4e-4, df), wanted) for df in (np.inf, 12.0))
+    assert unsure["power_now"] < known["power_now"]
+    assert known["case_factor"] < unsure["case_factor"] < unsure["case_factor_assured"]
+
+
+RUNS = planning._RunPair(runs=4e-4, own_cases=1e-4, shared=1e-4, df=3.0, n_runs=4)
+
+
+def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
+    wanted, pilot = planning.Wanted(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.expected(3.0)
+    runs = RUNS.runs_needed(0.05, pilot, wanted)
+    assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
+    assert RUNS.power(0.05, 0.05, pilot, n_runs=runs - 1) < 0.8
+    times = RUNS.cases_needed(0.06, pilot, wanted)
+    assert RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=times) == pytest.approx(0.8, abs=1e-8)
+    assert np.isinf(RUNS.runs_needed(0.028, pilot, wanted))  # the cases that all runs share leave too much
+    assert np.isfinite(RUNS.runs_needed(0.0281, pilot, wanted))
+    assert RUNS.run_share == pytest.approx(3e-4 / 4 / 2e-4)
 
 
 def test_halvings_show_the_variance_that_more_folds_leave():
@@ -193,36 +229,53 @@ def test_halvings_show_the_variance_that_more_folds_leave():
 
 NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
 CANNOT = "More folds of the same data cannot: they share training data, and infinitely many have power 0.73."
+MORE = "times as many cases in the data would give power 0.8 on average, 2.1 times with 80 % assurance."
+RUN = {"design": "shared_cases", "n_folds": 12.0, "n_folds_assured": 20.0}
 
 
 @pytest.mark.parametrize(
     ("changed", "overlapping", "sentence"),
     [
         ({"case_factor": 1.0}, True, f"{NOW}, which is enough."),
-        ({}, True, f"{NOW}. About 1.5 times as many cases in the data would give power 0.8. {CANNOT}"),
+        ({}, True, f"{NOW}. About 1.5 {MORE} {CANNOT}"),
         ({"case_factor": np.inf}, True, f"{NOW}. No number of cases gives power 0.8. {CANNOT}"),
         (
-            {"n_folds": 12.0},
+            {"n_folds": 12.0, "case_factor_assured": np.inf},
             False,
             f"{NOW}. About 1.5 times as many cases in the data would give power 0.8."
             " So would 12 independent folds instead of 8.",
         ),
         (
-            {"design": "one_set"},
+            {"design": "one_set", "n_folds": np.nan},
             False,
-            f"{NOW}. About 1.5 times as many test cases would give power 0.8.",
+            f"{NOW}. About 1.5 {MORE.replace('cases in the data', 'test cases')}",
+        ),
+        (
+            {**RUN, "run_share": 0.71},
+            False,
+            f"{NOW}. About 1.5 {MORE.replace('cases in the data', 'test cases')} So would 12 runs on the same"
+            " cases (20 assured) instead of 8. More runs rather than more cases: runs bring in 71 % of the"
+            " variance of the difference.",
+        ),
+        (
+            {**RUN, "run_share": 0.2, "n_folds": np.inf},
+            False,
+            f"{NOW}. About 1.5 {MORE.replace('cases in the data', 'test cases')} More runs cannot: they share"
+            " their cases, and infinitely many have power 0.73. More cases rather than more runs: runs bring"
+            " in 20 % of the variance of the difference.",
         ),
     ],
 )
 def test_what_a_plan_says_of_a_pair(changed, overlapping, sentence):
     row = {"model_a": "a", "model_b": "b", "design": "kfold", "difference": 0.05, "alpha": 0.005}
-    row |= {"power": 0.8, "power_now": 0.6142, "limit_power": 0.7251, "case_factor": 1.5}
+    row |= {"power": 0.8, "power_now": 0.6142, "limit_power": 0.7251, "case_factor": 1.5, "run_share": np.nan}
+    row |= {"case_factor_assured": 2.1, "assurance": 0.8, "n_folds_assured": np.inf}
     row |= {"n_folds": np.inf, "n_folds_now": 8.0} | changed
-    plan = SimpleNamespace(given=True, overlapping=overlapping)
+    plan = SimpleNamespace(given=True, overlapping=overlapping, units="cases")
     assert planning._sentence(SimpleNamespace(**row), {"a": "A", "b": "B"}, plan) == sentence
 
 
 def test_folds_are_planned_for_every_difference():
     sizes = {"ratio": 0.0, "alpha": 0.05, "power": 0.8}
-    each = [float(planning.folds_needed(d, 1.0, **sizes)) for d in (0.5, 0.9)]
-    assert planning.folds_needed([0.5, 0.9], [1.0, 1.0], **sizes).tolist() == each
+    each = [float(decision_power.folds_needed(d, 1.0, **sizes)) for d in (0.5, 0.9)]
+    assert decision_power.folds_needed([0.5, 0.9], [1.0, 1.0], **sizes).tolist() == each
