@@ -15,11 +15,11 @@ REFERENCE = Path(__file__).parent / "reference"
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background hands that down
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("local", deadline=None, max_examples=60)
+settings.register_profile("local", deadline=None, max_examples=40)
 settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],  # a busy runner is not a fault of the strategy

@@ -330,14 +330,14 @@ def test_fit_recovers_the_truth():
 def test_standard_errors_are_the_spread_of_fresh_fits():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [100, 300])
-    scores = rng.normal(labels, np.where(labels == 1, 1.5, 1.0), size=(400, 400))
+    scores = rng.normal(labels, np.where(labels == 1, 1.5, 1.0), size=(250, 400))
     fits = [quiet_fit(labels, s) for s in scores]
     for value, error in (
         (lambda f: f.auc, lambda f: f.auc_std_error),
         (lambda f: f.auprec(0.1), lambda f: f.auprec_std_error(0.1)),
         (lambda f: f.iauprec((0.05, 0.2)), lambda f: f.iauprec_std_error((0.05, 0.2))),
     ):
-        assert np.mean([error(f) for f in fits]) == pytest.approx(np.std([value(f) for f in fits]), rel=0.12)
+        assert np.mean([error(f) for f in fits]) == pytest.approx(np.std([value(f) for f in fits]), rel=0.15)
     assert fits[0].auprec_std_error() == fits[0].auprec_std_error(0.25)
 
 

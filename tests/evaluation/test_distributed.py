@@ -150,7 +150,7 @@ def test_a_grouped_map_of_any_engine(frame):
 
 
 def test_simulations_spread_over_the_cluster(client):
-    run = {"scenarios": ["S1-M5"], "replicates": 8, "rng": 3, "progress": False}
+    run = {"scenarios": ["S1-M5"], "replicates": 2, "rng": 3, "progress": False}
     alone = type_one_error_study(n_jobs=1, **run).to_frame()
     with joblib.parallel_config(backend="dask"):
         spread = type_one_error_study(n_jobs=2, **run).to_frame()
