@@ -10,7 +10,7 @@ import pytest
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.studies.calibration import type_one_error_study
+from skewanova.studies.areas import estimators_study
 
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -150,10 +150,10 @@ def test_a_grouped_map_of_any_engine(frame):
 
 
 def test_simulations_spread_over_the_cluster(client):
-    run = {"scenarios": ["S1-M5"], "replicates": 2, "rng": 3, "progress": False}
-    alone = type_one_error_study(n_jobs=1, **run).to_frame()
+    run = {"settings": ["binormal", "bibeta"], "sizes": [20], "replicates": 4, "rng": 3, "progress": False}
+    alone = estimators_study(n_jobs=1, **run).to_frame()
     with joblib.parallel_config(backend="dask"):
-        spread = type_one_error_study(n_jobs=2, **run).to_frame()
+        spread = estimators_study(n_jobs=2, **run).to_frame()
     pd.testing.assert_frame_equal(alone, spread, check_exact=True)
-    ran = client.run(lambda: "skewanova.studies.calibration" in sys.modules)
+    ran = client.run(lambda: "skewanova.studies.areas" in sys.modules)
     assert any(ran.values())
