@@ -1,5 +1,6 @@
 """What is believed about the class prior of the deployment.
 
+- batches: The prior of a further batch, predicted from several.
 - binning: Scores in bins at quantiles, ties kept together.
 - correction: Probabilities corrected to a prior that they were not learnt at.
 - elicitation: Beta priors from stated quantiles.

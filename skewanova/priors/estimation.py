@@ -26,10 +26,11 @@ from skewanova.base.checks import (
     check_scores,
     emit,
     seeded,
+    to_array,
 )
 from skewanova.base.frames import Framed, frame_of
-from skewanova.priors import mixtures
-from skewanova.priors.binning import CASES_A_BIN, Binned, binned
+from skewanova.priors import batches, mixtures
+from skewanova.priors.binning import CASES_A_BIN, Binned, binned, tally
 from skewanova.priors.mixtures import Counts, Peak
 from skewanova.priors.quadrature import normalised, panel_nodes
 from skewanova.priors.weightings import BetaPrior
@@ -125,12 +126,15 @@ class PriorEstimate(Framed):
         Level of the interval.
     label_shift : LabelShift
         Test of the assumption behind it all, with residuals by bin.
-    method : {"chi2", "bootstrap"}
-        What the likelihood ratio was referred to.
+    method : {"chi2", "bootstrap", "batches"}
+        What the likelihood ratio was referred to, or that a spread between batches was estimated.
     binned : Binned
         Bins, and the cases in them.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
+    batches : tuple of (str, PriorEstimate)
+        Every batch by itself, where there are batches. With four or more, `estimate` and its interval are
+        those of the median batch, and the weighting is the distribution of the prior of a further batch.
     """
 
     estimate: float
@@ -144,6 +148,7 @@ class PriorEstimate(Framed):
     log_odds: Floats = field(repr=False)
     log_density: Floats = field(repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
+    batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
 
     @property
     def low(self) -> float:
@@ -187,8 +192,32 @@ class PriorEstimate(Framed):
         """Number of unlabelled scores."""
         return int(self.binned.counts.unlabelled.sum())
 
+    def between(self, share: float) -> tuple[float, float]:
+        """Priors between which this share of the weight lies, as much beyond on either side.
+
+        Parameters
+        ----------
+        share : float
+            Such as 0.95.
+
+        Returns
+        -------
+        low, high : float
+            The two quantiles.
+        """
+        tail = (1 - check_fraction(share, "share")) / 2
+        priors, weights = self.quadrature()
+        below = np.cumsum(weights) - weights / 2
+        return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
+
     def describe(self) -> str:
         """Name the weighting in words."""
+        if self.method == "batches":
+            low, high = self.between(0.95)
+            return (
+                f"the prior of a further batch, predicted from {len(self.batches)} batches of together "
+                f"{self.n_unlabelled:,} unlabelled scores: 95 % {low:.3g} to {high:.3g}"
+            )
         return f"the prior estimated from {self.n_unlabelled:,} unlabelled scores: {self}"
 
     def __str__(self) -> str:
@@ -234,8 +263,9 @@ class PriorEstimate(Framed):
         return BetaPrior(mean * size, (1 - mean) * size)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row; columns of `ESTIMATE_COLUMNS`, where `batch` is empty."""
-        return frame_of({name: [value] for name, value in self._row().items()})
+        """Return a row with an empty `batch`, and one for every batch; columns of `ESTIMATE_COLUMNS`."""
+        rows = [self._row(), *({**one._row(), "batch": name} for name, one in self.batches)]
+        return frame_of({name: [row[name] for row in rows] for name in ESTIMATE_COLUMNS})
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
@@ -280,6 +310,7 @@ def estimate_prior(
     y_score: ArrayLike,
     unlabelled: ArrayLike,
     *,
+    batch: ArrayLike | None = None,
     n_bins: int = N_BINS,
     confidence_level: float = 0.95,
     rng: Seed = 0,
@@ -297,6 +328,9 @@ def estimate_prior(
         Their scores, by a model that did not see them in training.
     unlabelled : array_like
         Scores of the same model where it runs.
+    batch : array_like, optional
+        Which batch (week, site) each unlabelled score is of. From four batches on, the weighting is that of
+        the prior of a further batch, whose spread is estimated.
     n_bins : int, default 8
         Bins of the score, at quantiles of `y_score`; fewer where ties or the number of cases ask for it: each
         shall have ten cases of the rarer class on average.
@@ -351,11 +385,59 @@ def estimate_prior(
     scores = check_scores(unlabelled, "unlabelled")
     check_overlap(score, scores)
     bins = check_count(n_bins, "n_bins", minimum=2)
-    found = estimate_from_bins(
-        binned(positive, score, scores, bins), check_fraction(confidence_level, "confidence_level"), rng=rng
-    )
+    level = check_fraction(confidence_level, "confidence_level")
+    found = estimate_from_bins(binned(positive, score, scores, bins), level, rng=rng)
+    if batch is not None:
+        names = to_array(batch, "batch")
+        check_same_length(unlabelled=scores, batch=names)
+        found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=rng)
     notes = emit([*_beyond(score, scores), *found.warnings])
     return replace(found, warnings=notes)
+
+
+def counts_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
+    """Scores in bins, batch by batch in order of first appearance."""
+    distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return {str(distinct[i]): tally(scores[codes.reshape(-1) == i], edges) for i in order}
+
+
+def with_batches(found: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
+    """An estimate of the pooled batches beside that of each; with enough of them, for a further one."""
+    level, own = found.confidence_level, found.binned
+    each = tuple(
+        (name, estimate_from_bins(replace(own, counts=own.counts._replace(unlabelled=row)), level, rng=rng))
+        for name, row in counts.items()
+    )
+    if len(each) < batches.ENOUGH_BATCHES:
+        note = (
+            f"{len(each)} batches do not tell how much the prior varies from one to the next "
+            f"({batches.ENOUGH_BATCHES} are needed): the interval is that of all of them pooled"
+        )
+        return replace(found, batches=each, warnings=(*found.warnings, note))
+    told = batches.predicted(own.counts._replace(unlabelled=np.stack([*counts.values()])))
+    shares = (1 - level) / 2, 0.5, (1 + level) / 2
+    low, middle, high = (batches.quantile(told.centres, told.likelihood, share) for share in shares)
+    log_odds, log_density = _cut(told, own.counts)
+    return replace(
+        found,
+        estimate=float(expit(middle)),
+        conf_low=float(expit(low)),
+        conf_high=float(expit(high)),
+        method="batches",
+        log_odds=log_odds,
+        log_density=log_density,
+        batches=each,
+    )
+
+
+def _cut(told: batches.Prediction, counts: Counts) -> tuple[Floats, Floats]:
+    """The density of a further batch without its tails."""
+    tails = (1 - CUT) / 2, (1 + CUT) / 2
+    reached = (batches.quantile(told.log_odds, told.density, share) for share in tails)
+    log_odds = np.linspace(*np.clip([*reached], *mixtures.ends(counts.totals[2])), PLACES)
+    height = np.interp(log_odds, told.log_odds, told.density)
+    return log_odds, np.log(height / height.max())
 
 
 def check_both_classes(positive: Bools) -> None:

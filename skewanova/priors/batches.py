@@ -1,0 +1,201 @@
+"""The prior of a further batch, predicted from several batches of unlabelled scores.
+
+The classes are common to all batches; the log-odds of their priors are normal. Likelihoods of single batches
+share the labelled cases and must not be multiplied, so there is one likelihood for all, each batch's prior
+integrated out by adaptive quadrature and the classes profiled out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.hermite import hermgauss
+from scipy.linalg import block_diag, cho_factor, cho_solve
+from scipy.special import expit, log_expit
+from scipy.stats import norm
+
+from skewanova.base.checks import Floats
+from skewanova.priors import mixtures
+from skewanova.priors.mixtures import Counts, Fit
+
+#: Batches from which a spread between them can be told.
+ENOUGH_BATCHES = 4
+
+
+#: Quadrature nodes of each batch; places of the centre and of the spread.
+NODES, CENTRES, SPREADS = 9, 11, 7
+
+
+#: Places between them that the likelihood is interpolated at.
+FINE = 61
+
+
+#: Steps to the likeliest classes at most, and the gain in log-likelihood that ends them.
+MOST_STEPS, ENOUGH_GAIN = 40, 1e-3
+
+
+#: Smallest spread of log-odds, which stands for none, and how many standard errors the centres reach.
+NO_SPREAD, REACH = 0.02, 5.0
+
+
+class Prediction(NamedTuple):
+    """Where the prior of a batch lies."""
+
+    centres: Floats  #: log-odds of the median batch, and the likelihood of each, summing to 1
+    likelihood: Floats
+    log_odds: Floats  #: of a further batch
+    density: Floats
+
+
+class Normal(NamedTuple):
+    """A normal distribution of the log-odds of batches."""
+
+    centre: float
+    spread: float
+
+
+def predicted(counts: Counts) -> Prediction:
+    """The prior of a further batch where `counts.unlabelled` has a row a batch."""
+    pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
+    fit = mixtures.profile(pooled, np.asarray(expit(mixtures.likeliest(pooled).log_odds)))
+    places, errors = _each(counts)
+    common = _common_error(pooled)
+    spread = float(np.std(places)) + float(np.median(errors))
+    reach = REACH * np.hypot(spread / np.sqrt(len(places)), common)
+    middle = float(np.mean(places))
+    centres = np.linspace(middle - reach, middle + reach, CENTRES)
+    spreads = NO_SPREAD + (3 * spread + 0.5) * np.linspace(0, 1, SPREADS) ** 1.5
+    centres, spreads, weight = _finer(centres, spreads, _surface(counts, fit, centres, spreads))
+    far = REACH * float(spreads @ weight.sum(axis=0))
+    log_odds = np.linspace(centres[0] - far, centres[-1] + far, 801)
+    each = norm.pdf(log_odds[:, None, None], centres[:, None], spreads)
+    return Prediction(centres, weight.sum(axis=1), log_odds, (each * weight).sum(axis=(1, 2)))
+
+
+def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floats:
+    """Log-likelihood of every centre and spread, at its maximum over the classes."""
+    logs = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
+    height = np.empty((len(centres), len(spreads)))
+    for i in np.argsort(np.abs(np.arange(len(centres)) - len(centres) // 2), kind="stable"):
+        for j in range(len(spreads)):
+            height[i, j], logs = _profiled(counts, fit, Normal(float(centres[i]), float(spreads[j])), logs)
+    return height
+
+
+def _finer(centres: Floats, spreads: Floats, height: Floats) -> tuple[Floats, Floats, Floats]:
+    """Closer places, and the likelihood there, summing to 1."""
+    from scipy.interpolate import RectBivariateSpline
+
+    near, wide = np.linspace(centres[0], centres[-1], FINE), np.linspace(spreads[0], spreads[-1], FINE)
+    logs = RectBivariateSpline(centres, spreads, height - height.max(), kx=3, ky=3)(near, wide)
+    weight = np.exp(logs - logs.max())
+    return near, wide, weight / weight.sum()
+
+
+def quantile(places: Floats, weights: Floats, share: float) -> float:
+    """Quantile of a distribution from its density at evenly spaced places."""
+    below = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2)])
+    return float(np.interp(share, below / below[-1], places))
+
+
+def _each(counts: Counts) -> tuple[Floats, Floats]:
+    """Log-odds of each batch by itself, and about how far off these may be."""
+    rows = Counts(counts.positive[None], counts.negative[None], counts.unlabelled)
+    peak = mixtures.likeliest(rows)
+    low, high = mixtures.limits(rows, peak, (np.asarray(1.0), np.asarray(1.0)))
+    ends = mixtures.ends(rows.totals[2])
+    return peak.log_odds, (np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
+
+
+def _common_error(pooled: Counts) -> float:
+    """About how far off all batches may be together, for the labelled cases that they share."""
+    low, high = mixtures.limits(pooled, mixtures.likeliest(pooled), (np.asarray(1.0), np.asarray(1.0)))
+    ends = mixtures.ends(pooled.totals[2])
+    return float(np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
+
+
+def _profiled(counts: Counts, fit: Fit, normal: Normal, start: Floats) -> tuple[float, Floats]:
+    """Log-likelihood at its maximum over the classes, and the logs of their shares there.
+
+    By Newton's rule with the expected curvature at the pooled fit, halved where a step goes too far.
+    """
+    nodes, weights = _nodes(counts, fit, normal)
+    n_bins = counts.positive.shape[-1]
+    solve = cho_factor(_curvature(counts, fit, normal))
+    logs, pace = start, 1.0
+    height, slope = _joint(counts, (logs[:n_bins], logs[n_bins:]), nodes, weights)
+    for _ in range(MOST_STEPS):
+        step = cho_solve(solve, slope)
+        if slope @ step < ENOUGH_GAIN or pace < 1e-3:
+            break
+        moved = logs + pace * step
+        found, turned = _joint(counts, (moved[:n_bins], moved[n_bins:]), nodes, weights)
+        if found < height:
+            pace /= 2
+        else:
+            logs, height, slope, pace = moved, found, turned, min(1.0, 2 * pace)
+    return height, logs
+
+
+def _curvature(counts: Counts, fit: Fit, normal: Normal) -> Floats:
+    """Expected information about the logs of the shares, where the prior of each batch is not known."""
+    at, _ = _around(counts, fit, normal)
+    prior = expit(at)[:, None]
+    mixture = np.maximum(mixtures.mixed(fit.positive, fit.negative, expit(at)), np.finfo(np.float64).tiny)
+    spread = [np.diag(part) - np.outer(part, part) for part in (fit.positive, fit.negative)]
+    own = block_diag(*(n * part for n, part in zip(counts.totals[:2], spread, strict=True)))
+    slopes = np.concatenate([prior[..., None] * spread[0], (1 - prior)[..., None] * spread[1]], axis=1)
+    odds = prior * (1 - prior) * (fit.positive - fit.negative)
+    sizes = counts.unlabelled.sum(axis=-1)
+    each = np.einsum("bik,bk,bjk->bij", slopes, sizes[:, None] / mixture, slopes)
+    both = np.einsum("bik,bk->bi", slopes, sizes[:, None] * odds / mixture)
+    known = (sizes[:, None] * odds**2 / mixture).sum(axis=-1) + normal.spread**-2
+    total = own + each.sum(axis=0) - np.einsum("bi,bj,b->ij", both, both, 1 / known)
+    return np.asarray(total + np.eye(len(total)))  # the sum of the logs of a class is free
+
+
+def _joint(
+    counts: Counts, logs: tuple[Floats, Floats], nodes: Floats, weights: Floats
+) -> tuple[float, Floats]:
+    """Log-likelihood of the classes given by logs of their shares, and its slope."""
+    positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in logs)
+    prior = expit(nodes)
+    mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
+    each = (counts.unlabelled[:, None] * np.log(mixture)).sum(axis=-1) + weights
+    batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
+    share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture
+    height = float(batch.sum())
+    slopes = []
+    for observed, shares, part in (
+        (counts.positive, positive, prior),
+        (counts.negative, negative, 1 - prior),
+    ):
+        expected = observed + shares * (part[..., None] * share).sum(axis=(0, 1))
+        slopes.append(expected - shares * expected.sum())
+        height += float(observed @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
+    return height, np.concatenate(slopes)
+
+
+def _nodes(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
+    """Log-odds around the likeliest of each batch, and the logs of their weights under the normal."""
+    centre, width = _around(counts, fit, normal)
+    node, weight = hermgauss(NODES)
+    log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
+    scaled = np.log(weight) + node**2 + np.log(np.sqrt(2) * width)[:, None]
+    return log_odds, scaled + norm.logpdf(log_odds, normal.centre, normal.spread)
+
+
+def _around(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
+    """Mode of each batch's log-odds and their spread about it, by Newton's rule with expected slopes."""
+    at = np.full(len(counts.unlabelled), normal.centre)
+    width = np.full(len(at), normal.spread)
+    for _ in range(12):
+        mixture = mixtures.mixed(fit.positive, fit.negative, expit(at))
+        change = np.exp(log_expit(at) + log_expit(-at))[:, None] * (fit.positive - fit.negative)
+        ratio = change / np.maximum(mixture, np.finfo(np.float64).tiny)
+        slope = (counts.unlabelled * ratio).sum(axis=-1) - (at - normal.centre) / normal.spread**2
+        curvature = counts.unlabelled.sum(axis=-1) * (mixture * ratio**2).sum(axis=-1) + normal.spread**-2
+        at = at + np.clip(slope / curvature, -1.0, 1.0)
+        width = 1 / np.sqrt(curvature)
+    return at, width
