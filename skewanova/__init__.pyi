@@ -70,6 +70,8 @@ from .comparison.classes import compare_classes as compare_classes
 from .comparison.datasets import DatasetsComparison as DatasetsComparison
 from .comparison.datasets import compare_datasets as compare_datasets
 from .comparison.estimators import compare_estimators as compare_estimators
+from .comparison.estimated_prior import PriorEstimates as PriorEstimates
+from .comparison.estimated_prior import estimate_prior_from_tables as estimate_prior_from_tables
 from .comparison.pipeline import compare as compare
 from .comparison.result import Comparison as Comparison
 

@@ -4,6 +4,7 @@
 - classes: compare_classes(): each class of several against the rest, and all together.
 - datasets: compare_datasets(): several data sets, each and together.
 - estimators: compare_estimators(): fit, score and compare in one call.
+- estimated_prior: The prior of the deployment by the models of a score table.
 - folds: The tests that the design of the folds asks for, and those beside.
 - one_set: The same on one test set.
 - shared_cases: The same of several runs on one test set.

@@ -158,7 +158,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)
     size = len(table.models), len(table.folds), int(np.size(priors))
-    notes = [*emit(cost_notes(*size)), *dropped, *check_paired(table)]
+    notes = [*emit(cost_notes(*size)), *emit(prior_notes(deployment_prior)), *dropped, *check_paired(table)]
     stage("measures")
     measures = evaluate(
         table,
@@ -222,6 +222,11 @@ def _pairs_over_part(table: Scores, measures: Evaluation, options: Options) -> l
     else:
         pairs = pairs_over_folds(measures.over(part), options)
     return [pairs.assign(role="check", response="iauprec_supported")]
+
+
+def prior_notes(deployment_prior: object) -> tuple[str, ...]:
+    """What an estimated prior has to be read with."""
+    return (*getattr(deployment_prior, "warnings", ()), *getattr(deployment_prior, "hedges", ()))
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

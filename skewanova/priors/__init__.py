@@ -1,5 +1,6 @@
 """What is believed about the class prior of the deployment.
 
+- agreement: Whether several models agree about the prior, and what they say together.
 - batches: The prior of a further batch, predicted from several.
 - binning: Scores in bins at quantiles, ties kept together.
 - correction: Probabilities corrected to a prior that they were not learnt at.

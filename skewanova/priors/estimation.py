@@ -105,6 +105,16 @@ class LabelShift:
         """Whether the unlabelled scores are no mixture of the two classes, at the level .05."""
         return self.p_value < SHIFT_LEVEL
 
+    @property
+    def note(self) -> str:
+        """What to say if it is rejected, else nothing."""
+        if not self.rejected:
+            return ""
+        return (
+            f"the unlabelled scores are no mixture of the labelled classes (p = {self.p_value:.2g}): label "
+            "shift does not hold, and the estimate may be far off"
+        )
+
     def __str__(self) -> str:
         """Say it in a line."""
         if self.df == 0:
@@ -112,9 +122,9 @@ class LabelShift:
         return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, p = {self.p_value:.3g}"
 
 
-@dataclass(frozen=True, eq=False)
-class PriorEstimate(Framed):
-    """A prior estimated from unlabelled scores; a deployment prior wherever one is asked for.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EstimatedPrior(Framed):
+    """A prior with a likelihood along its log-odds; a deployment prior wherever one is asked for.
 
     Attributes
     ----------
@@ -124,31 +134,16 @@ class PriorEstimate(Framed):
         Limits of its confidence interval; 0 or 1 where nothing speaks against these.
     confidence_level : float
         Level of the interval.
-    label_shift : LabelShift
-        Test of the assumption behind it all, with residuals by bin.
-    method : {"chi2", "bootstrap", "batches"}
-        What the likelihood ratio was referred to, or that a spread between batches was estimated.
-    binned : Binned
-        Bins, and the cases in them.
-    warnings : tuple of str
-        What to keep in mind when reading the numbers.
-    batches : tuple of (str, PriorEstimate)
-        Every batch by itself, where there are batches. With four or more, `estimate` and its interval are
-        those of the median batch, and the weighting is the distribution of the prior of a further batch.
+    log_odds, log_density : array
+        Where the weight lies, and the log of its density over that at the maximum.
     """
 
     estimate: float
     conf_low: float
     conf_high: float
     confidence_level: float
-    label_shift: LabelShift
-    method: str
-    binned: Binned = field(repr=False)
-    fit: mixtures.Fit = field(repr=False)
     log_odds: Floats = field(repr=False)
     log_density: Floats = field(repr=False)
-    warnings: tuple[str, ...] = field(default=(), repr=False)
-    batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
 
     @property
     def low(self) -> float:
@@ -187,11 +182,6 @@ class PriorEstimate(Framed):
         inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
-    @property
-    def n_unlabelled(self) -> int:
-        """Number of unlabelled scores."""
-        return int(self.binned.counts.unlabelled.sum())
-
     def between(self, share: float) -> tuple[float, float]:
         """Priors between which this share of the weight lies, as much beyond on either side.
 
@@ -210,6 +200,64 @@ class PriorEstimate(Framed):
         below = np.cumsum(weights) - weights / 2
         return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
 
+    def to_beta(self) -> BetaPrior:
+        """Return the beta distribution with the same mean and variance.
+
+        Returns
+        -------
+        BetaPrior
+            For whoever wants to write the prior down in two numbers.
+        """
+        priors, weights = self.quadrature()
+        mean = float(weights @ priors)
+        size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
+        return BetaPrior(mean * size, (1 - mean) * size)
+
+    def __str__(self) -> str:
+        """Estimate and interval."""
+        return (
+            f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {self.conf_low:.3g} to "
+            f"{self.conf_high:.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PriorEstimate(EstimatedPrior):
+    """A prior estimated from unlabelled scores; a deployment prior wherever one is asked for.
+
+    Attributes
+    ----------
+    estimate : float
+        The likeliest prior.
+    conf_low, conf_high : float
+        Limits of its confidence interval; 0 or 1 where nothing speaks against these.
+    confidence_level : float
+        Level of the interval.
+    label_shift : LabelShift
+        Test of the assumption behind it all, with residuals by bin.
+    method : {"chi2", "bootstrap", "batches"}
+        What the likelihood ratio was referred to, or that a spread between batches was estimated.
+    binned : Binned
+        Bins, and the cases in them.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    batches : tuple of (str, PriorEstimate)
+        Every batch by itself, where there are batches. With four or more, `estimate` and its interval are
+        those of the median batch, and the weighting is the distribution of the prior of a further batch.
+    """
+
+    label_shift: LabelShift
+    method: str
+    binned: Binned = field(repr=False)
+    fit: mixtures.Fit = field(repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+    batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of unlabelled scores."""
+        return int(self.binned.counts.unlabelled.sum())
+
     def describe(self) -> str:
         """Name the weighting in words."""
         if self.method == "batches":
@@ -219,13 +267,6 @@ class PriorEstimate(Framed):
                 f"{self.n_unlabelled:,} unlabelled scores: 95 % {low:.3g} to {high:.3g}"
             )
         return f"the prior estimated from {self.n_unlabelled:,} unlabelled scores: {self}"
-
-    def __str__(self) -> str:
-        """Estimate and interval."""
-        return (
-            f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {self.conf_low:.3g} to "
-            f"{self.conf_high:.3g})"
-        )
 
     def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
         """How far the estimate moves if label shift does not hold.
@@ -246,21 +287,20 @@ class PriorEstimate(Framed):
             self.binned.shifted(**{side: sign * by}) for side in ("positive", "negative") for sign in (-1, 1)
         ]
         counts = Counts(*(np.stack(parts) for parts in zip(*moved, strict=True)))
-        found = [*_as_priors(counts, mixtures.likeliest(counts).log_odds), self.estimate]
+        found = [*mixtures.likeliest_prior(counts), self.estimate]
         return float(min(found)), float(max(found))
 
-    def to_beta(self) -> BetaPrior:
-        """Return the beta distribution with the same mean and variance.
-
-        Returns
-        -------
-        BetaPrior
-            For whoever wants to write the prior down in two numbers.
-        """
-        priors, weights = self.quadrature()
-        mean = float(weights @ priors)
-        size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
-        return BetaPrior(mean * size, (1 - mean) * size)
+    @property
+    def hedges(self) -> tuple[str, ...]:
+        """Why the interval may be too narrow."""
+        low, high = self.sensitivity()
+        wide = high - low > self.conf_high - self.conf_low
+        band = (
+            f"were the scores of one class shifted by {USUAL_SHIFT:g} standard deviations where the model "
+            f"runs, the estimate would be {low:.3g} to {high:.3g}, which is wider than its interval, and the "
+            "test of label shift might not notice"
+        )
+        return tuple(filter(None, [self.label_shift.note, band * wide]))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row with an empty `batch`, and one for every batch; columns of `ESTIMATE_COLUMNS`."""
@@ -391,7 +431,7 @@ def estimate_prior(
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
         found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=rng)
-    notes = emit([*_beyond(score, scores), *found.warnings])
+    notes = emit([*shares_beyond(score, scores), *found.warnings])
     return replace(found, warnings=notes)
 
 
@@ -435,7 +475,8 @@ def _cut(told: batches.Prediction, counts: Counts) -> tuple[Floats, Floats]:
     """The density of a further batch without its tails."""
     tails = (1 - CUT) / 2, (1 + CUT) / 2
     reached = (batches.quantile(told.log_odds, told.density, share) for share in tails)
-    log_odds = np.linspace(*np.clip([*reached], *mixtures.ends(counts.totals[2])), PLACES)
+    low, high = np.clip([*reached], *mixtures.ends(counts.totals[2])).tolist()
+    log_odds = np.linspace(low, high, PLACES)
     height = np.interp(log_odds, told.log_odds, told.density)
     return log_odds, np.log(height / height.max())
 
@@ -457,7 +498,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
         )
 
 
-def _beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
+def shares_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
     """Say so where more unlabelled scores than chance would have it lie beyond the labelled ones."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
@@ -478,7 +519,7 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
     usual = np.asarray(chi2.ppf(level, 1))
     critical = _calibrated(counts, peak, level, seeded(rng)) if weak else (usual, usual)
     low, high = mixtures.limits(counts, peak, critical)
-    estimate = float(_as_priors(counts, peak.log_odds))
+    estimate = float(mixtures.likeliest_prior(counts))
     log_odds, log_density = _density(counts, peak, (critical[0] / usual, critical[1] / usual))
     shift = _label_shift(counts, fit, prior)
     result = PriorEstimate(
@@ -494,12 +535,6 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
         log_density=log_density,
     )
     return replace(result, warnings=tuple(_remarks(result)))
-
-
-def _as_priors(counts: Counts, best: Floats) -> Floats:
-    """Priors at log-odds, 0 or 1 at the ends of what is looked at."""
-    low, high = mixtures.ends(counts.totals[2])
-    return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, expit(best))))
 
 
 def _chi2_is_too_small(found: Binned) -> bool:
@@ -568,7 +603,6 @@ def _remarks(found: PriorEstimate) -> list[str]:
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         "prior: 20 of each at least": min(positive, negative) < 2 * CASES_A_BIN,
         "label shift cannot be tested with two bins": shift.df == 0,
-        f"the unlabelled scores are no mixture of the labelled classes (p = {shift.p_value:.2g}): label "
-        "shift does not hold, and the estimate may be far off": shift.rejected,
+        shift.note: shift.rejected,
     }
     return [text for text, applies in said.items() if applies]

@@ -113,6 +113,13 @@ def likeliest(counts: Counts) -> Peak:
     return Peak(top, profile(counts, np.asarray(expit(top))).log_likelihood)
 
 
+def likeliest_prior(counts: Counts) -> Floats:
+    """The likeliest prior itself, 0 or 1 at the ends."""
+    best = likeliest(counts).log_odds
+    low, high = ends(counts.totals[2])
+    return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, expit(best))))
+
+
 def _falling(counts: Counts, log_odds: Floats) -> Floats:
     """Less than 0 where the likelihood rises with the prior: at its maximum the share is the prior."""
     prior = np.asarray(expit(log_odds))

@@ -12,6 +12,7 @@
 - streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
 - streaming: The passes over a table larger than memory.
 - table: A checked table of held-out scores, in memory or read in passes.
+- unlabelled: Scores of cases without labels, from where the models run.
 """
 
 import lazy_loader

@@ -8,6 +8,8 @@ from .multiclass import scores_from_multiclass as scores_from_multiclass
 from .reading import load_satellite_scores as load_satellite_scores
 from .reading import read_datasets as read_datasets
 from .reading import read_scores as read_scores
+from .unlabelled import UnlabelledScores as UnlabelledScores
+from .unlabelled import read_unlabelled as read_unlabelled
 from .reading import scores_from_wide as scores_from_wide
 from .reading import stream_scores as stream_scores
 from .scikit_learn import auprec_scorer as auprec_scorer

@@ -12,6 +12,13 @@ from skewanova.priors import batches, estimation, mixtures
 from skewanova.priors.batches import Normal
 from skewanova.priors.mixtures import Counts
 
+
+@pytest.fixture(autouse=True)
+def few_places(monkeypatch):
+    monkeypatch.setattr(batches, "CENTRES", 7)
+    monkeypatch.setattr(batches, "SPREADS", 5)
+
+
 P, Q = np.array([0.05, 0.15, 0.3, 0.5]), np.array([0.5, 0.3, 0.15, 0.05])
 PRIORS = np.array([0.05, 0.1, 0.2, 0.12, 0.08, 0.15])
 

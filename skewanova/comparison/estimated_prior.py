@@ -1,0 +1,397 @@
+"""estimate_prior_from_tables(): the prior of the deployment by the models of a score table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_scores,
+    emit,
+    seeded,
+)
+from skewanova.base.frames import Framed
+from skewanova.priors import agreement
+from skewanova.priors.binning import binned
+from skewanova.priors.estimation import (
+    CUT,
+    N_BINS,
+    PLACES,
+    SHIFT_LEVEL,
+    EstimatedPrior,
+    PriorEstimate,
+    check_overlap,
+    counts_by_batch,
+    estimate_from_bins,
+    shares_beyond,
+    with_batches,
+)
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import ScoreTable, StreamedScores
+from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
+
+#: Columns of `to_frame`: those of one estimate behind the model, which is empty for all together.
+MODEL_COLUMNS = (
+    "model", "batch", "estimate", "conf_low", "conf_high", "n_positive", "n_negative", "n_unlabelled",
+    "n_bins", "auc", "statistic", "df", "p_value", "method", "sensitivity_low", "sensitivity_high",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PooledPrior(EstimatedPrior):
+    """What several models say together.
+
+    Attributes
+    ----------
+    weights : dict
+        Weight of each model.
+    statistic, p_value : float
+        Whether the models differ, by a paired bootstrap of cases; nan with batches.
+    method : {"pooled", "widest"}
+        By their covariance or, with batches, as far as the interval of any model reaches.
+    """
+
+    weights: Mapping[str, float]
+    statistic: float
+    p_value: float
+    method: str
+
+    @property
+    def agree(self) -> bool:
+        """Whether the test does not tell the models' estimates apart, at the level .05."""
+        return not self.p_value < SHIFT_LEVEL
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return f"the prior estimated from unlabelled scores of {len(self.weights)} models: {self}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row; columns of `MODEL_COLUMNS`, where the model is empty."""
+        row: dict[str, Any] = dict.fromkeys(MODEL_COLUMNS, np.nan)
+        row |= {"model": "", "batch": "", "estimate": self.estimate, "method": self.method}
+        row |= {"conf_low": self.conf_low, "conf_high": self.conf_high}
+        row |= {"statistic": self.statistic, "p_value": self.p_value, "df": len(self.weights) - 1}
+        return pd.DataFrame([row], columns=list(MODEL_COLUMNS))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorEstimates(Framed):
+    """The prior by each model and together; a deployment prior wherever one is asked for.
+
+    Attributes
+    ----------
+    by_model : dict
+        A :class:`~skewanova.PriorEstimate` for every model.
+    prior : PriorEstimate or PooledPrior
+        That of the one model, or of all together.
+    assumptions : tuple of str
+        What is taken for granted beside label shift.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    """
+
+    by_model: Mapping[str, PriorEstimate]
+    prior: PriorEstimate | PooledPrior
+    assumptions: tuple[str, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def low(self) -> float:
+        """Smallest prior with weight."""
+        return self.prior.low
+
+    @property
+    def high(self) -> float:
+        """Largest prior with weight."""
+        return self.prior.high
+
+    def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
+        """Priors and weights that average a function smooth between `breaks`."""
+        return self.prior.quadrature(breaks)
+
+    def describe(self) -> str:
+        """Name the weighting in words."""
+        return self.prior.describe()
+
+    @property
+    def hedges(self) -> tuple[str, ...]:
+        """Why the interval may be too narrow."""
+        pooled, told = self.prior, []
+        if isinstance(pooled, PooledPrior) and not pooled.agree:
+            told.append(
+                f"the models do not agree about the prior (p = {pooled.p_value:.2g}), so label shift does "
+                "not hold for all of them, and the estimate may be far off"
+            )
+        of_models = [f"{model}: {text}" for model, found in self.by_model.items() for text in found.hedges]
+        return (*told, *of_models)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for all models, if there are several, then one for each and its batches."""
+        rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
+        for model, found in self.by_model.items():
+            low, high = found.sensitivity()
+            rows.append(found.to_frame().assign(model=model))
+            rows[-1].loc[0, ["sensitivity_low", "sensitivity_high"]] = low, high
+        frame: pd.DataFrame = pd.concat(rows, ignore_index=True)[list(MODEL_COLUMNS)]
+        return frame
+
+    def bins_frame(self) -> pd.DataFrame:
+        """Return one row a bin of every model, with residuals."""
+        parts = [found.bins_frame().assign(model=model) for model, found in self.by_model.items()]
+        frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
+        return frame[["model", *(column for column in frame if column != "model")]]
+
+
+class _How(NamedTuple):
+    """How estimates are made."""
+
+    n_bins: int
+    level: float
+    rng: Seed
+
+
+class _Labelled(NamedTuple):
+    """Labelled cases of one model, each once."""
+
+    positive: Bools
+    score: NDArray[Any]
+    case: NDArray[np.intp]
+
+
+def estimate_prior_from_tables(
+    labelled: object,
+    unlabelled: object,
+    *,
+    fold: str | int | None = None,
+    n_bins: int = N_BINS,
+    confidence_level: float = 0.95,
+    rng: Seed = 0,
+) -> PriorEstimates:
+    """Estimate the prior of the deployment from a score table and unlabelled scores of its models.
+
+    Parameters
+    ----------
+    labelled : ScoreTable, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`. Each case counts once, by its mean score over
+        the folds that tested it.
+    unlabelled : UnlabelledScores, path or frame
+        Scores of the same models where they run: columns model, y_score and, optionally, batch and case.
+        Models are taken to be scored on the same cases: those of `case`, or row by row where they have
+        equally many.
+    fold : str or int, optional
+        Take the labelled cases of this fold alone.
+    n_bins, confidence_level, rng
+        As for :func:`~skewanova.estimate_prior`.
+
+    Returns
+    -------
+    PriorEstimates
+        An estimate by each model and, of several, what they say together; itself a deployment prior.
+
+    Raises
+    ------
+    ValueError
+        As :func:`~skewanova.estimate_prior`; if no model is in both tables, or several folds have no cases.
+    TypeError
+        If scores are not real numbers.
+
+    Warns
+    -----
+    SkewanovaWarning
+        As :func:`~skewanova.estimate_prior`, by model; if models are missing or do not agree.
+
+    Notes
+    -----
+    Several models share their cases, so their estimates are pooled by the covariance that a paired bootstrap
+    of the cases finds, and the same bootstrap tests whether they agree.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from skewanova import estimate_prior_from_tables
+    >>> draw = np.random.default_rng(0).normal
+    >>> labels, field = np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [100, 900])
+    >>> held = pd.DataFrame({"model": "A", "fold": 1, "y_true": labels, "y_score": draw(2 * labels)})
+    >>> found = estimate_prior_from_tables(held, pd.DataFrame({"model": "A", "y_score": draw(2 * field)}))
+    >>> found.to_frame()[["model", "estimate", "conf_low", "conf_high"]].round(3).values.tolist()
+    [['A', 0.095, 0.05, 0.141]]
+    """
+    table = labelled if isinstance(labelled, ScoreTable) else _read(labelled)
+    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
+    level = check_fraction(confidence_level, "confidence_level")
+    how = _How(check_count(n_bins, "n_bins", minimum=2), level, rng)
+    models, notes = _shared_models(table, field_scores)
+    cases = {model: _once(table, model, fold) for model in models}
+    found, told = {}, []
+    for model in models:
+        found[model] = _estimate(cases[model], field_scores.of(model), how)
+        told += [f"{model}: {text}" if len(models) > 1 else text for text in found[model].warnings]
+    prior = found[models[0]] if len(models) == 1 else _pooled(found, cases, field_scores, how)
+    result = PriorEstimates(found, prior, _assumptions(table, fold), ())
+    return replace(result, warnings=emit([*notes, *told, *result.hedges]))
+
+
+def _read(labelled: object) -> ScoreTable:
+    """The labelled table, in memory."""
+    if isinstance(labelled, StreamedScores):
+        raise InputError(
+            "`labelled` must be a table in memory, since bins need its scores: use read_scores()"
+        )
+    return read_scores(labelled)
+
+
+def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
+    """Models of both tables, and what to say of the others."""
+    shared = [model for model in table.models if model in field_scores.models]
+    if not shared:
+        raise InputError(
+            f"`unlabelled` must hold scores of the models {', '.join(map(repr, table.models[:5]))}, but has "
+            f"those of {', '.join(map(repr, field_scores.models[:5]))}"
+        )
+    rest = [model for model in (*table.models, *field_scores.models) if model not in shared]
+    return shared, [f"{model} is not in both tables and says nothing of the prior" for model in rest]
+
+
+def _once(table: ScoreTable, model: str, fold: str | int | None) -> _Labelled:
+    """Each labelled case once: by its mean score over the folds."""
+    rows = table.frame[table.frame["model"] == model]
+    if fold is not None:
+        known = [str(label) for label in table.folds]
+        kept = check_choice(str(fold), known, "fold")
+        rows = rows[rows["fold"].astype(str) == kept]
+    positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
+    if not table.has_cases:
+        if rows["fold"].nunique() > 1:
+            raise InputError(
+                "the labelled table must have a case column, so that each case counts once, or `fold` must "
+                f"name one of its {rows['fold'].nunique()} folds"
+            )
+        return _Labelled(positive, score, np.arange(len(rows)))
+    case, first, place = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
+    if len(case) == len(rows):
+        return _Labelled(positive[first], score[first], case.astype(np.intp))
+    mean = np.bincount(place, weights=score.astype(np.float64)) / np.bincount(place)
+    return _Labelled(positive[first], mean, case.astype(np.intp))
+
+
+def _estimate(cases: _Labelled, rows: pd.DataFrame, how: _How) -> PriorEstimate:
+    """Estimate of one model; warnings are kept, not sent."""
+    scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
+    check_overlap(cases.score, scores)
+    found = estimate_from_bins(
+        binned(cases.positive, cases.score, scores, how.n_bins), how.level, rng=how.rng
+    )
+    if "batch" in rows:
+        names = rows["batch"].astype(str).to_numpy()
+        found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=how.rng)
+    return replace(found, warnings=(*shares_beyond(cases.score, scores), *found.warnings))
+
+
+def _pooled(
+    found: Mapping[str, PriorEstimate],
+    cases: Mapping[str, _Labelled],
+    field_scores: UnlabelledScores,
+    how: _How,
+) -> PooledPrior:
+    """All models together: by their covariance, or as far as any reaches where batches are predicted."""
+    if any(one.method == "batches" for one in found.values()):
+        return _widest(found, how.level)
+    bins = _bins_by_case(found, cases, field_scores)
+    told = agreement.together(
+        bins, [len(one.binned.edges) + 1 for one in found.values()], rng=seeded(how.rng)
+    )
+    most = max(one.n_unlabelled for one in found.values())
+    log_odds, log_density = agreement.weighting(told, CUT, PLACES, most)
+    conf_low, conf_high = agreement.interval(told, how.level)
+    return PooledPrior(
+        estimate=float(np.sin(told.angle) ** 2),
+        conf_low=conf_low,
+        conf_high=conf_high,
+        confidence_level=how.level,
+        log_odds=log_odds,
+        log_density=log_density,
+        weights=dict(zip(found, told.weights.tolist(), strict=True)),
+        statistic=told.statistic,
+        p_value=told.p_value,
+        method="pooled",
+    )
+
+
+def _bins_by_case(
+    found: Mapping[str, PriorEstimate], cases: Mapping[str, _Labelled], field_scores: UnlabelledScores
+) -> agreement.Cases:
+    """Bin of every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
+    common = _common(cases)
+    columns = []
+    for model, one in found.items():
+        kept = np.isin(cases[model].case, common)
+        columns.append(np.searchsorted(one.binned.edges, cases[model].score[kept]))
+    first = next(iter(cases.values()))
+    positive = first.positive[np.isin(first.case, common)]
+    grid = np.stack(columns, axis=1)
+    field_bins = [
+        np.searchsorted(one.binned.edges, field_scores.of(model)["y_score"].to_numpy())
+        for model, one in found.items()
+    ]
+    paired = [np.stack(field_bins, axis=1)] if field_scores.paired else field_bins
+    return agreement.Cases(grid[positive], grid[~positive], paired)
+
+
+def _common(cases: Mapping[str, _Labelled]) -> NDArray[np.intp]:
+    """Cases that all models were scored on."""
+    kept = None
+    for one in cases.values():
+        kept = one.case if kept is None else np.intersect1d(kept, one.case)
+    if kept is None or not len(kept):
+        raise InputError("the models must share labelled cases, but have none in common; estimate one by one")
+    return kept
+
+
+def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
+    """Where further batches are predicted: equal parts of what each model predicts."""
+    parts: Sequence[PriorEstimate] = [*found.values()]
+    log_odds = np.linspace(
+        min(one.log_odds[0] for one in parts), max(one.log_odds[-1] for one in parts), 2 * PLACES - 1
+    )
+    heights = np.stack([one.density(expit(log_odds)) for one in parts])
+    density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)
+    density = np.maximum(density / density.max(), np.exp(-50.0))
+    return PooledPrior(
+        estimate=float(expit(np.mean([logit(np.clip(one.estimate, 1e-9, 1 - 1e-9)) for one in parts]))),
+        conf_low=min(one.conf_low for one in parts),
+        conf_high=max(one.conf_high for one in parts),
+        confidence_level=level,
+        log_odds=log_odds,
+        log_density=np.log(density),
+        weights=dict.fromkeys(found, 1 / len(parts)),
+        statistic=np.nan,
+        p_value=np.nan,
+        method="widest",
+    )
+
+
+def _assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
+    """What is taken for granted of the tables."""
+    alike = (
+        "the scores of each class are spread where the models run as among the labelled cases (label shift)"
+    )
+    several = fold is None and len(table.folds) > 1
+    refitted = (
+        "the unlabelled scores are by each model refitted on all labelled data, and spread like the mean "
+        "scores of the labelled cases over the folds"
+    )
+    plain = "labelled cases count alike: clusters and weights of the table are not used"
+    return (alike, *[refitted] * several, *[plain] * (table.has_clusters or table.has_weights))

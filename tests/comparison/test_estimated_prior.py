@@ -1,0 +1,150 @@
+"""The prior estimated from tables: each case once, several models, and what a comparison makes of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import (
+    InputError,
+    SkewanovaWarning,
+    compare,
+    estimate_prior,
+    estimate_prior_from_tables,
+    read_scores,
+)
+from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
+from skewanova.priors import agreement, batches, estimation
+
+pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+
+LABELS, FIELD = np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [150, 1350])
+WEEK = np.tile([1, 2, 3, 4], 375)
+
+
+def tables(models="AB", rng=0, shift=2.0):
+    """Labelled and unlabelled scores of models that share what they see of a case."""
+    draw = np.random.default_rng(rng).normal
+    held, field = draw(shift * LABELS, 0.8), draw(shift * FIELD, 0.8)
+    labelled = [
+        pd.DataFrame(
+            {"model": m, "fold": 1, "case": range(400), "y_true": LABELS, "y_score": held + draw(0, 0.6, 400)}
+        )
+        for m in models
+    ]
+    unlabelled = [pd.DataFrame({"model": m, "y_score": field + draw(0, 0.6, 1500)}) for m in models]
+    return pd.concat(labelled, ignore_index=True), pd.concat(unlabelled, ignore_index=True)
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(estimation, "N_RESAMPLES", 99)
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 199)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return estimate_prior_from_tables(*tables())
+
+
+def test_each_model_has_the_estimate_of_its_own_scores(found):
+    labelled, unlabelled = tables()
+    for model, one in found.by_model.items():
+        rows = labelled[labelled["model"] == model]
+        alone = estimate_prior(
+            rows["y_true"], rows["y_score"], unlabelled.loc[unlabelled["model"] == model, "y_score"]
+        )
+        assert (one.estimate, one.conf_low) == (alone.estimate, alone.conf_low)
+
+
+def test_models_are_pooled_between_their_estimates(found):
+    low, high = sorted(one.estimate for one in found.by_model.values())
+    assert isinstance(found.prior, PooledPrior)
+    assert low - 0.01 <= found.prior.estimate <= high + 0.01
+    assert found.prior.conf_low < 0.1 < found.prior.conf_high
+    assert found.prior.agree
+    assert sum(found.prior.weights.values()) == pytest.approx(1)
+
+
+def test_frames_have_the_same_columns_whatever_was_asked(found):
+    labelled, unlabelled = tables("A")
+    one = estimate_prior_from_tables(labelled, unlabelled)
+    for result, models in ((found, ["", "A", "B"]), (one, ["A"])):
+        assert tuple(result.to_frame().columns) == MODEL_COLUMNS
+        assert result.to_frame()["model"].tolist() == models
+        assert result.bins_frame()["model"].unique().tolist() == [m for m in models if m]
+    assert tuple(found.prior.to_frame().columns) == MODEL_COLUMNS
+    assert one.prior is one.by_model["A"]
+
+
+def test_a_case_counts_once_by_its_mean_score(found):
+    labelled, unlabelled = tables("A")
+    twice = pd.concat(
+        [
+            labelled.assign(fold=1, y_score=labelled["y_score"] + 1),
+            labelled.assign(fold=2, y_score=labelled["y_score"] - 1),
+        ]
+    )
+    averaged, single = (estimate_prior_from_tables(t, unlabelled) for t in (twice, labelled))
+    assert averaged.prior.conf_high == pytest.approx(single.prior.conf_high)
+    assert averaged.to_frame()["n_positive"].tolist() == [100]
+    assert any("refitted on all labelled data" in text for text in averaged.assumptions)
+    assert len(single.assumptions) == 1
+    second = estimate_prior_from_tables(twice, unlabelled, fold=2)
+    assert second.prior.estimate != averaged.prior.estimate
+
+
+def test_folds_without_cases_need_a_fold():
+    labelled, unlabelled = tables("A")
+    bare = labelled.drop(columns="case").assign(fold=np.arange(400) % 2)
+    with pytest.raises(
+        InputError, match=r"must have a case column, .* or `fold` must name one of its 2 folds"
+    ):
+        estimate_prior_from_tables(bare, unlabelled)
+    with pytest.raises(InputError, match="`fold` must be one of 0, 1; but got '7'"):
+        estimate_prior_from_tables(bare, unlabelled, fold=7)
+
+
+def test_models_of_one_table_alone_say_nothing():
+    labelled, unlabelled = tables("AB")
+    with pytest.warns(SkewanovaWarning, match="B is not in both tables"):
+        some = estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
+    assert list(some.by_model) == ["A"]
+    with pytest.raises(
+        InputError, match="`unlabelled` must hold scores of the models 'A', 'B', but has those of 'Z'"
+    ):
+        estimate_prior_from_tables(labelled, unlabelled.assign(model="Z"))
+
+
+def test_models_that_do_not_agree_are_said_not_to():
+    labelled, unlabelled = tables()
+    moved = unlabelled["y_score"] + np.where(unlabelled["model"] == "B", 0.8, 0.0)
+    with pytest.warns(SkewanovaWarning, match="the models do not agree about the prior"):
+        apart = estimate_prior_from_tables(labelled, unlabelled.assign(y_score=moved))
+    assert not apart.prior.agree
+
+
+def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
+    monkeypatch.setattr(batches, "CENTRES", 7)
+    monkeypatch.setattr(batches, "SPREADS", 5)
+    labelled, unlabelled = tables()
+    weekly = estimate_prior_from_tables(labelled, unlabelled.assign(batch=np.tile(WEEK, 2)), n_bins=3)
+    frame = weekly.to_frame()
+    assert frame["batch"].tolist() == ["", "", "1", "2", "3", "4", "", "1", "2", "3", "4"]
+    assert frame["sensitivity_low"].notna().tolist() == [False, True, *[False] * 4, True, *[False] * 4]
+    assert weekly.prior.method == "widest"
+    assert weekly.prior.conf_low == min(one.conf_low for one in weekly.by_model.values())
+    assert weekly.quadrature()[1].sum() == pytest.approx(1)
+
+
+def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
+    labelled, unlabelled = tables()
+    strange = unlabelled.assign(
+        y_score=np.where(unlabelled["model"] == "B", unlabelled["y_score"] + 0.8, 0.3)
+    )
+    found = estimate_prior_from_tables(labelled, strange)
+    assert any("label shift does not hold" in text for text in found.warnings)
+    result = compare(read_scores(labelled), found, priors=(0.5, 0.1))
+    assert result.settings["deployment_prior"] == found.describe()
+    assert result.settings["deployment_limits"] == (found.low, found.high)
+    assert set(found.warnings) <= set(result.warnings)
+    assert result.iauprec["iauprec"].between(0, 1).all()
