@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -18,8 +17,10 @@ from skewanova.base.frames import distinct
 from skewanova.plotting.looks import (
     NEUTRAL,
     PRIOR_LABEL,
+    Color,
     Entry,
     ErrorBar,
+    Palette,
     band_entries,
     check_errorbar,
     choose,
@@ -30,19 +31,22 @@ from skewanova.plotting.looks import (
     line_looks,
     log_axis,
     mean_line,
+    model_labels,
     model_markers,
-    model_palette,
     new_axes,
     opacity,
     plain,
+    text_width,
     tick_digits,
     tuples_of,
 )
 
 
-def auprec_lines(frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None) -> tuple[Axes, list[Entry]]:
+def auprec_lines(
+    frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None, palette: Palette = None
+) -> tuple[Axes, list[Entry]]:
     """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
-    ax, entries = mean_lines(ax, (7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar)
+    ax, entries = mean_lines(ax, (7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar, palette=palette)
     log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     return ax, entries
 
@@ -52,13 +56,15 @@ def mean_lines(
     size: tuple[float, float],
     parts: Sequence[tuple[str, pd.DataFrame, tuple[str, str]]],
     errorbar: ErrorBar,
+    *,
+    palette: Palette = None,
 ) -> tuple[Axes, list[Entry]]:
     """A mean line for each model and part (label, rows, x and y): colour by model, dashes by part.
 
     New axes are of this size; nothing is opened where the bands are unknown.
     """
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
-    styles, dashes = line_looks(distinct(frame["model"])), dash_of(range(len(parts)))
+    styles, dashes = line_looks(distinct(frame["model"]), palette), dash_of(range(len(parts)))
     n_lines = len(styles) * len(parts)
     band = check_errorbar(errorbar, frame["fold"], n_lines)
     ax = new_axes(ax, size)
@@ -84,9 +90,9 @@ def unsupported(ax: Axes, support: pd.DataFrame | None) -> list[Entry]:
     return [("too few negatives\nto tell", Patch(linewidth=0, **look))]
 
 
-def bands(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+def bands(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color], *, level: str = "") -> list[Entry]:
     """Band around each model's mean, in its colour."""
-    palette = model_palette(models)
+    models = list(palette)
     for model in models:
         rows = frame[frame["model"] == model]
         ax.fill_between(
@@ -97,7 +103,7 @@ def bands(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
             alpha=opacity(len(models)),
             linewidth=0,
         )
-    return [("simultaneous band", Patch(facecolor=NEUTRAL, alpha=0.25))]
+    return [(f"simultaneous\n{level}band", Patch(facecolor=NEUTRAL, alpha=0.25))]
 
 
 def crossing_marks(ax: Axes, frame: pd.DataFrame, heights: pd.DataFrame) -> list[Entry]:
@@ -111,30 +117,52 @@ def crossing_marks(ax: Axes, frame: pd.DataFrame, heights: pd.DataFrame) -> list
     for prior, low, high, model, open_low, open_high in tuples_of(rows, *columns):
         curve = mean.loc[model]
         y = np.interp(np.log(prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
+        inside, limits = _inside(ax), ax.get_xlim()
+        low = max(low, inside[0] if open_low else limits[0])
+        high = min(high, inside[1] if open_high else limits[1])
         ax.plot([low, high], [y, y], zorder=4, **look)
         for end, is_open, arrow in ((low, open_low, "<"), (high, open_high, ">")):
-            ax.plot(
-                [end], [y], marker=arrow if is_open else "|", markersize=7, zorder=4, clip_on=False, **look
-            )
+            ax.plot([end], [y], marker=arrow if is_open else "|", markersize=7, zorder=4, **look)
         ax.plot([prior], [y], "o", color="white", markeredgecolor="black", markersize=6, zorder=5)
     key = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor="black", **look)
     return [("change of the lead,\nwith interval", key)]
 
 
-def leading_strip(ax: Axes, regions: pd.DataFrame, models: Sequence[str]) -> None:
+def _inside(ax: Axes) -> tuple[float, float]:
+    """Limits of a logarithmic axis, less the room of an arrow at either end."""
+    low, high = np.log(ax.get_xlim())
+    room = 0.012 * (high - low)
+    return float(np.exp(low + room)), float(np.exp(high - room))
+
+
+#: From so many models on colours repeat, so that the strip has names.
+NAMED_STRIP = 11
+
+
+def leading_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
     """One coloured bar a region along the bottom, below all curves."""
-    palette = model_palette(models)
     low, high = ax.get_ylim()
     ax.set_ylim(low - 0.08 * (high - low), high)
     across = ax.get_xaxis_transform()
     for model, start, end in tuples_of(regions, "model", "prior_low", "prior_high"):
         color = palette[model]
         ax.add_patch(Rectangle((start, 0), end - start, 0.05, color=color, linewidth=0, transform=across))
+        if len(palette) >= NAMED_STRIP:
+            _strip_name(ax, model_labels(palette)[model], (start, end))
 
 
-def fold_points(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+def _strip_name(ax: Axes, name: str, ends: tuple[float, float]) -> None:
+    """Name above a part of the strip, where that is wide enough."""
+    low, high = np.log(ax.get_xlim())
+    share = np.diff(np.log(ends))[0] / max(high - low, 1e-9)
+    if share * ax.bbox.width / ax.figure.dpi > text_width(name):
+        look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "x-small"}
+        ax.text(float(np.sqrt(ends[0] * ends[1])), 0.055, name, transform=ax.get_xaxis_transform(), **look)
+
+
+def fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
     """One row of points a model; a fold has the same height in every row."""
-    palette, markers = model_palette(models), model_markers(models)
+    models, markers = list(palette), model_markers(list(palette))
     folds = distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     for i, model in enumerate(models):
@@ -147,16 +175,18 @@ def fold_points(ax: Axes, frame: pd.DataFrame, models: Sequence[str]) -> list[En
     return [("one fold", Line2D([], [], color=NEUTRAL, marker="o", markersize=4, alpha=0.5, linewidth=0))]
 
 
-def ranked_means(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
+def ranked_means(
+    ax: Axes, ranking: pd.DataFrame, palette: Mapping[str, Color], *, level: str = ""
+) -> list[Entry]:
     """Mean and interval of each ranked model, and its letters at the right edge."""
-    palette, markers = model_palette(models), model_markers(models)
+    models, markers = list(palette), model_markers(list(palette))
     look: dict[str, Any] = {"markersize": 8, "markeredgecolor": "black", "linewidth": 2.5}
     for model, mean, low, high in tuples_of(ranking, "model", "iauprec", "conf_low", "conf_high"):
-        i = list(models).index(model)
+        i = models.index(model)
         ax.plot([low, high], [i, i], color=palette[model], linewidth=2.5)
         ax.plot([mean], [i], color=palette[model], marker=markers[model], **look)
     key = Line2D([], [], color=NEUTRAL, marker="o", **look)
-    return [("mean and\nconfidence interval", key), *_letters(ax, ranking, models)]
+    return [(f"mean and\n{level}confidence interval", key), *_letters(ax, ranking, models)]
 
 
 def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Entry]:
@@ -185,24 +215,26 @@ def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     return grid
 
 
-def contours(ax: Axes, grid: pd.DataFrame) -> None:
+def contours(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "viridis") -> None:
     """Filled contours a tenth of precision apart, recall across, prior upwards."""
     recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
     levels = np.linspace(0, 1, 11)
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
-    filled = ax.contourf(recall, prior, height, levels=levels, cmap="viridis")
+    filled = ax.contourf(recall, prior, height, levels=levels, cmap=cmap)
     log_axis(ax, "y", prior.min(), prior.max())
+    ax.set_xlim(0, 1)
     ax.set_xlabel("Recall")
     ax.set_ylabel(PRIOR_LABEL)
-    ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
+    if legend:
+        ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
 
 
-def space(ax: Axes, grid: pd.DataFrame) -> None:
+def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "viridis") -> None:
     """Surface over recall and the logarithm of the prior; ticks are plain priors."""
     axes: Any = ax  # mplot3d publishes no types
     recall, height = grid.columns.to_numpy(float), np.log10(grid.index.to_numpy(float))
     mesh = np.meshgrid(recall, height)
-    axes.plot_surface(*mesh, grid.to_numpy(float), cmap="viridis", vmin=0, vmax=1, rcount=60, ccount=60)
+    axes.plot_surface(*mesh, grid.to_numpy(float), cmap=cmap, vmin=0, vmax=1, rcount=60, ccount=60)
     low, high = grid.index.min(), grid.index.max()
     ticks = LogLocator(subs=tick_digits(low, high, 120)).tick_values(low, high)
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
@@ -224,21 +256,20 @@ def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> 
     return rows.loc[same & rows["response"].eq(response)]
 
 
-def forest(ax: Axes, rows: pd.DataFrame) -> list[Entry]:
+def forest(ax: Axes, rows: pd.DataFrame, color: Any) -> list[Entry]:
     """Differences with their intervals, one row a pair; filled where rejected."""
     y = np.arange(len(rows))
     known = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     entries: list[Entry] = []
     if known.any():
         ax.hlines(y[known], rows["conf_low"][known], rows["conf_high"][known], color=NEUTRAL, linewidth=1.8)
-        entries.append(("confidence interval", Line2D([], [], color=NEUTRAL, linewidth=1.8)))
+        entries.append(("interval at the\nlevel of its test", Line2D([], [], color=NEUTRAL, linewidth=1.8)))
     rejected = rows["reject"].eq(True).to_numpy()  # neither NaN nor text counts as rejected
-    blue = sns.color_palette("colorblind")[0]
     for label, which, face in (
-        ("differs", rejected, blue),
+        ("differs", rejected, color),
         ("no significant\ndifference", ~rejected, ax.get_facecolor()),
     ):
-        look: dict[str, Any] = {"color": blue, "markerfacecolor": face, "markersize": 7, "linewidth": 0}
+        look: dict[str, Any] = {"color": color, "markerfacecolor": face, "markersize": 7, "linewidth": 0}
         ax.plot(rows["estimate"][which], y[which], "o", **look)
         entries.append((label, Line2D([], [], marker="o", **look)))
     return entries
@@ -255,7 +286,16 @@ def pair_rows(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame
     return frame[(frame["model_a"] == chosen[0]) & (frame["model_b"] == chosen[1])]
 
 
-def difference_band(ax: Axes, rows: pd.DataFrame, color: Any) -> list[Entry]:
+def margin(ax: Axes, rope: float | None, *, upright: bool = False) -> list[Entry]:
+    """Shade the differences that would not matter."""
+    if not rope:
+        return []
+    look: dict[str, Any] = {"facecolor": "tab:olive", "alpha": 0.22, "linewidth": 0}
+    (ax.axvspan if upright else ax.axhspan)(-rope, rope, zorder=0, **look)
+    return [(f"within {plain(rope)}:\nwould not matter", Patch(**look))]
+
+
+def difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:
     """Difference along the prior with its band, the zero line, and a strip where the band leaves out zero."""
     ax.axhline(0, color="black", linewidth=0.9)
     ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], color=color, alpha=0.2, linewidth=0)
@@ -264,5 +304,8 @@ def difference_band(ax: Axes, rows: pd.DataFrame, color: Any) -> list[Entry]:
     ax.fill_between(
         rows["prior"], 0, 0.035, where=found, color=NEUTRAL, linewidth=0, transform=ax.get_xaxis_transform()
     )
-    entries: list[Entry] = [("difference", line), ("simultaneous band", Patch(color=color, alpha=0.2))]
+    entries: list[Entry] = [
+        ("difference", line),
+        (f"simultaneous\n{level}band", Patch(color=color, alpha=0.2)),
+    ]
     return [*entries, *([("differ", Patch(color=NEUTRAL))] if found.any() else [])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,18 @@ from skewanova.base.text import format_number, format_p
 from skewanova.inference.catalogue import known, response_name
 from skewanova.inference.ranks import RankComparison, rank_comparison
 from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import Entry, model_palette, or_own
+from skewanova.plotting.looks import Entry, Palette, model_palette, or_own
 
 
 def plot_posthoc(
-    result: object, *, test: str | None = None, prior: float | None = None, ax: Axes | None = None
+    result: object,
+    *,
+    test: str | None = None,
+    prior: float | None = None,
+    rope: float | None = None,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Forest plot of the pairwise differences of one post-hoc test.
 
@@ -33,8 +40,10 @@ def plot_posthoc(
         The test to draw; by default the first on IAUPREC.
     prior : float, optional
         The prior to draw, for tests done at several; by default IAUPREC or else the first.
-    ax : Axes, optional
-        As for :func:`plot_roc`.
+    rope : float, optional
+        Difference that would not matter, to shade; by default that of the comparison, if `result` is one.
+    legend, palette, ax
+        As for :func:`plot_roc`; of the colours, the first is taken.
 
     Returns
     -------
@@ -61,20 +70,23 @@ def plot_posthoc(
     rows = artists.posthoc_rows(looks.find_frame(result, "posthoc", columns, "plot_posthoc"), test, prior)
     ax = looks.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
-    entries = artists.forest(ax, rows)
+    first = model_palette([*rows["model_a"], *rows["model_b"]], palette)[rows["model_a"].iloc[0]]
+    entries = artists.forest(ax, rows, first)
+    entries += artists.margin(ax, looks.rope_of(result, rope), upright=True)
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
     what = response_name(response) + (f" at prior {looks.plain(at)}" if pd.notna(at) else "")
     looks.style(
         ax,
         title=f"Pairwise differences\n{_family(rows)}",
-        xlabel=f"Difference in {what} (first minus second)",
+        xlabel=f"Difference in {what}" + ("" if looks.is_narrow(ax) else " (first minus second)"),
         ylabel="",
     )
     labels = looks.model_labels([*rows["model_a"], *rows["model_b"]], width=20)
     pairs = [f"{labels[a]} − {labels[b]}" for a, b in rows[["model_a", "model_b"]].to_numpy()]  # noqa: RUF001
     ax.set_yticks(range(len(pairs)), labels=pairs)
     ax.set_ylim(len(pairs) - 0.5, -0.5)
-    looks.legend(ax, entries)
+    if legend and not looks.is_small(ax):  # the axis names the pairs
+        looks.legend(ax, entries)
     return ax
 
 
@@ -83,6 +95,9 @@ def plot_difference_curves(
     *,
     pair: tuple[str, str] | None = None,
     support: pd.DataFrame | None = None,
+    rope: float | None = None,
+    legend: bool = True,
+    palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Difference of AUPREC of two models along the prior, with a band that holds at all priors at once.
@@ -98,8 +113,10 @@ def plot_difference_curves(
         The two models, as the frame orders them; by default its first pair.
     support : DataFrame, optional
         Columns prior, supported; by default that of the result, if it has one.
-    ax : Axes, optional
-        Where to draw.
+    rope : float, optional
+        Difference that would not matter, to shade; by default that of the comparison, if `result` is one.
+    legend, palette, ax
+        As for :func:`plot_roc`; the colour is that of the first model.
 
     Returns
     -------
@@ -130,12 +147,15 @@ def plot_difference_curves(
     labels = looks.model_labels(models)
     first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
     ax = looks.new_axes(ax, (7.2, 4.0))
-    entries = artists.difference_band(ax, rows, model_palette(models)[first])
+    color, level = model_palette(models, palette)[first], looks.level_words(result)
+    entries = artists.difference_band(ax, rows, color, level=level)
+    entries += artists.margin(ax, looks.rope_of(result, rope))
     looks.log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
     entries += artists.unsupported(ax, or_own(result, support, "support", ["prior", "supported"]))
     title = f"{labels[first]} minus {labels[second]}"
     looks.style(ax, title=title, xlabel=looks.PRIOR_LABEL, ylabel="Difference in AUPREC")
-    looks.legend(ax, entries)
+    if legend:
+        looks.legend(ax, entries)
     return ax
 
 
@@ -163,17 +183,31 @@ FREE_CORNER = 7
 BAR_STEP, NAME_STEP = 0.55, 0.9
 
 
-def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes | None = None) -> Axes:
+#: Signs of a name beside that axis, which needs the width.
+RANK_NAME = 18
+
+
+def plot_critical_difference(
+    result: object,
+    *,
+    test: str | None = None,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Critical-difference diagram: mean ranks over folds, bars over models not found to differ.
 
     Parameters
     ----------
     result : RankComparison or Comparison
         Of :func:`~skewanova.inference.rank_comparison`, or a result with `iauprec` and `posthoc`.
-    test : str, default "nemenyi"
-        Family of comparisons of all pairs behind the bars, where `result` is a comparison.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    test : str, optional
+        Family of comparisons of all pairs behind the bars, where `result` is a comparison; by default the one
+        that its conclusions rest on, or else Nemenyi's.
+    legend : bool, default True
+        Whether the critical difference of Nemenyi's test stands above the axis.
+    palette, ax
+        As for :func:`plot_roc`.
 
     Returns
     -------
@@ -212,9 +246,11 @@ def plot_critical_difference(result: object, *, test: str = "nemenyi", ax: Axes 
     ax = looks.new_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
     ax.set(xlim=(1, len(names)), ylim=(depth + 0.5, -1.4))
     _rank_axis(ax, len(names))
-    _rank_names(ax, names, ranks, order=found.models, first=first)
+    shades = model_palette(found.models, palette)
+    _rank_names(ax, names, ranks, shades=shades, first=first)
     _bars(ax, levels, dict(zip(names, ranks, strict=True)))
-    _ruler(ax, found, len(names))
+    if legend:
+        _ruler(ax, found, len(names))
     family = known(found.test).name
     looks.set_title(
         ax, f"Mean ranks over {found.n_folds} folds, 1 = best\nBars: no difference found ({family})"
@@ -228,6 +264,8 @@ def plot_p_values(
     test: str | None = None,
     prior: float | None = None,
     alpha: float | None = None,
+    legend: bool = True,
+    palette: Sequence[Any] = SHADES,
     ax: Axes | None = None,
 ) -> Axes:
     r"""Matrix of the adjusted p-values of one family of pairwise comparisons, with the differences.
@@ -240,8 +278,10 @@ def plot_p_values(
         As for :func:`~skewanova.plotting.plot_posthoc`.
     alpha : float, optional
         First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    legend, ax
+        As for :func:`~skewanova.plotting.plot_roc`.
+    palette : sequence of three colours, optional
+        Of p not below the first level, below it, and below the second.
 
     Returns
     -------
@@ -251,7 +291,8 @@ def plot_p_values(
     Raises
     ------
     ValueError
-        If columns are missing, the frame is empty, or `test`, `prior` or `alpha` is unknown or out of range.
+        If columns are missing, the frame is empty, or `test`, `prior`, `alpha` or `palette` is unknown or
+        out of range.
 
     Examples
     --------
@@ -271,8 +312,9 @@ def plot_p_values(
     side = _side(len(models))
     ax = looks.new_axes(ax, (side + (2.4 if len(models) >= FREE_CORNER else 4.4), max(side + 1.9, 2.6)))
     space = _cell_points(ax, len(models))
+    shades = list(model_palette(["none", "first", "second"], check_shades(palette)).values())
     for cell in _cells(rows, models):
-        _cell(ax, cell, level, space)
+        _cell(ax, cell, (level, shades), space)
     _name_sides(ax, models)
     ax.set(xlim=(-0.5, len(models) - 1.5), ylim=(len(models) - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
@@ -280,7 +322,8 @@ def plot_p_values(
     looks.set_title(ax, f"Adjusted p\n{_family(rows)}")
     inside = len(models) >= FREE_CORNER and not looks.is_narrow(ax)
     title = _cell_title(rows) if space >= ROOM_FOR_BOTH else None
-    looks.legend(ax, _level_entries(level), title, corner="upper right" if inside else None)
+    if legend:
+        looks.legend(ax, _level_entries(level, shades), title, corner="upper right" if inside else None)
     return ax
 
 
@@ -294,7 +337,7 @@ def _name_sides(ax: Axes, models: Sequence[str]) -> None:
     ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
 
 
-def _ranks(result: object, test: str) -> RankComparison:
+def _ranks(result: object, test: str | None) -> RankComparison:
     """The ranks given, or those of a comparison."""
     if isinstance(result, RankComparison):
         return result
@@ -304,7 +347,18 @@ def _ranks(result: object, test: str) -> RankComparison:
             "`plot_critical_difference` takes a RankComparison or a result that has `iauprec` and `posthoc`, "
             f"but got {type(result).__name__}"
         )
-    return rank_comparison(iauprec, posthoc, test=test, alpha=_alpha_of(result))
+    family = _family_of_all_pairs(posthoc) if test is None else test
+    return rank_comparison(iauprec, posthoc, test=family, alpha=_alpha_of(result))
+
+
+def _family_of_all_pairs(posthoc: pd.DataFrame) -> str:
+    """The family that the conclusions rest on, unless that has pairs with a control alone."""
+    if "role" in posthoc:
+        rows = posthoc[(posthoc["role"] == "headline") & (posthoc["response"] == "iauprec")]
+        found = [str(test) for test in rows["test"].unique() if not known(str(test)).control]
+        if found:
+            return found[0]
+    return "nemenyi"
 
 
 def _alpha_of(result: object) -> float:
@@ -335,7 +389,7 @@ def _bars(ax: Axes, levels: dict[tuple[str, ...], int], rank: dict[str, float]) 
 def _rank_axis(ax: Axes, n_models: int) -> None:
     """A bare axis of ranks along the top of the names."""
     ax.axhline(0, color="black", linewidth=1.2)
-    step = -(-n_models // 16)
+    step = -(-n_models // 10)
     for rank in range(1, n_models + 1, step):
         ax.plot([rank, rank], [0, -0.2], color="black", linewidth=1.2, clip_on=False)
         ax.text(rank, -0.3, str(rank), ha="center", va="bottom")
@@ -345,23 +399,19 @@ def _rank_axis(ax: Axes, n_models: int) -> None:
 
 
 def _rank_names(
-    ax: Axes, names: Sequence[str], ranks: np.ndarray, *, order: Sequence[str], first: float
+    ax: Axes, names: Sequence[str], ranks: np.ndarray, *, shades: Mapping[str, Any], first: float
 ) -> None:
     """Names on both sides, the better half on the left, joined with their ranks by elbows."""
-    palette, markers, labels = (
-        looks.model_palette(order),
-        looks.model_markers(order),
-        looks.model_labels(names),
-    )
+    markers, labels = looks.model_markers(list(shades)), looks.model_labels(names, width=RANK_NAME)
     half = -(-len(names) // 2)
     for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
         left = i < half
         y = first + NAME_STEP * (i if left else len(names) - 1 - i)
         edge = 1.0 if left else float(len(names))
         look: dict[str, Any] = {"marker": markers[name], "markersize": 5, "markevery": [2], "linewidth": 1.3}
-        ax.plot([rank, rank, edge], [0, y, y], color=palette[name], clip_on=False, **look)
+        ax.plot([rank, rank, edge], [0, y, y], color=shades[name], clip_on=False, **look)
         ax.plot(
-            [rank], [0], markers[name], color=palette[name], markersize=7, markeredgecolor="black",
+            [rank], [0], markers[name], color=shades[name], markersize=7, markeredgecolor="black",
             markeredgewidth=0.6, clip_on=False, zorder=3,
         )  # fmt: skip
         text = f"{labels[name]}  {format_number(float(rank), 2)}"
@@ -403,10 +453,20 @@ def _cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, fl
     return cells
 
 
-def _cell(ax: Axes, cell: tuple[int, int, float, float], level: float, space: float) -> None:
+def check_shades(palette: object) -> Sequence[Any]:
+    """Three colours."""
+    if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
+        raise InputError(f"`palette` must be {len(SHADES)} colours, one for each level, but got {palette!r}")
+    return palette
+
+
+def _cell(
+    ax: Axes, cell: tuple[int, int, float, float], levels: tuple[float, Sequence[Any]], space: float
+) -> None:
     column, row, p_value, estimate = cell
+    level, shades = levels
     shade = _shade(p_value, level)
-    color = "white" if np.isnan(p_value) else SHADES[shade]
+    color = "white" if np.isnan(p_value) else shades[shade]
     look: dict[str, Any] = {"facecolor": color, "edgecolor": "white", "linewidth": 1.5}
     if np.isnan(p_value):
         look |= {"edgecolor": "0.8", "hatch": "///", "linewidth": 0}
@@ -434,13 +494,13 @@ def _cell_points(ax: Axes, n_models: int) -> float:
     return min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
 
 
-def _level_entries(level: float) -> list[Entry]:
+def _level_entries(level: float, shades: Sequence[Any]) -> list[Entry]:
     """Legend of the three shades, the most significant first."""
     first, second = looks.plain(level), looks.plain(STRONG * level)
     texts = (f"p < {second}", f"{second} ≤ p < {first}", f"p ≥ {first}")
     return [
         (text, Patch(facecolor=shade, edgecolor="0.6", linewidth=0.6))
-        for text, shade in zip(texts, reversed(SHADES), strict=True)
+        for text, shade in zip(texts, reversed(shades), strict=True)
     ]
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from skewanova.base import frames
 from skewanova.base.checks import check_choice
 from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import ErrorBar
+from skewanova.plotting.looks import ErrorBar, Palette
 
 SURFACE_KINDS = ("contour", "3d")
 
 
-def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+def plot_roc(
+    result: object,
+    *,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """ROC curve of each model, averaged over folds.
 
     Parameters
@@ -22,6 +30,11 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     errorbar : tuple or None, optional
         Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
         lines bands would hide each other and are left out.
+    legend : bool, default True
+        Whether there is a legend.
+    palette : mapping, sequence or str, optional
+        Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
+        the style sheet in use, or ten that colour-blind readers can tell apart.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -45,25 +58,29 @@ def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None 
     'False positive rate'
     """
     frame = looks.find_frame(result, "roc", ["model", "fold", "fpr", "tpr"], "plot_roc")
-    styles = looks.line_looks(frames.distinct(frame["model"]))
+    styles = looks.line_looks(frames.distinct(frame["model"]), palette)
     band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
-    ax = looks.new_axes(ax, (7.6, 4.6))
+    ax = looks.new_axes(ax, (6.8, 4.4))
     for model, look in styles.items():
         looks.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
     chance = ax.axline((0, 0), slope=1, color=looks.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
     looks.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
     looks.unit_limits(ax)
     ax.set_aspect("equal", anchor="W")
-    looks.legend(
-        ax,
-        [*looks.line_entries(styles), ("random ranking", chance), *looks.band_entries(band)],
-        looks.legend_title(frame),
-    )
+    if legend:
+        others = [("random ranking", chance), *looks.band_entries(band)]
+        looks.legend(ax, [*looks.line_entries(styles), *others], looks.legend_title(frame))
     return ax
 
 
 def plot_precision_recall(
-    result: object, *, prior: float | None = None, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None
+    result: object,
+    *,
+    prior: float | None = None,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Precision-recall curves, averaged over folds: colour by model, line style by prior.
 
@@ -74,7 +91,7 @@ def plot_precision_recall(
         grid of recall.
     prior : float, optional
         The one prior to draw; by default all.
-    errorbar, ax
+    errorbar, legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -103,16 +120,23 @@ def plot_precision_recall(
     priors = frames.distinct(frame["prior"])
     xy = ("recall", "precision")
     parts = [(f"prior {looks.plain(at)}", frame[frame["prior"] == at], xy) for at in priors]
-    ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar)
+    ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
     one = f" at {parts[0][0]}" if len(parts) == 1 else ""
     looks.style(ax, title=f"Precision-recall curves{one}", xlabel="Recall", ylabel="Precision")
     looks.unit_limits(ax)
-    looks.legend(ax, entries, looks.legend_title(frame))
+    if legend:
+        looks.legend(ax, entries, looks.legend_title(frame))
     return ax
 
 
 def plot_surface(
-    result: object, *, model: str | None = None, kind: str = "contour", ax: Axes | None = None
+    result: object,
+    *,
+    model: str | None = None,
+    kind: str = "contour",
+    legend: bool = True,
+    palette: str = "viridis",
+    ax: Axes | None = None,
 ) -> Axes:
     """P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
 
@@ -124,6 +148,10 @@ def plot_surface(
         The model to draw; by default the first.
     kind : {"contour", "3d"}, optional
         Filled contours or a surface in space.
+    legend : bool, default True
+        Whether contours have a bar of their colours.
+    palette : str, default "viridis"
+        Name of a colour map of matplotlib.
     ax : Axes, optional
         Where to draw, 3-D for ``kind="3d"``; by default a new figure.
 
@@ -135,8 +163,8 @@ def plot_surface(
     Raises
     ------
     ValueError
-        If columns are missing, the frame is empty or no grid, `model` or `kind` is unknown, or `ax` has the
-        wrong dimension.
+        If columns are missing, the frame is empty or no grid, `model`, `kind` or `palette` is unknown, or
+        `ax` has the wrong dimension.
 
     Examples
     --------
@@ -149,17 +177,25 @@ def plot_surface(
     'P-ROC surface of A'
     """
     check_choice(kind, SURFACE_KINDS, "kind")
+    check_choice(palette, list(colormaps), "palette")
     frame = looks.find_frame(result, "surface", ["model", "prior", "recall", "precision"], "plot_surface")
     models = frames.distinct(frame["model"])
     chosen = looks.choose(model, models, "model")
     grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
     ax = looks.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
-    (artists.space if kind == "3d" else artists.contours)(ax, grid)
+    (artists.space if kind == "3d" else artists.contours)(ax, grid, legend=legend, cmap=palette)
     looks.set_title(ax, f"P-ROC surface of {looks.model_labels(models)[chosen]}")
     return ax
 
 
-def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None = None) -> Axes:
+def plot_skew(
+    result: object,
+    *,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
 
     Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
@@ -168,7 +204,7 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     ----------
     result : Comparison or DataFrame
         A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
-    errorbar, ax
+    errorbar, legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -193,7 +229,7 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
     columns = ["model", "fold", "skew", "accuracy", "precision"]
     frame = looks.find_frame(result, "skew", columns, "plot_skew")
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
-    ax, entries = artists.mean_lines(ax, (7.2, 4.4), parts, errorbar)
+    ax, entries = artists.mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
     looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
     looks.unit_limits(ax, x=False)
     looks.style(
@@ -202,5 +238,6 @@ def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), ax: Axes | None
         xlabel="Skew (negatives per positive)",
         ylabel="Accuracy, precision",
     )
-    looks.legend(ax, entries, looks.legend_title(frame))
+    if legend:
+        looks.legend(ax, entries, looks.legend_title(frame))
     return ax

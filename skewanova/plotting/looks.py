@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib import colors, rcParams, rcParamsDefault
 from matplotlib import pyplot as plt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ from skewanova.base.checks import (
     check_choice,
     check_ordered,
     check_priors,
+    check_rope,
 )
 from skewanova.base.frames import distinct
 from skewanova.base.text import visible
@@ -39,6 +41,10 @@ Dash = Any  # a matplotlib line style, by name or by its dashes
 
 
 Entry = tuple[str, Artist | tuple[Artist, ...]]
+
+
+#: Colours by model, in the order of the models, or the name of a palette of seaborn.
+Palette = Mapping[str, Any] | Sequence[Any] | str | None
 
 
 #: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
@@ -69,6 +75,10 @@ MOST_BANDS = 9
 
 #: Inches; beside narrower axes, as in one column of a paper, a legend would leave them no room.
 NARROW = 3.4
+
+
+#: Inches; below lower axes a legend would leave them no room.
+LOW = 3.0
 
 
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
@@ -157,18 +167,35 @@ def choose_prior(wanted: float, present: pd.Series[float]) -> float:
     return found[0]
 
 
-def model_palette(models: Sequence[str]) -> dict[str, Color]:
-    """Colour of each model, from ten that colour-blind readers can tell apart.
+#: What style sheets set, and what is so without any.
+_SET: Any = rcParams
+_DEFAULT: Any = rcParamsDefault
+
+
+def of_style(*names: str) -> bool:
+    """Whether a style sheet, or the user, has set one of these to anything but matplotlib's default."""
+    return any(_SET[name] != _DEFAULT[name] for name in names)
+
+
+def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, Color]:
+    """Colour of each model: those of the style sheet, or ten that colour-blind readers can tell apart.
 
     Parameters
     ----------
     models : sequence of str
-        Model names in ranking order; from the eleventh on colours repeat and markers tell models apart.
+        Model names in ranking order; where colours repeat, markers tell models apart.
+    palette : mapping, sequence or str, optional
+        Colours by model, in the order of the models, or the name of a palette of seaborn.
 
     Returns
     -------
     dict of str to tuple
         Red, green and blue, between 0 and 1, by model name.
+
+    Raises
+    ------
+    ValueError
+        If a model has no colour, or what is given is none.
 
     Examples
     --------
@@ -176,8 +203,32 @@ def model_palette(models: Sequence[str]) -> dict[str, Color]:
     >>> model_palette(["A", "B"])["A"]
     (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
     """
-    colors = sns.color_palette("colorblind", 10)
-    return {model: colors[i % len(colors)] for i, model in enumerate(distinct(models))}
+    names = distinct(models)
+    found = [_color_of(palette, name) for name in names] if isinstance(palette, Mapping) else palette
+    shades = _colors(found, len(names))
+    return {model: shades[i % len(shades)] for i, model in enumerate(names)}
+
+
+def _color_of(palette: Mapping[str, Any], model: str) -> Any:
+    if model not in palette:
+        raise InputError(f"`palette` must have a colour for every model, but has none for {model!r}")
+    return palette[model]
+
+
+def _colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
+    """The colours asked for, or else those of the style sheet, or else ten."""
+    if palette is None:
+        cycle = _SET["axes.prop_cycle"].by_key()
+        if of_style("axes.prop_cycle") and "color" in cycle:
+            return [colors.to_rgb(shade) for shade in cycle["color"]]
+        return list(sns.color_palette("colorblind", 10))
+    try:
+        return list(sns.color_palette(palette, number))
+    except ValueError as error:
+        raise InputError(
+            "`palette` must be colours by model, a list of colours, or the name of a palette of seaborn, but "
+            f"got {palette!r}"
+        ) from error
 
 
 def model_markers(models: Sequence[str]) -> dict[str, str]:
@@ -185,18 +236,19 @@ def model_markers(models: Sequence[str]) -> dict[str, str]:
     return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(distinct(models))}
 
 
-def line_looks(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Colour and marker of each model; markers are sparse and start apart, so as not to hide others."""
-    palette, markers = model_palette(models), model_markers(models)
+def line_looks(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
+    """Colour, marker and dashes of each model; markers are sparse and start apart, not to hide others."""
+    shades, markers = model_palette(models, palette), model_markers(models)
     return {
         model: {
             "color": color,
             "marker": markers[model],
             "markersize": MARKER_SIZE,
             "markeredgewidth": 0.5,
-            "markevery": (0.03 + MARKER_STEP * i / len(palette), MARKER_STEP),
+            "markevery": (0.03 + MARKER_STEP * i / len(shades), MARKER_STEP),
+            "linestyle": DASHES[i // 10 % len(DASHES)],
         }
-        for i, (model, color) in enumerate(palette.items())
+        for i, (model, color) in enumerate(shades.items())
     }
 
 
@@ -267,9 +319,15 @@ def _limits(rows: Any, mean: pd.Series[float], band: tuple[str, float]) -> tuple
     kind, amount = band
     if kind == "sd":
         reach = amount * rows.std()
-        return mean - reach, mean + reach
+        return (mean - reach).clip(lower=0), (mean + reach).clip(upper=1)  # as what is drawn lies between
     tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
     return rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
+
+
+def level_words(source: object) -> str:
+    """Level of a comparison's intervals, with a space behind it; nothing where it is not known."""
+    alpha = getattr(source, "settings", {}).get("alpha")
+    return "" if alpha is None else f"{plain(100 * (1 - float(alpha)))} % "
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
@@ -312,6 +370,12 @@ def dash_of(values: Sequence[Hashable]) -> dict[Any, Dash]:
     return {value: DASHES[i % len(DASHES)] for i, value in enumerate(values)}
 
 
+def rope_of(source: object, rope: float | None) -> float | None:
+    """The margin given, or that of the comparison."""
+    known = getattr(source, "settings", {}).get("rope") if rope is None else check_rope(rope)
+    return None if known is None else float(known)
+
+
 def check_limits(deployment_prior: tuple[float, float] | None) -> tuple[float, float] | None:
     """Range of priors in ascending order."""
     if deployment_prior is None:
@@ -352,6 +416,11 @@ def is_narrow(ax: Axes) -> bool:
     return ax.bbox.width / ax.figure.dpi < NARROW
 
 
+def is_small(ax: Axes) -> bool:
+    """Whether they are narrow and low, as two panels side by side in a paper."""
+    return is_narrow(ax) and ax.bbox.height / ax.figure.dpi < LOW
+
+
 def text_width(text: str) -> float:
     """Rough width in inches of a text in small letters."""
     return 0.062 * max(map(len, text.split("\n")))
@@ -369,11 +438,17 @@ def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
 
 
 def legend(
-    ax: Axes, entries: Sequence[Entry], title: str | None = None, *, corner: str | None = None
+    ax: Axes,
+    entries: Sequence[Entry],
+    title: str | None = None,
+    *,
+    corner: str | None = None,
+    below: bool = False,
 ) -> None:
     """Legend beside the axes where the figure makes room for it (below narrow ones), else inside.
 
-    With `corner` it stands there, inside.
+    With `corner` it stands there, inside; in small axes it is small. Axes too low for one below have it
+    inside.
 
     Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
     """
@@ -381,20 +456,23 @@ def legend(
         return
     place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
     columns = -(-len(entries) // 20)
+    small = is_small(ax)
     if corner is not None:
         place = {"loc": corner, "frameon": False}
+    elif small:
+        place |= {"handlelength": 1.2, "labelspacing": 0.2, "borderpad": 0.2}
     elif has_layout(ax):
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
-        if is_narrow(ax):
-            below = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
-            place |= {"bbox_to_anchor": (0, 0), "bbox_transform": below}
+        if below or is_narrow(ax):
+            under = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
+            place |= {"bbox_to_anchor": (0, 0), "bbox_transform": under}
             columns = _columns_below(ax, [label for label, _ in entries])
     drawn = ax.legend(
         [handle for _, handle in entries],
         [f"entry {i}" for i in range(len(entries))],
-        title=title,
+        title=None if small else title,
         alignment="left",
-        fontsize="small",
+        fontsize="x-small" if small else "small",
         title_fontsize="small",
         ncols=columns,
         **place,
@@ -404,18 +482,22 @@ def legend(
 
 
 def set_title(ax: Axes, title: str) -> None:
-    """Title on the left, smaller over narrow axes."""
-    ax.set_title(title, loc="left", fontsize="medium" if is_narrow(ax) else "large")
+    """Title on the left, smaller over narrow axes, unless a style sheet has it otherwise."""
+    size = _SET["axes.titlesize"] if of_style("axes.titlesize") else "medium" if is_narrow(ax) else "large"
+    place: Any = _SET["axes.titlelocation"] if of_style("axes.titlelocation") else "left"
+    ax.set_title(title, loc=place, fontsize=size)
 
 
 def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
-    """Title, labels, light grid, open frame; nothing global is touched."""
+    """Title, labels, light grid, open frame, but for what a style sheet has set; nothing else is touched."""
     set_title(ax, title)
     ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
     ax.set_ylabel(ylabel)
-    ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
+    if not of_style("axes.grid", "grid.color", "grid.alpha", "grid.linewidth", "grid.linestyle"):
+        ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    if not of_style("axes.spines.top", "axes.spines.right", "axes.facecolor"):
+        ax.spines[["top", "right"]].set_visible(False)
 
 
 def unit_limits(ax: Axes, *, x: bool = True) -> None:
@@ -482,7 +564,7 @@ MOST_WIDTH = 0.45
 PLACE = 1.05
 
 
-def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]]) -> bool:
+def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]], palette: Palette = None) -> bool:
     """Name each model to the right of its line's end; False where there is no room for all names.
 
     The limits of the axes must be final: heights are turned into places on the axes.
@@ -495,10 +577,10 @@ def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]]) -> bool:
         return False
     to_axes = ax.transScale + ax.transLimits
     points = to_axes.transform([*ends.values()])
-    palette, markers = model_palette(list(ends)), model_markers(list(ends))
+    shades, markers = model_palette(list(ends), palette), model_markers(list(ends))
     for model, (x, y), place in zip(ends, points, spread(points[:, 1], gap), strict=True):
         look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
-        look |= {"color": palette[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
+        look |= {"color": shades[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
         ax.plot([x, PLACE - 0.015], [y, place], transform=ax.transAxes, **look)
         ax.text(PLACE, place, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
     return True

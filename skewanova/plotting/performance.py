@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from matplotlib.transforms import ScaledTranslation
 
 from skewanova.base import frames
 from skewanova.base.checks import InputError
 from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import Entry, ErrorBar, label_lines, or_own
+from skewanova.plotting.looks import Entry, ErrorBar, Palette, label_lines, model_palette, or_own
 
 
 def plot_auprec(
@@ -28,6 +29,8 @@ def plot_auprec(
     deployment_prior: tuple[float, float] | None = None,
     support: pd.DataFrame | None = None,
     errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
     """AUPREC of each model against the prior, averaged over folds.
@@ -39,10 +42,10 @@ def plot_auprec(
     result : Comparison or DataFrame
         A result with `auprec_by_prior`, or that frame: model, fold, prior, auprec on one grid of priors.
     deployment_prior : tuple of float, optional
-        Range of priors to shade.
+        Range of priors to shade; by default that of the comparison, if `result` is one.
     support : DataFrame, optional
         Columns prior, supported; by default that of the result, if it has one.
-    errorbar, ax
+    errorbar, legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -65,16 +68,24 @@ def plot_auprec(
     'log'
     """
     frame = looks.find_frame(result, "auprec_by_prior", ["model", "fold", "prior", "auprec"], "plot_auprec")
-    limits = looks.check_limits(deployment_prior)
-    ax, entries = artists.auprec_lines(frame, errorbar, ax)
+    limits = looks.deployment_limits(result, deployment_prior)
+    ax, entries = artists.auprec_lines(frame, errorbar, ax, palette)
     entries += looks.shade_priors(ax, limits)
     entries += artists.unsupported(ax, or_own(result, support, "support", ["prior", "supported"]))
     looks.style(ax, title="AUPREC by prior", xlabel=looks.PRIOR_LABEL, ylabel="AUPREC")
-    looks.legend(ax, entries, looks.legend_title(frame))
+    if legend:
+        looks.legend(ax, entries, looks.legend_title(frame))
     return ax
 
 
-def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_iauprec(
+    result: object,
+    ranking: pd.DataFrame | None = None,
+    *,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """IAUPREC of each fold and model, with mean, interval and compact letters where a ranking is known.
 
     Parameters
@@ -85,7 +96,7 @@ def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axe
     ranking : DataFrame, optional
         Columns model, iauprec, conf_low, conf_high, group; needed where `result` is a frame, else only the
         folds are drawn.
-    ax : Axes, optional
+    legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -113,13 +124,15 @@ def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, *, ax: Axe
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
     ranked = None if source is None else looks.find_ranking(source, models)
     ax = looks.new_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
-    entries = artists.fold_points(ax, frame, models)
+    shades = model_palette(models, palette)
+    entries = artists.fold_points(ax, frame, shades)
     if ranked is not None:
-        entries += artists.ranked_means(ax, ranked, models)
+        entries += artists.ranked_means(ax, ranked, shades, level=looks.level_words(result))
     looks.style(ax, title="IAUPREC by model", xlabel="IAUPREC", ylabel="")
     ax.set_yticks(range(len(models)), labels=list(looks.model_labels(models).values()))
     ax.set_ylim(len(models) - 0.5, -0.5)
-    looks.legend(ax, entries)
+    if legend and not looks.is_small(ax):  # the axis names the models
+        looks.legend(ax, entries)
     return ax
 
 
@@ -130,12 +143,16 @@ def plot_regions(
     bands: pd.DataFrame | None = None,
     crossings: pd.DataFrame | None = None,
     support: pd.DataFrame | None = None,
+    deployment_prior: tuple[float, float] | None = None,
+    legend: bool = True,
+    palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Mean AUPREC against the prior, and along the bottom which model leads where.
 
-    Bands hold for all models and priors at once, changes of the lead have their intervals, and priors
-    at which the test set holds too few negatives to tell are hatched.
+    Bands hold for all models and priors at once, changes of the lead have their intervals, the deployment
+    prior is shaded, and priors at which the test set holds too few negatives to tell are hatched. From eleven
+    models on the strip has names.
 
     Parameters
     ----------
@@ -146,7 +163,9 @@ def plot_regions(
     bands, crossings, support : DataFrame, optional
         As :func:`~skewanova.decision.auprec_bands`, :func:`~skewanova.decision.crossings` and
         :func:`~skewanova.evaluation.support` return them; by default those of the result, if it has them.
-    ax : Axes, optional
+    deployment_prior : tuple of float, optional
+        Range of priors to shade; by default that of the comparison, if `result` is one.
+    legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -175,32 +194,38 @@ def plot_regions(
     source = result if regions is None else regions
     models = frames.distinct(frame["model"])
     leads = looks.find_regions(source, models)
-    ax, entries = artists.auprec_lines(frame, None, ax)
+    limits = looks.deployment_limits(result, deployment_prior)
+    shades = model_palette(models, palette)
+    ax, entries = artists.auprec_lines(frame, None, ax, shades)
     columns = ["model", "prior", "conf_low", "conf_high"]
     few = len(models) <= looks.MOST_BANDS  # else nothing is drawn of what takes long to draw from
     shown = or_own(result, bands, "auprec_bands", columns) if few else None
     if shown is not None and shown["conf_low"].notna().any():
-        entries += artists.bands(ax, shown, models)
+        entries += artists.bands(ax, shown, shades, level=looks.level_words(result))
+    entries += looks.shade_priors(ax, limits)
     entries += artists.unsupported(ax, or_own(result, support, "support", ["prior", "supported"]))
     marks = ["prior", "conf_low", "conf_high", "model_above", "lead", "open_low", "open_high"]
     changes = or_own(result, crossings, "crossings", marks)
-    artists.leading_strip(ax, leads, models)
+    artists.leading_strip(ax, leads, shades)
     entries += artists.crossing_marks(ax, changes, frame) if changes is not None else []
     entries.append(("strip: leading model", Patch(facecolor=looks.NEUTRAL)))
     looks.style(ax, title="Leading model by prior", xlabel=looks.PRIOR_LABEL, ylabel="AUPREC")
-    looks.legend(ax, entries, looks.legend_title(frame))
+    if legend:
+        looks.legend(ax, entries, looks.legend_title(frame))
     return ax
 
 
-#: Share of the distance between two priors over which the models' intervals stand side by side.
-DODGE = 0.36
+#: Points between the intervals of two models, which stand side by side at every prior; and of all of them.
+DODGE, MOST_DODGE = 4.0, 30.0
 
 
 #: Beyond this many priors every second, third, ... is written.
 MOST_TICKS = 10
 
 
-def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
+def plot_interaction(
+    result: object, *, legend: bool = True, palette: Palette = None, ax: Axes | None = None
+) -> Axes:
     """Interaction plot of models and priors: mean AUPREC over folds with its interval.
 
     Lines that are not parallel show an interaction: what a model gains depends on the prior; lines that cross
@@ -210,13 +235,14 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     ----------
     result : Comparison or DataFrame
         A result with `auprec_intervals`, or that frame: model, prior, auprec, conf_low, conf_high.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    legend, palette, ax
+        As for :func:`plot_roc`.
 
     Returns
     -------
     Axes
-        The axes drawn on, priors ascending and evenly spaced; models stand side by side at each.
+        The axes drawn on, priors ascending and evenly spaced. Lines stand at the priors; the intervals of
+        several models stand side by side.
 
     Raises
     ------
@@ -236,14 +262,14 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     columns = ["model", "prior", "auprec", "conf_low", "conf_high"]
     frame = looks.find_frame(result, "auprec_intervals", columns, "plot_interaction")
     priors = sorted(frames.distinct(frame["prior"]))
-    styles = looks.line_looks(frames.distinct(frame["model"]))
+    styles = looks.line_looks(frames.distinct(frame["model"]), palette)
     ax = looks.new_axes(ax, (7.2, 4.4))
-    places = np.linspace(-DODGE / 2, DODGE / 2, len(styles)) if len(styles) > 1 else [0.0]
+    step = min(DODGE, MOST_DODGE / len(styles))
     ends: dict[str, tuple[float, float]] = {}
-    for (model, look), shift in zip(styles.items(), places, strict=True):
+    for i, (model, look) in enumerate(styles.items()):
         rows = frame[frame["model"] == model].sort_values("prior")
-        x = np.array([priors.index(prior) for prior in rows["prior"]]) + shift
-        _means(ax, x, rows, {**look, "markevery": None})
+        x = np.array([priors.index(prior) for prior in rows["prior"]], dtype=np.float64)
+        _means(ax, x, rows, {**look, "markevery": None}, shift=step * (i - (len(styles) - 1) / 2))
         ends[model] = (float(x[-1]), float(rows["auprec"].iloc[-1]))
     step = -(-len(priors) // MOST_TICKS)
     ticks = range(0, len(priors), step)
@@ -252,12 +278,18 @@ def plot_interaction(result: object, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(ax.get_ylim())
     ylabel = "Mean AUPREC (t interval)"
     looks.style(ax, title="AUPREC by model and prior", xlabel=looks.PRIOR_LABEL, ylabel=ylabel)
-    _name_models(ax, ends, styles, [])
+    if legend:
+        _name_models(ax, ends, styles, [])
     return ax
 
 
 def plot_regret(
-    result: object, *, deployment_prior: tuple[float, float] | None = None, ax: Axes | None = None
+    result: object,
+    *,
+    deployment_prior: tuple[float, float] | None = None,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Regret of each model along the prior: what it falls short of the best model there.
 
@@ -267,8 +299,8 @@ def plot_regret(
         A result with `regret`, or that frame: model, prior, regret.
     deployment_prior : tuple of float, optional
         Range of priors to shade; by default that of the comparison, if `result` is one.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    legend, palette, ax
+        As for :func:`plot_roc`.
 
     Returns
     -------
@@ -291,7 +323,7 @@ def plot_regret(
     """
     frame = looks.find_frame(result, "regret", ["model", "prior", "regret"], "plot_regret")
     limits = looks.deployment_limits(result, deployment_prior)
-    styles = looks.line_looks(frames.distinct(frame["model"]))
+    styles = looks.line_looks(frames.distinct(frame["model"]), palette)
     ax = looks.new_axes(ax, (7.2, 4.4))
     for model, look in styles.items():
         looks.mean_line(ax, frame[frame["model"] == model], ("prior", "regret"), errorbar=None, **look)
@@ -303,23 +335,27 @@ def plot_regret(
     looks.style(ax, title="Regret by prior", xlabel=looks.PRIOR_LABEL, ylabel=ylabel)
     last = frame.sort_values("prior").groupby("model", sort=False, observed=True)[["prior", "regret"]].last()
     ends = {str(model): (float(x), float(y)) for model, x, y in last.itertuples()}
-    _name_models(ax, {model: ends[model] for model in styles}, styles, shade)
+    if legend:
+        _name_models(ax, {model: ends[model] for model in styles}, styles, shade)
     return ax
 
 
-def _means(ax: Axes, x: np.ndarray, rows: pd.DataFrame, look: dict[str, Any]) -> None:
-    """Means joined by a line, with their intervals where they are known."""
+def _means(ax: Axes, x: np.ndarray, rows: pd.DataFrame, look: dict[str, Any], *, shift: float) -> None:
+    """Means joined by a line, with their intervals, as far as areas go, so many points beside them."""
     known = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
-    ax.vlines(x[known], rows["conf_low"][known], rows["conf_high"][known], color=look["color"], linewidth=1.6)
+    aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
+    low, high = (np.clip(rows[end].to_numpy(float)[known], 0, 1) for end in ("conf_low", "conf_high"))
+    ax.vlines(x[known], low, high, color=look["color"], linewidth=1.6, transform=aside)
+    ax.update_datalim(np.column_stack([np.tile(x[known], 2), np.concatenate([low, high])]))
+    ax.autoscale_view()
     ax.plot(x, rows["auprec"], linewidth=1.2, **look)
 
 
 def _name_models(
     ax: Axes, ends: dict[str, tuple[float, float]], styles: dict[str, dict[str, object]], others: list[Entry]
 ) -> None:
-    """Names at the ends of the lines where they fit, with the rest in a legend inside; else one legend."""
-    if not label_lines(ax, ends):
+    """Names at the ends of the lines where they fit, with the rest below the axes; else one legend."""
+    if not label_lines(ax, ends, {model: look["color"] for model, look in styles.items()}):
         looks.legend(ax, [*looks.line_entries(styles), *others])
     elif others:
-        handles, labels = [entry for _, entry in others], [label for label, _ in others]
-        ax.legend(handles, labels, loc="best", framealpha=0.8, fontsize="small")
+        looks.legend(ax, others, below=True)

@@ -15,7 +15,7 @@ from skewanova.base.checks import check_choice
 from skewanova.inference.anova import AnovaResult
 from skewanova.inference.diagnostics import residual_quantiles
 from skewanova.plotting import looks
-from skewanova.plotting.looks import Entry
+from skewanova.plotting.looks import Entry, Palette
 
 RESIDUAL_KINDS = ("fitted", "fold", "qq")
 
@@ -32,7 +32,14 @@ MOST_DRAWN, FEWEST_DRAWS = 10_000_000, 499
 MOST_TICKS = 12
 
 
-def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = None) -> Axes:
+def plot_residuals(
+    result: object,
+    *,
+    kind: str = "fitted",
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Residuals of an analysis of variance, to see whether its assumptions hold.
 
     Parameters
@@ -43,8 +50,8 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
         Residuals against fitted values (a funnel shows unequal spread), by fold (single folds that stand
         out), or ordered against normal quantiles, with the 95 % envelopes of
         :func:`~skewanova.inference.residual_quantiles`.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    legend, palette, ax
+        As for :func:`plot_roc`.
 
     Returns
     -------
@@ -68,13 +75,15 @@ def plot_residuals(result: object, *, kind: str = "fitted", ax: Axes | None = No
     """
     check_choice(kind, RESIDUAL_KINDS, "kind")
     frame = looks.find_frame(result, "residuals", ["model", "fold", "fitted", "residual"], "plot_residuals")
-    styles = {model: _dots(look) for model, look in looks.line_looks(frames.distinct(frame["model"])).items()}
+    found = looks.line_looks(frames.distinct(frame["model"]), palette)
+    styles = {model: _dots(look) for model, look in found.items()}
     if kind == "qq":  # the envelopes of an interaction need the analysis itself
         draws = int(np.clip(MOST_DRAWN // len(frame), FEWEST_DRAWS, 4999))
         frame = residual_quantiles(result if isinstance(result, AnovaResult) else frame, n_draws=draws)
     ax = looks.new_axes(ax, (6.4, 4.2))
     others = _DRAW[kind](ax, frame, styles)
-    looks.legend(ax, [*looks.line_entries(styles), *others])
+    if legend:
+        looks.legend(ax, [*looks.line_entries(styles), *others])
     return ax
 
 
@@ -109,7 +118,7 @@ def _by_fold(ax: Axes, frame: pd.DataFrame, styles: dict[str, dict[str, Any]]) -
     place = [first[fold] + shift[model] for model, fold in looks.tuples_of(frame, "model", "fold")]
     ax.axhline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     _points(ax, frame.assign(place=place), ("place", "residual"), styles)
-    ticks = range(0, len(folds), -(-len(folds) // MOST_TICKS))
+    ticks = range(0, len(folds), -(-len(folds) // (MOST_TICKS // 2 if looks.is_narrow(ax) else MOST_TICKS)))
     labels = list(looks.model_labels([str(fold) for fold in folds], width=12).values())
     ax.set_xticks(ticks, labels=[labels[i] for i in ticks])
     looks.style(ax, title="Residuals by fold", xlabel="Fold", ylabel="Residual")

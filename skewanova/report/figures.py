@@ -24,22 +24,29 @@ from skewanova.base.text import format_number, shortened
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import known, response_name
 from skewanova.plotting import comparisons, curves, performance, residuals
-from skewanova.plotting.looks import Entry, legend, model_labels
-from skewanova.report.source import ReportSource, evenly, headline_rows, is_one_set, level_of
+from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, text_width
+from skewanova.report.source import (
+    ReportSource,
+    control_of,
+    evenly,
+    headline_rows,
+    is_one_set,
+    level_of,
+)
 
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
 MOST_PANELS = 6
 
 
-MOST_PAIRS = 60
+MOST_PAIRS = 21
+
+
+#: Signs of a title over half of the width.
+ONE_LINE = 26
 
 
 #: Models drawn: the first of the ranking, and whoever leads at some prior.
 MOST_MODELS = 40
-
-
-#: Priors of the interaction plot, evenly chosen where there are more.
-MOST_INTERACTING = 41
 
 
 #: Points of a curve, below which it is said how many there are.
@@ -52,6 +59,10 @@ PRIOR_AREA = "prior-area"
 
 #: Inches; narrow enough to be read on a phone without scrolling.
 WIDTH = 6.3
+
+
+#: Inches of the axis of ranks, between the names.
+AXIS = 3.6
 
 
 #: Inches of all cells of a matrix of pairs.
@@ -293,21 +304,10 @@ def _draw_iauprec(source: ReportSource) -> Figure:
     return _one(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
-def _draw_auprec(source: ReportSource) -> Figure:
-    limits = source.settings.get("deployment_limits")
-    return _one(performance.plot_auprec, source, _size(source, 4.2), deployment_prior=limits)
-
-
 def _draw_regions(source: ReportSource) -> Figure:
     figure = _one(performance.plot_regions, source, _size(source, 4.2))
     figure.axes[0].patch.set_gid(PRIOR_AREA)
     return figure
-
-
-def _draw_interaction(source: ReportSource) -> Figure:
-    frame = source.auprec_intervals
-    shown = frame["prior"].isin(evenly(frame["prior"].unique(), MOST_INTERACTING))
-    return _one(performance.plot_interaction, frame[shown], _size(source, 4.2))
 
 
 def _draw_regret(source: ReportSource) -> Figure:
@@ -316,18 +316,19 @@ def _draw_regret(source: ReportSource) -> Figure:
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
-    """Cells as large as numbers need, in a figure that stays on the page."""
-    side = min(0.6 * len(source.ranking), MOST_SIDE)
+    """Cells as large as numbers need, or as there is room for, in a figure that stays on the page."""
+    side = min(max(0.6 * len(source.ranking), 2.4), MOST_SIDE)
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
-    size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
+    size = max(WIDTH - 1, side + 2.2 + names), max(2.4, side + 1.2)
     pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
     return _one(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
 def _draw_critical_difference(source: ReportSource) -> Figure:
-    names = model_labels(_models(source)).values()
+    names = model_labels(_models(source), width=comparisons.RANK_NAME).values()
     height = 2.4 + 0.26 * len(source.ranking)
-    return _one(comparisons.plot_critical_difference, source, (_wide(names), height))
+    width = max(WIDTH, AXIS + 2.8 * text_width("x" * (max(map(len, names)) + 6)))
+    return _one(comparisons.plot_critical_difference, source, (width, height))
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
@@ -349,33 +350,54 @@ def _draw_residuals(source: ReportSource) -> Figure:
 
 
 def _draw_posthoc(source: ReportSource) -> Figure:
-    pairs = headline_rows(source.posthoc).head(MOST_PAIRS)
+    pairs = _pairs_drawn(source)
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
-    return _one(comparisons.plot_posthoc, pairs, (width, max(2.4, 1.5 + 0.3 * len(pairs))))
+    size, rope = (width, max(2.4, 1.5 + 0.3 * len(pairs))), source.settings.get("rope")
+    return _one(comparisons.plot_posthoc, pairs, size, rope=rope)
+
+
+def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
+    """All pairs, or the first of the ranking with those behind it; with a control, those with it."""
+    pairs = headline_rows(source.posthoc)
+    if len(pairs) <= MOST_PAIRS or control_of(source) is not None:
+        return pairs
+    best = _models(source)[0]
+    return pairs[(pairs["model_a"] == best) | (pairs["model_b"] == best)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
     """One panel a pair, two a row."""
-    frame = source.difference_curves
-    pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
-    shown = pairs[:MOST_PANELS]
+    shown = _pairs_along(source)
+    labels = model_labels(_models(source), width=18)
     rows = -(-len(shown) // 2)
     figure = Figure(figsize=(WIDTH, 0.3 + 2.7 * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False, sharey=True).ravel()
     for pair, ax in zip(shown, panels, strict=False):
-        comparisons.plot_difference_curves(source, pair=pair, ax=ax)
-        if (legend := ax.get_legend()) is not None:
-            legend.remove()  # the caption says what band and strip are
-        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="medium")
-        ax.set_xlabel("Prior")
+        # the caption says what band and strip are
+        comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
+        first, second = f"{labels[pair[0]]} minus", labels[pair[1]]
+        space = " " if len(first + second) < ONE_LINE else "\n"
+        ax.set_title(f"{first}{space}{second}", loc="left", fontsize="medium")
+        ax.set(xlabel="Prior", ylabel=ax.get_ylabel() if ax.get_subplotspec().is_first_col() else "")
     for ax in panels[len(shown) :]:
         ax.remove()
     return figure
 
 
+def _pairs_along(source: ReportSource) -> list[tuple[str, str]]:
+    """Pairs drawn along the prior: all of them, or the first of the ranking with those behind it."""
+    frame = source.difference_curves
+    pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
+    if len(pairs) <= MOST_PANELS:
+        return pairs
+    best = _models(source)[0]
+    return [pair for pair in pairs if best in pair][:MOST_PANELS]
+
+
 def _draw_roc(source: ReportSource) -> Figure:
-    return _one(curves.plot_roc, source, _size(source, 4.0))
+    width, height = _size(source, 4.0)
+    return _one(curves.plot_roc, source, (width - 0.2, height))
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
@@ -399,11 +421,13 @@ def _draw_surface(source: ReportSource) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False).ravel()
     for model, ax in zip(models, panels, strict=False):
-        curves.plot_surface(source.surface, model=model, ax=ax).set_ylabel("Prior")
+        curves.plot_surface(source.surface, model=model, legend=False, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
     figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
     for ax in panels[len(models) :]:
         ax.remove()
+    filled = panels[0].collections[0]
+    figure.colorbar(filled, ax=panels[: len(models)], label="Precision", ticks=filled.levels[::2])
     return figure
 
 
@@ -412,7 +436,9 @@ def _draw_skew(source: ReportSource) -> Figure:
 
 
 def _has_ranks(source: ReportSource) -> bool:
-    return "nemenyi" in set(source.posthoc["test"]) and len(source.ranking) <= MOST_MODELS
+    """Whether there are folds to rank models in, and groups of models: with a control there are none."""
+    several = not is_one_set(source) and control_of(source) is None
+    return several and 2 < len(source.ranking) <= MOST_MODELS
 
 
 def _means(source: ReportSource) -> str:
@@ -421,6 +447,20 @@ def _means(source: ReportSource) -> str:
 
 def _at_the_rarest(source: ReportSource) -> str:
     return f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}."
+
+
+def _marks_of_regions(source: ReportSource) -> str:
+    """What else is drawn of who leads where, and what is not."""
+    level, told = level_of(source), ""
+    if len(shown_models(source)) > MOST_BANDS:
+        told += " Bands are left out of so many models."
+    elif source.auprec_bands["conf_low"].notna().any():
+        told += f" Bands hold for all models and priors at once, at {level}."
+    if source.crossings["lead"].any():
+        told += f" A ring with a bar is a prior at which the lead changes, with its {level} interval."
+    if not source.support["supported"].all():
+        told += " Hatched: too few negatives to tell."
+    return told
 
 
 def _leads(source: ReportSource) -> str:
@@ -443,12 +483,16 @@ def _list_of(ranking: pd.DataFrame, column: str) -> str:
 
 
 def _pairs_left_out(source: ReportSource) -> str:
-    return f" The first {MOST_PAIRS} pairs." if len(headline_rows(source.posthoc)) > MOST_PAIRS else ""
+    if len(_pairs_drawn(source)) == len(headline_rows(source.posthoc)):
+        return ""
+    return " Drawn is the first of the ranking with those behind it: the matrix of p-values has all pairs."
 
 
 def _panels_of_pairs_left_out(source: ReportSource) -> str:
     n_models = len(source.ranking)
-    return f" The first {MOST_PANELS}." if n_models * (n_models - 1) // 2 > MOST_PANELS else ""
+    if n_models * (n_models - 1) // 2 <= MOST_PANELS:
+        return ""
+    return f" Drawn is the first of the ranking with {min(MOST_PANELS, n_models - 1)} of those behind it."
 
 
 def _panels_of_models_left_out(source: ReportSource) -> str:
@@ -484,17 +528,14 @@ FIGURES: Mapping[str, FigureOf] = {
     "regions": FigureOf(
         draw=_draw_regions,
         files=("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
-        caption="Mean AUPREC over folds by prior, with {level} bands that hold for all models and priors at "
-        "once (left out where there are many models); the strip along the bottom has the colour of the "
-        "model with the highest mean there, and a ring with a bar is the prior at which the lead changes, "
-        "with its {level} interval. The lead itself is not tested here: the tables say which models may be "
-        "the best.",
-        one_set_caption="AUPREC on the test set by prior, with {level} bands over cases that hold for all "
-        "models and priors at once (left out where there are many models); the strip along the bottom has "
-        "the colour of the model with the highest AUPREC there, and a ring with a bar is the prior at which "
-        "the lead changes, with its {level} interval. The lead itself is not tested here: the tables say "
-        "which models may be the best.",
-        values=_leads,
+        caption="Mean AUPREC over folds by prior; the deployment prior is shaded. The strip along the bottom "
+        "has the colour of the model with the highest mean there. The lead itself is not tested here: the "
+        "tables say which models may be the best.",
+        one_set_caption="AUPREC on the test set by prior; the deployment prior is shaded. The strip along "
+        "the bottom has the colour of the model with the highest AUPREC there. The lead itself is not tested "
+        "here: the tables say which models may be the best.",
+        values=lambda source: _leads(source) + _at_the_rarest(source),
+        left_out=_marks_of_regions,
         along_priors=True,
         by_model=True,
     ),
@@ -507,27 +548,6 @@ FIGURES: Mapping[str, FigureOf] = {
         one_set_caption="IAUPREC by model on the test set, with its {level} interval over cases (how it was "
         "made stands under the ranking). Models that share a letter were not found to differ.",
         values=_means,
-        by_model=True,
-    ),
-    "auprec": FigureOf(
-        draw=_draw_auprec,
-        files=("auprec_by_prior.csv",),
-        caption="AUPREC by prior, mean over folds with one standard deviation either way; the range of the "
-        "deployment prior is shaded.",
-        one_set_caption="AUPREC on the test set by prior; the range of the deployment prior is shaded.",
-        values=_at_the_rarest,
-        along_priors=True,
-        by_model=True,
-    ),
-    "interaction": FigureOf(
-        draw=_draw_interaction,
-        files=("auprec_intervals.csv",),
-        caption="Mean AUPREC over folds of each model at each prior tabulated, with its {level} t interval "
-        "(widened where folds share training data; each interval by itself). Lines that cross: which model "
-        "is better depends on the prior.",
-        left_out=lambda source: _of_priors(source.auprec_intervals, MOST_INTERACTING),
-        is_there=lambda source: not is_one_set(source),
-        along_priors=True,
         by_model=True,
     ),
     "regret": FigureOf(
@@ -545,7 +565,8 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_posthoc,
         files=("posthoc.csv",),
         caption="Pairwise differences in {measure} ({test}), first model minus second, with "
-        "{level} intervals; filled where the test finds a difference.",
+        "intervals at the level at which each was tested; filled where the test finds a difference. Shaded: "
+        "differences that would not matter.",
         left_out=_pairs_left_out,
     ),
     "p_values": FigureOf(
@@ -559,16 +580,17 @@ FIGURES: Mapping[str, FigureOf] = {
     "critical_difference": FigureOf(
         draw=_draw_critical_difference,
         files=("iauprec.csv", "posthoc.csv"),
-        caption="Mean ranks of the models over folds by IAUPREC (1 is best). A bar joins models that "
-        "Nemenyi's test does not tell apart: those with a dot on it (Demsar 2006). A check beside the "
-        "headline test.",
+        caption="Mean ranks of the models over folds by IAUPREC (1 is best), drawn as by Demsar (2006). A "
+        "bar joins models that were not told apart by the test that the conclusions rest on ({test}): those "
+        "with a dot on it.",
         is_there=_has_ranks,
     ),
     "difference_curves": FigureOf(
         draw=_draw_difference_curves,
         files=("difference_curves.csv",),
         caption="Difference in AUPREC of each pair along the prior; the {level} bands hold at all priors "
-        "and for all pairs at once; a dark strip marks priors at which a band leaves out 0.",
+        "and for all pairs at once; a dark strip marks priors at which a band leaves out 0. Shaded: "
+        "differences that would not matter; hatched: too few negatives to tell.",
         left_out=_panels_of_pairs_left_out,
         along_priors=True,
     ),

@@ -16,7 +16,7 @@ import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import rank_comparison
 from skewanova.plotting import plot_critical_difference, plot_p_values
-from skewanova.plotting.comparisons import SHADES
+from skewanova.plotting.comparisons import RANK_NAME, SHADES
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
 
 mpl.use("Agg")
@@ -121,7 +121,22 @@ def test_hostile_names_are_drawn_as_they_are():
     ax = plot_critical_difference(rank_comparison(fold_frame(HOSTILE)))
     assert_fits(ax.figure)
     shown = [text.rsplit("  ", 1)[0] for text in texts(ax)]
-    assert set(model_labels(HOSTILE).values()) <= set(shown)
+    assert set(model_labels(HOSTILE, width=RANK_NAME).values()) <= set(shown)
+
+
+def test_bars_are_the_groups_of_the_headline_unless_it_has_a_control():
+    frame = fold_frame(NAMES)
+    families = pd.concat(
+        [
+            sa.inference.posthoc(frame, method=m).assign(role=r)
+            for m, r in (("nemenyi", "check"), ("paired_t", "headline"))
+        ]
+    )
+    result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.05})
+    assert "Paired t, Holm" in plot_critical_difference(result).get_title(loc="left")
+    control = families.assign(test=families["test"].replace("paired_t_holm", "paired_t_holm_control"))
+    result = SimpleNamespace(iauprec=frame, posthoc=control, settings={"alpha": 0.05})
+    assert "Nemenyi" in plot_critical_difference(result).get_title(loc="left")
 
 
 @pytest.mark.parametrize("wrong", [3, fold_frame("AB"), SimpleNamespace(iauprec=fold_frame("AB"))])

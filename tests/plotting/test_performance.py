@@ -367,7 +367,8 @@ def test_band_is_the_standard_deviation_over_folds(result):
     low, high = bands(ax)[0].get_datalim(ax.transData).y0, bands(ax)[0].get_datalim(ax.transData).y1
     mean = mean_of(result.roc, "C", "fpr", "tpr")
     assert low == pytest.approx((mean - spread).min())
-    assert high == pytest.approx((mean + spread).max())
+    assert high == pytest.approx((mean + spread).clip(upper=1).max())
+    assert (mean + spread).max() > 1  # which no rate is
 
 
 @pytest.mark.parametrize(
@@ -792,13 +793,14 @@ def test_regions_show_bands_and_changes_of_the_lead(result):
         assert path[:, 1].min() == pytest.approx(rows["conf_low"].min())
         assert path[:, 1].max() == pytest.approx(rows["conf_high"].max())
     interval, low, high, point = ax.lines[len(NAMES) :]  # one change of the lead, and not the other crossing
-    assert list(interval.get_xdata()) == [0.03, 0.5]
+    assert interval.get_xdata()[0] == 0.03
+    assert 0.45 < interval.get_xdata()[1] < 0.5  # its arrow stands inside of the axes
     assert (low.get_marker(), high.get_marker()) == ("|", ">")
     assert list(point.get_xdata()) == [0.05]
     curve = full.auprec_by_prior.query("model == 'A'").groupby("prior")["auprec"].mean()
     expected = np.interp(np.log(0.05), np.log(curve.index), curve)
     assert point.get_ydata()[0] == pytest.approx(expected)
-    assert {"simultaneous band", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
+    assert {"simultaneous\nband", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
 
 
 def test_regions_without_intervals_have_no_bands(result):

@@ -110,13 +110,14 @@ def test_interaction_draws_means_and_intervals_over_ascending_priors():
         rows = frame[frame["model"] == model].sort_values("prior")
         np.testing.assert_array_equal(ax.lines[i].get_ydata(), rows["auprec"])
         x = ax.lines[i].get_xdata()
-        np.testing.assert_allclose(np.diff(x), 1)
-        shifts.append(x[0])
+        np.testing.assert_array_equal(x, [0, 1, 2])  # lines cross where their means do
         bars = np.array(ax.collections[i].get_segments())
-        np.testing.assert_allclose(bars[:, :, 1], rows[["conf_low", "conf_high"]])
-        np.testing.assert_allclose(bars[:, 0, 0], x)
-    assert np.diff(shifts).min() > 0.1  # models stand side by side
-    assert max(np.abs(shifts)) < 0.5  # and nearer to their prior than to the next
+        np.testing.assert_allclose(bars[:, :, 1], rows[["conf_low", "conf_high"]].clip(0, 1))
+        np.testing.assert_array_equal(bars[:, 0, 0], x)
+        drawn = ax.collections[i].get_transform().transform(bars[:, 0])
+        shifts.append((drawn - ax.transData.transform(bars[:, 0]))[0, 0])
+    assert np.diff(shifts).min() > 2  # intervals stand side by side
+    assert sum(shifts) == pytest.approx(0, abs=1e-9)
 
 
 def test_intervals_may_be_unknown():

@@ -1,0 +1,65 @@
+"""Which figures are drawn, of what, and what their captions say."""
+
+import pytest
+from hostile_results import simulated
+
+from skewanova.report.figures import (
+    FIGURES,
+    MOST_PAIRS,
+    MOST_PANELS,
+    _pairs_along,
+    _pairs_drawn,
+    caption,
+    kinds_of,
+)
+
+
+@pytest.fixture(scope="module")
+def few():
+    return simulated(["a", "b", "c"])
+
+
+@pytest.fixture(scope="module")
+def many():
+    return simulated([f"m{i}" for i in range(8)], n_folds=3, priors=(0.5,))
+
+
+def test_no_two_figures_draw_the_same_curves(few):
+    assert {"auprec", "interaction"}.isdisjoint(FIGURES)
+    assert kinds_of(few)[:2] == ("regions", "iauprec")
+
+
+def test_the_main_figure_shades_the_deployment_prior_and_its_caption_says_what_is_drawn(few):
+    (ax,) = FIGURES["regions"].draw(few).axes
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    told = caption("regions", few)
+    assert "deployment prior\n0.05 to 0.2" in said
+    assert "the deployment prior is shaded" in told
+    assert ("simultaneous\n95 % band" in said) == ("Bands hold for all models" in told)
+    assert ("change of the lead,\nwith interval" in said) == ("A ring with a bar" in told)
+    assert ("too few negatives\nto tell" in said) == ("Hatched" in told)
+
+
+def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
+    best = many.ranking["model"].iloc[0]
+    assert len(_pairs_along(few)) == len(_pairs_drawn(few)) == 3
+    pairs = _pairs_along(many)
+    assert len(pairs) == MOST_PANELS
+    assert all(best in pair for pair in pairs)
+    assert len(many.posthoc[many.posthoc["role"] == "headline"]) > MOST_PAIRS
+    drawn = _pairs_drawn(many)[["model_a", "model_b"]].to_numpy().tolist()
+    assert len(drawn) == 7
+    assert all(best in pair for pair in drawn)
+    for kind in ("posthoc", "difference_curves"):
+        assert "Drawn is the first of the ranking with" in caption(kind, many)
+        assert "Drawn is" not in caption(kind, few)
+
+
+def test_surfaces_share_one_bar_of_colours(few):
+    figure = FIGURES["surface"].draw(few)
+    assert len(figure.axes) == 3 + 1
+
+
+def test_with_a_control_there_are_no_groups_to_draw():
+    beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
+    assert "critical_difference" not in kinds_of(beside)
