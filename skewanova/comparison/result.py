@@ -213,8 +213,8 @@ class Comparison(ReportSource):
         -------
         str
             A float with caption and note; long text is broken into lines, and columns that have no room
-            follow below. Beyond 36 rows a longtable, with its heads on each page. Needs the packages array,
-            booktabs and (beyond 36 rows) longtable, and fontenc with T1 for any sign in a name; names in
+            follow below. Beyond 36 lines a longtable, with its heads on each page. Needs the packages array,
+            booktabs and (beyond 36 lines) longtable, and fontenc with T1 for any sign in a name; names in
             other scripts than Latin need LuaLaTeX or XeLaTeX.
 
         Raises

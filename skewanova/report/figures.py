@@ -317,9 +317,9 @@ def _draw_regret(source: ReportSource) -> Figure:
 
 def _draw_p_values(source: ReportSource) -> Figure:
     """Cells as large as numbers need, or as there is room for, in a figure that stays on the page."""
-    side = min(max(0.6 * len(source.ranking), 2.4), MOST_SIDE)
+    side = min(max(0.6 * len(source.ranking), 3.2), MOST_SIDE)
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
-    size = max(WIDTH - 1, side + 2.2 + names), max(2.4, side + 1.2)
+    size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
     pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
     return _one(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
@@ -438,7 +438,7 @@ def _draw_skew(source: ReportSource) -> Figure:
 def _has_ranks(source: ReportSource) -> bool:
     """Whether there are folds to rank models in, and groups of models: with a control there are none."""
     several = not is_one_set(source) and control_of(source) is None
-    return several and 2 < len(source.ranking) <= MOST_MODELS
+    return several and len(source.ranking) <= MOST_MODELS
 
 
 def _means(source: ReportSource) -> str:
@@ -527,7 +527,7 @@ def _of_points(values: pd.Series[float]) -> str:
 FIGURES: Mapping[str, FigureOf] = {
     "regions": FigureOf(
         draw=_draw_regions,
-        files=("regions.csv", "crossings.csv", "auprec_by_prior.csv"),
+        files=("regions.csv", "crossings.csv", "auprec_by_prior.csv", "auprec_intervals.csv"),
         caption="Mean AUPREC over folds by prior; the deployment prior is shaded. The strip along the bottom "
         "has the colour of the model with the highest mean there. The lead itself is not tested here: the "
         "tables say which models may be the best.",

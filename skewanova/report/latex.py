@@ -11,7 +11,7 @@ from skewanova.base.text import Table, column_blocks, latex_escape
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_tables
 
-#: Longer tables go over several pages, with their heads on each.
+#: Tables of more lines go over several pages, with their heads on each.
 PAGE_ROWS = 36
 
 
@@ -69,9 +69,15 @@ def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
     blocks = column_blocks([column.width for column in columns], LINE)
     parts = [_Part(columns, [0, *block], table) for block in blocks]
     named = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
-    if len(table.rows) > PAGE_ROWS:
+    if len(parts) * sum(_height(columns, i) for i in range(len(table.rows))) > PAGE_ROWS:
         return _over_pages(table, parts, named)
     return _float(table, parts, named)
+
+
+def _height(columns: Sequence[_Column], row: int) -> int:
+    """Lines of print of a row."""
+    texts = (column.texts[row] for column in columns if column.wrapped)
+    return max((len(text) // (LONG_TEXT - LONG_WORD // 2) + 1 for text in texts), default=1)
 
 
 def check_label(label: object) -> str:

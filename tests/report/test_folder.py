@@ -582,21 +582,21 @@ def test_no_warnings_are_said_to_be_none(plain, undrawn):
 
 def test_deployment_limits_shade_the_range(plain):
     limits = {**plain.settings, "deployment_limits": (0.2, 0.3)}
-    shaded = report_figures.FIGURES["auprec"].draw(Like(plain, settings=limits))
-    bare = report_figures.FIGURES["auprec"].draw(Like(plain, settings={"alpha": 0.05}))
+    shaded = report_figures.FIGURES["regions"].draw(Like(plain, settings=limits))
+    bare = report_figures.FIGURES["regions"].draw(Like(plain, settings={"alpha": 0.05}))
     assert len(shaded.axes[0].patches) == len(bare.axes[0].patches) + 1
 
 
 def test_many_models_stay_readable():
     result = simulated([f"model {k}" for k in range(12)], n_folds=2)
     pairs = report_figures.FIGURES["posthoc"].draw(result)
-    assert len(pairs.axes[0].get_yticks()) == report_figures.MOST_PAIRS
+    assert len(pairs.axes[0].get_yticks()) == 11  # the first of the ranking against the rest
     surfaces = report_figures.FIGURES["surface"].draw(result)
     assert sum("model" in ax.get_title(loc="left") for ax in surfaces.axes) == report_figures.MOST_PANELS
     curves = report_figures.FIGURES["precision_recall"].draw(result)
     assert len(curves.axes) == 2  # one a prior
     captions = report_document._pictures(result, {"posthoc": b"<svg/>", "surface": b"<svg/>"})
-    assert captions["posthoc"].caption.endswith("The first 60 pairs.")
+    assert "Drawn is the first of the ranking with those behind it" in captions["posthoc"].caption
     assert captions["surface"].caption.endswith("The first 6.")
 
 
@@ -605,7 +605,8 @@ def test_pairs_left_out_of_the_panels_are_told():
         n: report_figures.caption("difference_curves", simulated([f"model {k}" for k in range(n)], n_folds=2))
         for n in (4, 5)
     }
-    assert [told[n].endswith("The first 6.") for n in (4, 5)] == [False, True]  # 6 pairs, 10 pairs
+    drawn = "Drawn is the first of the ranking with 4 of those behind it."
+    assert [told[n].endswith(drawn) for n in (4, 5)] == [False, True]  # 6 pairs, 10 pairs
 
 
 @pytest.mark.parametrize(
@@ -658,7 +659,7 @@ def test_latex_is_balanced_and_holds_every_table(folder):
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
     assert text.startswith("% ")
-    for package in ("{booktabs}", "{graphicx}", "[T1]{fontenc}"):
+    for package in ("{array}", "{booktabs}", "{longtable}", "[T1]{fontenc}"):
         assert package in text[: text.index(r"\begin")]
 
 
@@ -668,7 +669,7 @@ def test_latex_compiles_where_there_is_latex(folder, tmp_path):
         return  # the structure is checked above
     shutil.copy(folder / "tables.tex", tmp_path)
     (tmp_path / "main.tex").write_text(
-        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\usepackage{graphicx}"
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{array}\usepackage{booktabs}\usepackage{longtable}"
         r"\begin{document}\input{tables.tex}\end{document}"
     )
     run = subprocess.run(
@@ -685,14 +686,14 @@ def test_latex_compiles_where_there_is_latex(folder, tmp_path):
     assert "Float too large" not in log
 
 
-def test_long_tables_are_cut_with_their_bold_cells():
+def test_long_tables_go_over_pages_with_their_bold_cells():
     rows = tuple((str(i), "x") for i in range(80))
     table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    parts = list(report_latex.parts(table))
-    assert [len(part.rows) for part in parts] == [36, 36, 8]
-    assert [part.name for part in parts] == ["t", "t-2", "t-3"]
-    assert [part.rows[i][0] for part in parts for i, _ in part.bold] == ["0", "40", "79"]
-    assert [part.caption for part in parts] == ["Long", "Long (continued)", "Long (continued)"]
+    text = report_latex.latex_of(table, siunitx=False)
+    assert text.count(r"\begin{longtable}") == text.count(r"\label{tab:t}") == 1
+    assert text.count(r"\caption{Long}") == text.count(r"\caption[]{Long (continued)}") == 1
+    assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]
+    assert len(re.findall(r"(?m)^\d+ & ", text)) == 80
 
 
 def test_markdown_holds_every_table_with_names_escaped(folder):
@@ -721,7 +722,7 @@ def drawn_with_titles(source, titles, monkeypatch):
         figure.suptitle(text)
         return figure
 
-    kinds = dict(zip(["auprec", "regret"], titles, strict=True))
+    kinds = dict(zip(["roc", "regret"], titles, strict=True))
     monkeypatch.setattr(report_figures, "kinds_of", lambda source: list(kinds))
     for kind, text in kinds.items():
         figure = replace(report_figures.FIGURES[kind], draw=lambda _, text=text: titled(text))
@@ -736,7 +737,7 @@ def test_signs_that_the_font_lacks_are_told_once(plain, monkeypatch):
         "figures show boxes where their font lacks a sign ('\u4e00', '\u4e09', '\u4e8c', '\u56db', "
         "'\u578b' and 1 more); tables show them all"
     ]
-    assert list(drawn) == ["auprec", "regret"]
+    assert list(drawn) == ["roc", "regret"]
 
 
 def test_other_warnings_of_figures_pass(plain, monkeypatch):
