@@ -5,6 +5,7 @@ from .bands import difference_curves as difference_curves
 from .choice import choices as choices
 from .choice import decisions as decisions
 from .choice import ranking as ranking
+from .leads import by_prior as by_prior
 from .leads import crossings as crossings
 from .leads import differing_priors as differing_priors
 from .leads import regions as regions

@@ -20,9 +20,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from skewanova.base.checks import Floats, Seed, check_fraction
+from skewanova.base.checks import Bools, Floats, Seed, check_fraction
 from skewanova.base.rounding import falling_order
-from skewanova.decision.bands import decided_grid, pair_critical, rarest_decided
+from skewanova.decision.bands import (
+    BAND_PRIORS,
+    auprec_bands,
+    decided_grid,
+    pair_critical,
+    rarest_decided,
+)
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import (
     MeanCurves,
@@ -35,7 +41,7 @@ from skewanova.decision.joint_curves import (
     panel_series,
     sign_stretches,
 )
-from skewanova.evaluation.measures import Evaluation
+from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.priors.weightings import UniformPrior
 
@@ -329,6 +335,78 @@ def leaders(
     joint = joint_curves(evaluation, decided_grid(evaluation))
     critical = pair_critical(joint, alpha, rng=rng)
     return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
+
+
+BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
+
+
+#: Priors are the same number up to this, relative to them.
+SAME_PRIOR = 1e-9
+
+
+def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
+    """What is known of every model, prior by prior.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The measured models.
+    alpha : float, default 0.05
+        Bands and contenders are at level ``1 - alpha``, at all priors at once.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the draws behind them.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `BY_PRIOR_COLUMNS`, at 41 priors, those of the evaluation and the limits of the deployment
+        prior, ascending; at each prior the models in the order of the evaluation. ``conf_low``, ``conf_high``
+        are the band of :func:`auprec_bands`, ``contender`` whether the model may be the best there (see
+        :func:`leaders`), ``regret`` by how much its mean stays below the largest.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.decision import by_prior
+    >>> rows = by_prior(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> rows.loc[rows["prior"] == 0.2, ["model", "rank", "contender"]].to_numpy().tolist()
+    [['A', 1, True], ['B', 3, True], ['C', 2, True]]
+    """
+    return by_prior_of(evaluation, leaders(evaluation, alpha=alpha, rng=rng), alpha=alpha, rng=rng)
+
+
+def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
+    """The same, from what :func:`leaders` found of the evaluation."""
+    weighting = evaluation.deployment_prior
+    grid = np.union1d(
+        prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]
+    )
+    bands = auprec_bands(evaluation, grid, alpha=alpha, rng=rng)
+    areas = bands["auprec"].to_numpy().reshape(-1, len(grid))
+    ranks = np.empty(areas.shape, dtype=np.int64)
+    for column, values in enumerate(areas.T):
+        ranks[falling_order(values), column] = np.arange(1, len(values) + 1)
+    frame = bands.assign(
+        rank=ranks.ravel(),
+        contender=_contending(leading, evaluation.models, grid).ravel(),
+        regret=(areas.max(axis=0) - areas).ravel(),
+    )
+    return frame.sort_values("prior", kind="stable", ignore_index=True)[list(BY_PRIOR_COLUMNS)]
+
+
+def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
+    """Which model may be the best at which prior, of shape (n_models, n_priors)."""
+    found = np.zeros((len(models), len(grid)), dtype=bool)
+    place = {model: i for i, model in enumerate(models)}
+    columns = leading[["contender", "prior_low", "prior_high"]]
+    for model, low, high in columns.itertuples(index=False):
+        found[place[model]] |= (grid >= low * (1 - SAME_PRIOR)) & (grid <= high * (1 + SAME_PRIOR))
+    return found
 
 
 def leaders_frame(

@@ -224,6 +224,7 @@ def _page(source: DatasetsSource) -> str:
             {"folder": folder, "name": name, "choose": result.verdict.choose}
             for (folder, name), result in judged
         ],
+        "linked": True,
         **script(),
     }
     return environment().get_template("datasets.html.j2").render(context)

@@ -17,13 +17,16 @@ from markupsafe import Markup
 from skewanova.base.text import Table, visible, without, without_empty
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
-from skewanova.report.figures import FIGURES, caption, description, inline_svg
+from skewanova.report.figures import FIGURES, caption, inline_svg
 from skewanova.report.methods import cited, methods_of
+from skewanova.report.slider import slider_of
 from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set
 
-#: Sections below the findings, in order.
+#: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
 CONTENTS = {
-    "ranking": "Ranking",
+    "found": "What the tests found",
+    "compared": "What was compared",
+    "warnings": "Warnings",
     "priors": "AUPREC against the prior",
     "tests": "Tests, and how each may be read",
     "pairs": "Pairwise differences",
@@ -33,10 +36,13 @@ CONTENTS = {
     "surface": "P-ROC surface",
     "skew": "Accuracy and precision against the skew",
     "assumptions": "Assumptions",
-    "warnings": "Warnings",
     "methods": "Methods",
     "provenance": "Provenance",
 }
+
+
+#: Parts that are open from the start, and so are printed; warnings are where there are any.
+OPEN = frozenset({"found", "compared", "warnings"})
 
 
 #: Where the page has the numbers of each frame that a verdict names.
@@ -51,7 +57,7 @@ TABLE_PLACES = {
     "crossings": "table-crossings",
     "support": "table-regions",
     "roc": "curves",
-    "design": "findings",
+    "design": "compared",
 }
 
 
@@ -107,15 +113,24 @@ class _Picture:
     files: tuple[str, ...]
 
 
-def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping[str, Any]) -> str:
-    """Fill in the template; `drawn` holds an SVG picture of each figure."""
+def render(
+    source: ReportSource,
+    drawn: Mapping[str, bytes],
+    provenance: Mapping[str, Any],
+    *,
+    beside: bool = False,
+) -> str:
+    """Fill in the template; `drawn` holds an SVG picture of each figure, `beside` are the files it names."""
     methods = methods_of(source)
     references = cited(methods)
     views = _views(source)
     context = {
         "title": title(source),
         "version": provenance["versions"]["skewanova"],
-        "contents": _contents(drawn, views),
+        "contents": _contents(source, drawn, views),
+        "open": OPEN,
+        "linked": beside,
+        **_slider(source),
         "figures": _pictures(source, drawn),
         "warnings": source.warnings,
         **_findings(source),
@@ -131,14 +146,25 @@ def render(source: ReportSource, drawn: Mapping[str, bytes], provenance: Mapping
     return environment().get_template("report.html.j2").render(context)
 
 
+def _slider(source: ReportSource) -> dict[str, Any]:
+    """The slider, where there is more than one prior, and its table."""
+    slider = slider_of(source)
+    return {"slider": slider, "at_prior": slider and _whole_view(slider.table, "by_prior.csv")}
+
+
 def title(source: ReportSource) -> str:
     """Heading of the report."""
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
-def _contents(drawn: Mapping[str, bytes], views: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Sections there is something to say in."""
+def _contents(
+    source: ReportSource, drawn: Mapping[str, bytes], views: Mapping[str, object]
+) -> list[tuple[str, str]]:
+    """Parts there is something to say in."""
     there = {
+        "warnings": bool(source.warnings),
+        "skew": "skew" in drawn,
+        "curves": "roc" in drawn,
         "differences": "difference_curves" in drawn,
         "surface": "surface" in drawn,
         "prior-pairs": views["prior_pairs"] is not None,
@@ -217,8 +243,11 @@ def _views(source: ReportSource) -> dict[str, _View | None]:
 
 
 def view(table: Table, *files: str) -> _View:
-    """A table as the templates take it."""
-    table = without_empty(table)
+    """A table as the templates take it, without the columns that are empty."""
+    return _whole_view(without_empty(table), *files)
+
+
+def _whole_view(table: Table, *files: str) -> _View:
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
     kinds = ["number" if i and all(map(_is_number, cells)) else "text" for i, cells in enumerate(columns)]
     return _View(
@@ -278,9 +307,13 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
     """Figures with a caption, and with a description for whoever cannot see them."""
+    captions = {kind: caption(kind, source) for kind in drawn}
     return {
         kind: _Picture(
-            inline_svg(svg, kind), description(kind, source), caption(kind, source), FIGURES[kind].files
+            inline_svg(svg, kind),
+            captions[kind] + FIGURES[kind].values(source),
+            captions[kind],
+            FIGURES[kind].files,
         )
         for kind, svg in drawn.items()
     }

@@ -152,11 +152,6 @@ def caption(kind: str, source: ReportSource) -> str:
     return filled + figure.left_out(source)
 
 
-def description(kind: str, source: ReportSource) -> str:
-    """A figure for whoever cannot see it."""
-    return caption(kind, source) + FIGURES[kind].values(source)
-
-
 def shown_models(source: ReportSource) -> list[str]:
     """Models that are drawn, in ranking order."""
     models, leading = _models(source), set(source.regions["model"])

@@ -49,6 +49,7 @@ FRAMES = (
 POINTS = (
     "roc",
     "precision_recall",
+    "by_prior",
     "auprec_by_prior",
     "auprec_intervals",
     "regret",
@@ -163,7 +164,7 @@ def fill(output: Output, source: ReportSource, provenance: Provenance, formats: 
         for name in formats:
             output.write(f"figures/{kind}.{name}", pictures[name])
         drawn[kind] = pictures["svg"]
-    output.write("report.html", render(source, drawn, provenance))
+    output.write("report.html", render(source, drawn, provenance, beside=True))
 
 
 def _markdown_text(source: ReportSource) -> str:

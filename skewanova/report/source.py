@@ -13,7 +13,8 @@ import pandas as pd
 
 from skewanova.base.checks import Floats
 from skewanova.base.frames import Framed
-from skewanova.decision.bands import auprec_bands
+from skewanova.decision.bands import BAND_COLUMNS
+from skewanova.decision.leads import by_prior_of
 from skewanova.decision.verdict import VERDICT_FRAMES, Verdict, verdict_of
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
@@ -127,9 +128,14 @@ class ReportSource(Framed):
     @cached_property
     def auprec_bands(self) -> pd.DataFrame:
         """Mean AUPREC along the prior, with bands (see :func:`~skewanova.decision.auprec_bands`)."""
+        return self.by_prior[list(BAND_COLUMNS)]
+
+    @cached_property
+    def by_prior(self) -> pd.DataFrame:
+        """What is known of every model, prior by prior (see :func:`~skewanova.decision.by_prior`)."""
         seed = self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
-        return auprec_bands(self.evaluation, alpha=self.alpha, rng=rng)
+        return by_prior_of(self.evaluation, self.leaders, alpha=self.alpha, rng=rng)
 
     @cached_property
     def surface(self) -> pd.DataFrame:
