@@ -63,7 +63,7 @@ def _table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Table:
     weighting = source.evaluation.deployment_prior
     inside = "within" if weighting.low <= prior <= weighting.high else "outside of"
     caption = (
-        f"At prior {prior:.3g} ({format_factor((1 - prior) / prior)} negatives for each positive), "
+        f"At prior {prior:.3g} (negatives for each positive: {format_factor((1 - prior) / prior)}), "
         f"{inside} the deployment prior"
     )
     band = f"{level_of(source)} band"

@@ -1,15 +1,19 @@
 """Crossings and leaders of curves that are straight in the log-odds: every limit is known in closed form."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fold_tables import designed, evaluated, scored
 from scipy.special import expit, logit
 
-from skewanova.decision import leads
+from skewanova import evaluate, load_satellite_scores
+from skewanova.decision import auprec_bands, leads
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, panel_priors
 from skewanova.decision.leads import (
     SAME_ROOT,
     SHORTEST,
+    by_prior,
+    by_prior_of,
     crossings,
     crossings_frame,
     find_crossings,
@@ -19,6 +23,7 @@ from skewanova.decision.leads import (
     rarest_decided,
     undecided,
 )
+from skewanova.evaluation import regret
 
 LOW, HIGH = 0.02, 0.5  # log-odds -3.89 to 0
 
@@ -215,3 +220,42 @@ def test_by_default_folds_share_no_training_data():
     measures = evaluated(scored(3))[0]
     assert leaders(measures).equals(leaders(designed(measures, 0.0)))
     assert crossings(measures).equals(crossings(designed(measures, 0.0)))
+
+
+# --- prior by prior -----------------------------------------------------------------------------------------
+
+
+def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
+    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2), deployment_prior=(0.06, 0.11))
+    rows = by_prior(measures)
+    grid = rows["prior"].unique()
+    assert set(grid) >= {0.5, 0.2, 0.06, 0.11}
+    assert np.all(np.diff(grid) > 0)
+    assert rows["model"].tolist() == [*measures.models] * len(grid)
+    bands = auprec_bands(measures, grid)
+    for model in measures.models:
+        ours, theirs = (f[f["model"] == model].reset_index(drop=True) for f in (rows, bands))
+        assert ours[list(theirs)].equals(theirs)
+        means = regret(measures, grid)
+        assert ours["regret"].tolist() == means.loc[means["model"] == model, "regret"].tolist()
+    for _, there in rows.groupby("prior"):
+        assert (there.sort_values("rank")["auprec"].diff().dropna() <= 0).all()
+        assert sorted(there["rank"]) == [1, 2, 3]
+
+
+def test_contenders_by_prior_are_those_of_the_stretches():
+    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    leading = pd.DataFrame(
+        {
+            "prior_low": [0.05, 0.05, 0.2, 0.2],
+            "prior_high": [0.2, 0.2, 0.5, 0.5],
+            "leader": ["A", "A", "C", "C"],
+            "contender": ["A", "B", "C", "B"],
+            "shortfall": 0.0,
+        }
+    )
+    rows = by_prior_of(measures, leading, alpha=0.05, rng=0)
+    found = {prior: set(there["model"][there["contender"]]) for prior, there in rows.groupby("prior")}
+    assert all(found[prior] == {"A", "B"} for prior in found if prior < 0.2)
+    assert all(found[prior] == {"B", "C"} for prior in found if prior > 0.2)
+    assert found[0.2] == {"A", "B", "C"}  # the limit is of both stretches

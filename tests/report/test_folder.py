@@ -39,6 +39,7 @@ from skewanova.report import source as report_source
 from skewanova.report.document import TABLE_PLACES, TEST_ROLES
 from skewanova.report.figures import KINDS
 from skewanova.report.folder import render_html, write_folder
+from skewanova.report.slider import slider_of
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 
@@ -430,8 +431,11 @@ def test_document_refers_only_to_itself(document):
     targets = [v for _, attrs in outline.tags for k, v in attrs.items() if k.endswith(("href", "src"))]
     targets += [f"#{name}" for name in re.findall(r"url\(#([^)]*)\)", document)]
     assert targets
-    assert all(target.startswith("#") and target[1:] in set(outline.ids) for target in targets)
-    assert not re.search(r"https?://|url\((?!#)|@import|@font-face", document)
+    inside = [target for target in targets if target.startswith("#")]
+    assert {target[1:] for target in inside} <= set(outline.ids)
+    files = {target for target in targets if not target.startswith("#")}
+    assert files == {*report_folder.CSV_FILES, "references.bib"} < report_folder.FILES
+    assert not re.search(r"""(src|href)=["']https?:|url\((?!#)|@import|@font-face""", document)
 
 
 def test_document_has_one_script_whatever_the_names(document):
@@ -501,10 +505,12 @@ def test_methods_cite_what_the_references_list(folder, document):
 
 def test_sections_stand_in_order_and_the_contents_list_them(document):
     outline = Outline(document)
-    sections = [attrs["id"] for attrs in outline.named("section")]
-    assert sections[0] == "findings"
+    assert [attrs["id"] for attrs in outline.named("section")] == ["findings", "ranking"]
+    parts = {attrs["id"]: "open" in attrs for attrs in outline.named("details")}
     contents = document[document.index("<nav") : document.index("</nav>")]
-    assert re.findall(r'href="#(.*?)"', contents) == sections[1:]
+    assert re.findall(r'href="#(.*?)"', contents) == ["findings", "ranking", *parts]
+    assert {name for name, is_open in parts.items() if is_open} == report_document.OPEN
+    assert list(parts) == [name for name in report_document.CONTENTS if name in parts]
 
 
 def test_findings_come_with_how_to_read_them(document, hostile):
@@ -524,7 +530,10 @@ def test_findings_come_with_how_to_read_them(document, hostile):
 
 def parted(document):
     """The section of findings, and all that follows."""
-    start, end = document.index('<section id="findings"'), document.index('<section id="ranking"')
+    start, end = (
+        document.index('<section id="findings"'),
+        document.index('<details class="part" id="compared"'),
+    )
     return document[start:end], document[end : document.index("</main>")]
 
 
@@ -574,10 +583,51 @@ def one_set():
     return compare(pd.concat(parts), (0.2, 0.4), priors=(0.5, 0.2))
 
 
-def test_no_warnings_are_said_to_be_none(plain, undrawn):
+def test_no_warnings_have_no_part(plain, undrawn):
     document = render_html(Like(plain, warnings=()))
     assert "to keep in mind" not in document
-    assert "<p>None.</p>" in document
+    assert "warnings" not in Outline(document).ids
+    assert 'href="#warnings"' not in document
+
+
+def test_page_without_a_folder_links_no_files(plain, undrawn):
+    targets = [attrs["href"] for attrs in Outline(render_html(plain)).named("a")]
+    assert targets
+    assert all(target.startswith("#") for target in targets)
+
+
+def test_slider_moves_over_the_rows_of_the_file(document, hostile):
+    outline = Outline(document)
+    (given,) = (attrs for attrs in outline.named("div") if attrs.get("id") == "slider")
+    (bar,) = outline.named("input")
+    steps, frame = json.loads(given["data-steps"]), hostile.by_prior
+    assert not any(name in given["data-steps"] for name in HOSTILE)
+    assert steps["priors"] == sorted(set(frame["prior"]))
+    assert int(bar["max"]) == len(steps["priors"]) - 1 == len(steps["rows"]) - 1
+    assert set(steps["priors"]) >= {0.05, 0.1, 0.2, 0.5}  # of the table and of the deployment
+    assert steps["priors"][int(bar["value"])] == pytest.approx(0.1, rel=0.1)  # amid the deployment prior
+    for (_, rows), cells in zip(frame.groupby("prior"), steps["rows"], strict=True):
+        for row, cell in zip(rows.itertuples(), cells, strict=True):
+            rank, auprec, band, contender, regret = cell.split("|")
+            assert int(rank) == row.rank
+            assert [float(auprec), float(regret)] == pytest.approx([row.auprec, row.regret], abs=5e-4)
+            assert list(map(float, band.split(" to "))) == pytest.approx(
+                [row.conf_low, row.conf_high], abs=5e-4
+            )
+            assert contender == ("yes" if row.contender else "no")
+    assert steps["captions"][0] == (
+        "At prior 0.01 (negatives for each positive: 99), outside of the deployment prior"
+    )
+    assert steps["captions"][-1] == (
+        "At prior 0.5 (negatives for each positive: 1), outside of the deployment prior"
+    )
+
+
+def test_slider_says_nothing_of_bands_that_are_not_known(plain):
+    unknown = plain.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
+    slider = slider_of(Like(plain, by_prior=unknown))
+    assert "95 % band" not in slider.table.header
+    assert all(row.count("|") == 3 for rows in json.loads(slider.steps)["rows"] for row in rows)
 
 
 def test_deployment_limits_shade_the_range(plain):

@@ -77,7 +77,9 @@
     });
     for (const part of parts) part.addEventListener("toggle", name);
     name();
-    contents.append(button);
+    const item = document.createElement("li");
+    item.append(button);
+    contents.querySelector("ul").append(item);
   }
 
   const slider = document.getElementById("slider");
@@ -106,7 +108,7 @@
     if (area) {
       const picture = area.ownerSVGElement;
       box = area.getBBox();
-      cursor = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      cursor = document.createElementNS(picture.namespaceURI, "line");
       cursor.setAttribute("class", "cursor");
       cursor.setAttribute("y1", box.y);
       cursor.setAttribute("y2", box.y + box.height);
