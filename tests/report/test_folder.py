@@ -277,7 +277,7 @@ def test_failure_in_the_middle_leaves_no_trace(plain, tmp_path, monkeypatch):
 
 
 def test_interrupt_leaves_no_trace(plain, undrawn, tmp_path, monkeypatch):
-    monkeypatch.setattr(report_folder, "render", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(report_folder, "render", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         write_folder(plain, tmp_path / "out")
     assert tree(tmp_path) == {}
