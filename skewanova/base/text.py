@@ -328,6 +328,45 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return short
 
 
+def of_a_kind(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Pairs of a name and what is said of it, in groups that say the same but for numbers and quoted names.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import of_a_kind
+    >>> [len(group) for group in of_a_kind([("x", "5 cases"), ("y", "few"), ("z", "7 cases")])]
+    [2, 1]
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, note in dict.fromkeys(notes):
+        groups.setdefault(re.sub(r"\d[\d.,]*|'[^']*'", "", note), []).append((name, note))
+    return list(groups.values())
+
+
+def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
+    """What is said of several things by name, once where it is the same but for numbers.
+
+    Examples
+    --------
+    >>> from skewanova.base.text import shared_notes
+    >>> shared_notes("data set", {"x": ["5 cases are few"], "y": [], "z": ["7 cases are few"]})
+    ['data set x: 5 cases are few (and likewise z)']
+    """
+    pairs = [(name, note) for name, several in notes.items() for note in several]
+    told = []
+    for (name, note), *others in of_a_kind(pairs):
+        rest = _some(dict.fromkeys(visible(other) for other, _ in others if other != name))
+        told.append(f"{what} {visible(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
+    return told
+
+
+def _some(names: Iterable[str], most: int = 5) -> str:
+    """Names in a row; of many, the first and how many more."""
+    texts = list(names)
+    more = [f"{len(texts) - most} more"] if len(texts) > most else []
+    return ", ".join([*texts[:most], *more])
+
+
 def _cut(text: str, width: int) -> str:
     """One line with single spaces, the middle left out of a long one: names often differ at either end."""
     line = " ".join(visible(text).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
-from skewanova.base.checks import InputError, SeveralDatasetsError
+from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning
 from skewanova.base.progress import STAGES
 from skewanova.cli.options import (
     Group,
@@ -24,6 +25,7 @@ from skewanova.cli.options import (
     open_table,
     out_option,
     output_options,
+    read_chosen_part,
     read_table,
     reading,
     table_options,
@@ -40,12 +42,13 @@ from skewanova.cli.output import (
     show,
     stages_shown,
     told,
+    warning_lines,
     wrapped,
     write_results,
 )
 from skewanova.cli.studies import study
 from skewanova.inference.intervals import METHODS
-from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
+from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
 from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
@@ -64,24 +67,31 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--priors",
-    type=Parsed("LIST", parse_priors),
+    type=Parsed("LIST", parse_priors_or_range),
     default="0.5,0.1,0.01",
-    help="Priors of the deployment, separated by commas.",
+    help="Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
+    "mean and 5 % and 95 % quantiles, with the threshold chosen for the mean.",
 )
 @click.option(
     "--chosen-prior",
     type=Parsed("LIST", parse_priors),
     help="Priors for which the threshold is chosen; by default each of --priors for itself.",
 )
+@click.option(
+    "--choose-on",
+    metavar="PART",
+    help="Choose the threshold on the rows of this part (column part), and judge it on all others.",
+)
 @click.option("--confidence-level", type=float, default=0.95, help="Level of the intervals.")
 @design_options
-@out_option("operating.csv and its tables")
+@out_option("threshold.csv and its tables")
 @table_options
 @output_options
 @exits_on_bad_input
-def operate(
+def threshold(
     scores: Path,
     *,
+    choose_on: str | None,
     cost_fp: float | None,
     cost_fn: float | None,
     out: Path | None,
@@ -89,11 +99,11 @@ def operate(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Tell what one threshold does at the priors of its use.
+    """Choose one threshold, and tell what it does at the priors of its use.
 
     \b
     Example:
-      skewanova operate scores.csv --recall 0.8 --priors 0.1,0.01 \\
+      skewanova threshold scores.csv --recall 0.8 --priors 0.1,0.01 \\
           --cost-fp 1 --cost-fn 20
     """  # noqa: D301 - click wants the sign \b itself
     from skewanova.decision.operating import threshold_table
@@ -102,14 +112,21 @@ def operate(
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
     if costs is None and (cost_fp, cost_fn) != (None, None):
         raise click.UsageError("--cost-fp and --cost-fn go together")
-    table = read_table(scores, options)
-    frame = threshold_table(table, costs=costs, **options)
-    tables = curves_by_skew_table(frame), thresholds_table(frame)
-    settings = {**options, "costs": costs}
-    files: Files = {"operating.csv": frame, "operating.md": "\n\n".join(t.to_markdown() for t in tables)}
-    write_results(out, files, command="operate", table=table, settings=settings)
-    text = "\n\n".join(found.to_text(screen_width()) for found in tables)
-    show("operate", text, as_json=as_json, quiet=quiet, operating=frame)
+    choosing, table = (
+        (None, read_table(scores, options))
+        if choose_on is None
+        else read_chosen_part(scores, choose_on, options)
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkewanovaWarning)
+        frame = threshold_table(table, costs=costs, choose_on=choosing, **options)
+    tables = thresholds_table(frame), curves_by_skew_table(frame)
+    settings = {**options, "costs": costs, "choose_on": choose_on}
+    files: Files = {"threshold.csv": frame, "threshold.md": "\n\n".join(t.to_markdown() for t in tables)}
+    write_results(out, files, command="threshold", table=table, settings=settings)
+    parts = [found.to_text(screen_width()) for found in tables]
+    text = "\n\n".join([*parts, *warning_lines(str(each.message) for each in caught)])
+    show("threshold", text, as_json=as_json, quiet=quiet, threshold=frame)
 
 
 @click.command()
@@ -457,7 +474,7 @@ def _n_figures(out: Path | None) -> int:
     return len(KINDS)
 
 
-main.add_command(operate)
+main.add_command(threshold)
 
 
 main.add_command(plan)

@@ -344,6 +344,19 @@ def open_table(path: Path, options: dict[str, Any]) -> Scores:
         return _wide(path, options) if options["wide"] else _long(path, options, open_scores)
 
 
+def read_chosen_part(
+    path: Path, part: str, options: dict[str, Any]
+) -> tuple[skewanova.ScoreTable, skewanova.ScoreTable]:
+    """As :func:`read_table`, the rows of one part and those of all others."""
+    from skewanova.scores.reading import read_parts
+
+    if options["wide"]:
+        raise InputError("--choose-on needs a table with a column part: leave out --wide")
+    with reading(path):
+        columns, positive = column_names(options)
+        return read_parts(path, part, columns=columns, pos_label=positive)
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Tell of a table that cannot be read, or takes more memory than there is, as of any bad input."""

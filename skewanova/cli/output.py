@@ -23,7 +23,7 @@ import skewanova
 from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.base.progress import listening
-from skewanova.base.text import visible, visible_lines
+from skewanova.base.text import of_a_kind, visible, visible_lines
 from skewanova.decision.verdict import LINES
 
 if TYPE_CHECKING:
@@ -57,6 +57,15 @@ def screen_width() -> int:
 def wrapped(line: str) -> str:
     """One line of text, folded to the screen."""
     return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
+
+
+def warning_lines(notes: Iterable[str]) -> list[str]:
+    """Warnings of one kind on one line."""
+    lines = []
+    for (_, first), *others in of_a_kind(("", note) for note in notes):
+        more = f" (and {len(others)} more like it)" if others else ""
+        lines.append(wrapped(f"warning: {first}{more}"))
+    return lines
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -123,10 +132,11 @@ def writing() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         yield
+    own = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
+    for line in warning_lines(own):
+        say(line, err=True)
     for warning in caught:
-        if issubclass(warning.category, SkewanovaWarning):
-            say(wrapped(f"warning: {warning.message}"), err=True)
-        else:
+        if not issubclass(warning.category, SkewanovaWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction
 from skewanova.base.frames import records
-from skewanova.base.text import format_number, short_names, visible
+from skewanova.base.text import format_number, shared_notes, short_names, visible
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -159,9 +159,7 @@ def compare_classes(
         ranking=_ranking(comparisons, posthoc, options.get("control")),
         alpha=alpha,
         warnings=tuple(
-            f"class {visible(name)}: {note}"
-            for name, result in comparisons.items()
-            for note in result.warnings
+            shared_notes("class", {name: result.warnings for name, result in comparisons.items()})
         ),
     )
 

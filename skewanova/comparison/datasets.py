@@ -16,7 +16,7 @@ from scipy import stats
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit
 from skewanova.base.rounding import falling_order, levelled
-from skewanova.base.text import short_names, visible
+from skewanova.base.text import shared_notes, short_names
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -356,11 +356,7 @@ def _few(n_datasets: int) -> list[str]:
 
 
 def _warnings(comparisons: Mapping[str, Comparison]) -> list[str]:
-    return [
-        f"data set {visible(name)}: {note}"
-        for name, result in comparisons.items()
-        for note in result.warnings
-    ]
+    return shared_notes("data set", {name: result.warnings for name, result in comparisons.items()})
 
 
 def _items(title: str, items: Sequence[str], width: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,9 @@ from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
+from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import find_resampling, fold_mean_interval
-from skewanova.scores.reading import read_scores
+from skewanova.scores.reading import read_parts, read_scores
 from skewanova.scores.table import Label, Scores, ScoreTable
 
 #: What is measured at a threshold, in the order of every frame.
@@ -186,11 +187,20 @@ OPERATING_COLUMNS = (
     "conf_high",
     "confidence_level",
     "method",
+    "chosen_on",
 )
 
 
 #: What a row is about: one fold, or the mean over a model's folds, which has no fold.
 FOLD, MEAN = "fold", "mean"
+
+
+#: Where thresholds were chosen: on the cases that judge them, or on others.
+SAME_CASES, OTHER_CASES = "same cases", "other cases"
+
+
+#: Quantiles of a distribution of priors at which a threshold is judged, beside its mean.
+PRIOR_QUANTILES = (0.05, 0.95)
 
 
 #: Rules whose threshold depends on the prior it was chosen for.
@@ -229,8 +239,9 @@ def threshold_table(
     precision: float | None = None,
     flagged: float | None = None,
     costs: tuple[float, float] | None = None,
-    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    priors: Sequence[float] | DeploymentPrior = (0.5, 0.1, 0.01),
     chosen_prior: float | Sequence[float] | None = None,
+    choose_on: object = None,
     confidence_level: float = 0.95,
     resampling: str = "auto",
     test_fraction: float | None = None,
@@ -252,11 +263,16 @@ def threshold_table(
     costs : (float, float), optional
         Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
         of smallest expected cost at `chosen_prior`; else the expected cost is only computed.
-    priors : sequence of float, default (0.5, 0.1, 0.01)
-        Priors of the deployment.
+    priors : sequence of float or DeploymentPrior, default (0.5, 0.1, 0.01)
+        Priors of the deployment. Of a distribution, such as ``BetaPrior(2, 98)``, its mean and its 5 % and
+        95 % quantiles; the threshold is chosen for the mean, at which shares and costs are those expected
+        over the distribution.
     chosen_prior : float or sequence of float, optional
         Priors for which the threshold is chosen; by default each of `priors` for itself. Not for
         `threshold` and `recall`, which depend on no prior.
+    choose_on : str, ScoreTable, path or frame, optional
+        Choose the threshold on other cases than those that judge it: a part of `scores`, by its column part,
+        or a table of the same models with the same folds or one.
     confidence_level : float, default 0.95
         Level of the intervals, each for itself.
     resampling, test_fraction
@@ -288,8 +304,8 @@ def threshold_table(
     -----
     In one fold, Wilson's intervals of recall and false positive rate, and from them the others (MOVER: Zou
     and Donner 2008; Donner and Zou 2012). They take the threshold as given: one that was chosen on the same
-    cases for its precision or cost looks better there than it is (docs/operating.md has by how much). Over
-    folds, t intervals with Nadeau and Bengio's (2003) variance.
+    cases for its precision or cost looks better there than it is (docs/operating.md has by how much), unless
+    `choose_on` gives others. Over folds, t intervals with Nadeau and Bengio's (2003) variance.
 
     Examples
     --------
@@ -301,15 +317,20 @@ def threshold_table(
     """
     rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
     check_fraction(confidence_level, "confidence_level")
-    grid = check_prior_list(priors, "priors")
-    pairs = _prior_pairs(rule, grid, chosen_prior)
+    grid, usual = _priors(priors)
+    usual = usual if rule.name in PRIOR_RULES else None
+    pairs = _prior_pairs(rule, grid, usual if chosen_prior is None else chosen_prior)
+    if isinstance(choose_on, str):
+        choose_on, scores = read_parts(_splittable(scores), choose_on)
     measured = _measured(scores, resampling=resampling, test_fraction=test_fraction)
     _check_thresholds(rule, measured.models)
+    choosing = None if choose_on is None else _choosing(rule, choose_on, measured)
     rows, notes = [], []
-    for model, fold in ((m, f) for m in measured.models for f in measured.folds):
-        roc = measured.curves.get((model, fold))
+    for cell in ((m, f) for m in measured.models for f in measured.folds):
+        roc = measured.curves.get(cell)
         if roc is not None:
-            rows += _cell(rule, roc, (model, fold), pairs, level=confidence_level)
+            other = None if choosing is None else choosing[cell]
+            rows += _cell(rule, roc, cell, pairs, level=confidence_level, other=other)
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
     frame["fold"] = frame["fold"].convert_dtypes()
     notes += _unreached(rule, frame)
@@ -377,6 +398,45 @@ def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
         raise InputError("`threshold` must be a number, but got nan")
 
 
+def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
+    """Priors to judge at, and the one to choose for; of a distribution, mean and quantiles, and the mean."""
+    if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
+        return check_prior_list(priors, "priors"), None
+    at, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
+    share = (np.cumsum(weight) - weight / 2) / weight.sum()
+    mean = float(at @ weight / weight.sum())
+    ends = np.interp(PRIOR_QUANTILES, share, at).tolist()
+    return np.array(list(dict.fromkeys([mean, *ends]))), mean
+
+
+def _splittable(scores: object) -> object:
+    """A path or frame, whose rows have parts."""
+    if isinstance(scores, ScoreTable | Evaluation):
+        raise InputTypeError(
+            "`choose_on` names a part of a path or frame; of a table that is read already, give the other "
+            f"table itself, but got {type(scores).__name__}"
+        )
+    return scores
+
+
+def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
+    """The curve on which the threshold of each model and fold is chosen."""
+    if rule.name == "threshold":
+        raise InputError("`choose_on` has no meaning for a threshold that is given")
+    table = choose_on if isinstance(choose_on, ScoreTable) else read_scores(choose_on)
+    curves = table.curves()
+    found = {}
+    for model, fold in measured.curves:
+        own = curves.get((model, fold if len(table.folds) > 1 else table.folds[0]))
+        if own is None:
+            raise InputError(
+                f"`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
+                f"{model!r} in fold {fold!r}"
+            )
+        found[model, fold] = own
+    return found
+
+
 def _prior_pairs(
     rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
@@ -430,23 +490,27 @@ def _cell(
     pairs: Sequence[tuple[float, float]],
     *,
     level: float,
+    other: RocCurve | None = None,
 ) -> list[tuple[object, ...]]:
-    """Rows of one model and fold."""
+    """Rows of one model and fold; `other` is the curve that its threshold is chosen on, if not this one."""
     rows: list[tuple[object, ...]] = []
     target = rule.target_of(cell[0])
+    source = roc if other is None else other
+    where = SAME_CASES if other is None and rule.name != "threshold" else OTHER_CASES
     for chosen, prior in pairs:
-        vertex = rule.vertex(roc, cell[0], chosen)
+        vertex = rule.vertex(source, cell[0], chosen)
         found = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
         cutoff = np.nan
         if vertex is not None:
+            cutoff = float(source.thresholds[vertex])
+            vertex = at_threshold(roc, cutoff)
             recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
             fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
             found = measures(recall, fpr, prior, rule.costs)
-            cutoff = float(roc.thresholds[vertex])
         for measure, estimate in found.items():
             method = "wilson" if measure in {"recall", "fpr"} else "mover"
             keys = (cell[0], FOLD, cell[1], rule.name, target, chosen, prior, cutoff, measure)
-            rows.append((*keys, *estimate, level, method))
+            rows.append((*keys, *estimate, level, method, where))
     return rows
 
 
@@ -460,7 +524,8 @@ def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
         top = np.inf if key[-1] == "expected_cost" else 1.0
         low, high = (float(np.clip(limit, 0.0, top)) for limit in found[1:])
         model, *rest, measure = key
-        rows.append((model, MEAN, pd.NA, *rest, np.nan, measure, found[0], low, high, level, "corrected_t"))
+        numbers = (found[0], low, high, level, "corrected_t", group["chosen_on"].iloc[0])
+        rows.append((model, MEAN, pd.NA, *rest, np.nan, measure, *numbers))
     return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
 
 

@@ -349,13 +349,21 @@ def _notes(sums: pd.DataFrame, priors: Sequence[float], *, fewest: float) -> lis
 def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
-    thin = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
+    known = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
+    thin = {prior: few for prior, few in known.items() if not are_enough(few, ENOUGH_OVER_FOLDS)}
+    if not thin:
+        return []
+    at, weight = _ends([f"{prior:g}" for prior in thin]), _ends([f"{few:.3g}" for few in thin.values()])
     return [
-        f"at prior {prior:g} the smallest fold's {size} negatives weigh as much as {effective:.3g} "
-        f"(negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false positives"
-        for prior, effective in thin.items()
-        if not are_enough(effective, ENOUGH_OVER_FOLDS)
+        f"at prior{'s' if len(thin) > 1 else ''} {at} the smallest fold's {size} negatives weigh as much as "
+        f"{weight} (negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false "
+        "positives"
     ]
+
+
+def _ends(texts: Sequence[str]) -> str:
+    """One or two texts, or the first and the last of more."""
+    return (" to " if len(texts) > 2 else " and ").join(dict.fromkeys((texts[0], texts[-1])))
 
 
 def _imbalance_notes(positives: pd.Series[int]) -> list[str]:

@@ -78,6 +78,33 @@ def parse_priors(text: str) -> tuple[float, ...]:
     return tuple(check_priors(numbers, "priors").tolist())
 
 
+def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
+    """Read priors separated by commas, or with a colon in it a deployment prior.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``0.5,0.1`` or ``beta:2:98``.
+
+    Returns
+    -------
+    tuple of float or DeploymentPrior
+        The priors, or the weighting.
+
+    Raises
+    ------
+    ValueError
+        As :func:`parse_priors` and :func:`parse_deployment_prior`.
+
+    Examples
+    --------
+    >>> from skewanova.priors.parsing import parse_priors_or_range
+    >>> parse_priors_or_range("0.5,0.1"), parse_priors_or_range("beta:2:98")
+    ((0.5, 0.1), BetaPrior(a=2.0, b=98.0))
+    """
+    return parse_deployment_prior(text) if ":" in text else parse_priors(text)
+
+
 def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
     """Read SHARE=PRIOR of each quantile; no share may stand twice."""
     sides = [text.split("=") for text in texts]

@@ -31,7 +31,7 @@ from skewanova.base.text import (
     without,
     without_empty,
 )
-from skewanova.decision.operating import MEAN
+from skewanova.decision.operating import MEAN, OTHER_CASES
 from skewanova.inference.catalogue import TESTS, known, named_test, response_name
 from skewanova.report.source import (
     MOST_PRIORS,
@@ -400,7 +400,9 @@ def _note(shown: pd.DataFrame, averaged: bool) -> str:
         else "Wilson's intervals of recall and false positive rate, and from these the others"
     )
     text = f"Threshold: {told}. In brackets {100 * level:g} % intervals: {way}."
-    if rule in {"precision", "cost"}:
+    if OTHER_CASES in shown["chosen_on"].to_numpy():
+        text += "" if rule == "threshold" else " Chosen on other cases than those that judge it."
+    elif rule in {"precision", "cost"}:
         text += " A threshold chosen on the cases that judge it looks better than it is."
     return text
 

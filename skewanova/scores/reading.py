@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
-from skewanova.scores.formats import PARQUET, existing, load_table, open_parquet, wanted_columns
+from skewanova.scores.formats import PARQUET, RawTable, existing, load_table, open_parquet, wanted_columns
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
     DATASET_COLUMNS,
     Scores,
     ScoreTable,
     StreamedScores,
+    build_table,
     check_any_row,
     refuse_several_datasets,
     score_values,
@@ -98,6 +100,12 @@ def read_scores(
     >>> table.models, table.folds, table.counts.tolist()
     (('A',), (1,), [[[1, 2]]])
     """
+    raw = _load(source, columns, pos_label)
+    return build_scores(raw.frame, raw.where, pos_label, raw.source)
+
+
+def _load(source: object, columns: Mapping[str, str] | None, pos_label: object) -> RawTable:
+    """The columns of one data set by their own names, not yet checked."""
     names = column_names(columns)
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     labels = [name for column, name in names.items() if column not in NUMBERS]
@@ -105,8 +113,31 @@ def read_scores(
     kept, text = [*names.values(), *datasets], [*labels, *DATASET_COLUMNS]
     raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
     _check_one_dataset(raw.frame, datasets)
-    renamed = raw.frame.rename(columns={name: column for column, name in names.items()})
-    return build_scores(renamed, raw.where, pos_label, raw.source)
+    return replace(raw, frame=raw.frame.rename(columns={name: column for column, name in names.items()}))
+
+
+def read_parts(
+    source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
+) -> tuple[ScoreTable, ScoreTable]:
+    """The rows of one part of a table, by its column part, and those of all other parts."""
+    raw = _load(source, columns, pos_label)
+    if "part" not in raw.frame or "halving" in raw.frame:
+        raise InputError(
+            "`choose_on` needs the column part, which says of every row where it belongs, and no column "
+            "halving: add such a column, or name it"
+        )
+    names = raw.frame["part"].astype(str)
+    check_choice(part, list(dict.fromkeys(names)), "choose_on")
+    chosen = (names == part).to_numpy()
+    if chosen.all():
+        raise InputError(f"`choose_on` must leave rows to judge on, but all are of part {part!r}")
+    rest = raw.frame.drop(columns="part")
+    tables = (
+        build_table(rest.iloc[rows].reset_index(drop=True), places(raw.where, rows), pos_label, raw.source)
+        for rows in (np.flatnonzero(chosen), np.flatnonzero(~chosen))
+    )
+    first, second = tables
+    return first, second
 
 
 def stream_scores(

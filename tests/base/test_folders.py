@@ -469,7 +469,7 @@ def scores(tmp_path):
 
 COMMANDS = {
     "intervals": (["--prior", "0.2"], {"intervals.csv", "intervals.md"}),
-    "operate": (["--recall", "0.8", "--priors", "0.2"], {"operating.csv", "operating.md"}),
+    "threshold": (["--recall", "0.8", "--priors", "0.2"], {"threshold.csv", "threshold.md"}),
     "plan": (["--difference", "0.05"], {"plans.csv", "plans.txt"}),
 }
 

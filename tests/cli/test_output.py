@@ -332,7 +332,7 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):
             ["check", "scores.csv", "--json"],
             ["compare", "scores.csv", "--seed", "1"],
             ["intervals", "scores.csv", "--method", "wilson"],
-            ["operate", "scores.csv", "--threshold", "0"],
+            ["threshold", "scores.csv", "--threshold", "0"],
             ["plan", "scores.csv"],
             ["compare", "scores.csv", "--control", "\x1b[2J"],
             *(["check", name] for name in ("folds.csv", "labels.csv", "lacking.csv", "heads.csv")),

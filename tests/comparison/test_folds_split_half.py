@@ -24,7 +24,7 @@ from skewanova.scores.design import Resampling
 PRIOR = (0.1, 0.3)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:at prior .* negatives weigh as much")
+pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as much")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """One threshold at the priors of its use: rules, numbers, intervals, frames, tables and the command."""
 
+import json
 import re
 
 import numpy as np
@@ -338,17 +339,18 @@ def run(*arguments):
 
 def test_command(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
-    out = tmp_path / "operate"
+    out = tmp_path / "threshold"
     options = ["--recall", 0.8, "--priors", "0.1,0.01", "--cost-fp", 1, "--cost-fn", 20, "--out", out]
-    done = run("operate", tmp_path / "scores.csv", *options)
+    done = run("threshold", tmp_path / "scores.csv", *options)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("Operating points\n\nModel, prior")
+    assert done.stdout.startswith("Thresholds\n\nModel")  # the threshold comes first
+    assert done.stdout.index("Operating points\n\nModel, prior") < done.stdout.index("warning: nothing tells")
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
         known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
     assert thresholds_table(known).to_text() in done.stdout
-    assert thresholds_table(known).to_markdown() in (out / "operating.md").read_text()
-    written = pd.read_csv(out / "operating.csv")
+    assert thresholds_table(known).to_markdown() in (out / "threshold.md").read_text()
+    written = pd.read_csv(out / "threshold.csv")
     np.testing.assert_allclose(written["estimate"], known["estimate"])
 
 
@@ -359,11 +361,11 @@ def test_command_takes_the_design(tmp_path):
         (["--test-fraction", 0.25], {"test_fraction": 0.25}),
     ):
         chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
-        done = run("operate", tmp_path / "scores.csv", *chosen, *options)
+        done = run("threshold", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
         known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1,), **stated)
         np.testing.assert_allclose(
-            pd.read_csv(tmp_path / "out" / "operating.csv")["conf_low"], known["conf_low"]
+            pd.read_csv(tmp_path / "out" / "threshold.csv")["conf_low"], known["conf_low"]
         )
 
 
@@ -377,7 +379,7 @@ def test_command_takes_the_design(tmp_path):
 )
 def test_command_with_bad_options(tmp_path, options, message):
     one_fold().to_csv(tmp_path / "scores.csv", index=False)
-    done = run("operate", tmp_path / "scores.csv", *options)
+    done = run("threshold", tmp_path / "scores.csv", *options)
     assert done.exit_code == 2
     assert re.search(message, done.stderr)
 
@@ -394,3 +396,94 @@ def test_a_fold_may_be_called_mean():
     assert mean == pytest.approx(rows.loc[rows["level"] == "fold", "estimate"].mean())
     table = curves_by_skew_table(found)
     assert len(table.rows) == found["model"].nunique()
+
+
+# --- priors by their distribution, and thresholds chosen elsewhere ------------------------------------------
+
+
+def test_a_distribution_of_priors_is_judged_at_its_mean_and_quantiles():
+    weighting = sa.BetaPrior(2, 98)
+    found = sa.threshold_table(one_fold(), costs=(1, 20), priors=weighting)
+    quantiles = stats.beta(2, 98).ppf([0.05, 0.95])
+    np.testing.assert_allclose(found["prior"].unique(), [0.02, *quantiles], rtol=0.02)
+    assert found["chosen_prior"].unique() == pytest.approx([0.02])
+    at, weight = weighting.quadrature()
+    cost = sa.threshold_table(one_fold(), threshold=found["threshold"].iloc[0], costs=(1, 20), priors=at)
+    expected = weight @ cost.loc[cost["measure"] == "expected_cost", "estimate"] / weight.sum()
+    assert values(found[found["prior"] == found["chosen_prior"]])["expected_cost"] == pytest.approx(expected)
+    assert sa.threshold_table(one_fold(), recall=0.8, priors=weighting)["chosen_prior"].isna().all()
+
+
+def parts():
+    """Two parts of scores on scales of their own: a threshold of one is not the best of the other."""
+    rng = np.random.default_rng(5)
+    label = np.repeat([1, 0], [40, 160])
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {"model": m, "fold": 1, "part": part, "y_true": label, "y_score": rng.normal(label + shift)}
+            )
+            for m in "AB"
+            for part, shift in (("tuning", 0.0), ("test", 0.3))
+        ],
+        ignore_index=True,
+    )
+
+
+def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
+    frame = parts()
+    tuning, test = (frame[frame["part"] == name].drop(columns="part") for name in ("tuning", "test"))
+    options = {"costs": (1, 3), "priors": [0.1]}
+    chosen = sa.threshold_table(tuning, **options)
+    cutoff = chosen.groupby("model")["threshold"].first().to_dict()
+    known = sa.threshold_table(test, threshold=cutoff, **options)
+    found = sa.threshold_table(frame, choose_on="tuning", **options)
+    np.testing.assert_array_equal(found["threshold"], chosen["threshold"])
+    np.testing.assert_array_equal(found[["estimate", "conf_low"]], known[["estimate", "conf_low"]])
+    assert (set(found["chosen_on"]), set(chosen["chosen_on"])) == ({"other cases"}, {"same cases"})
+    by_table = sa.threshold_table(test, choose_on=sa.read_scores(tuning), **options)
+    pd.testing.assert_frame_equal(by_table, found)
+    assert "looks better than it is" in curves_by_skew_table(chosen).note
+    assert "looks better than it is" not in curves_by_skew_table(found).note
+    assert "Chosen on other cases than those that judge it." in curves_by_skew_table(found).note
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (
+            parts(),
+            {"choose_on": "nowhere", "recall": 0.5},
+            "`choose_on` must be one of tuning, test; but got",
+        ),
+        (one_fold(), {"choose_on": "tuning", "recall": 0.5}, "`choose_on` needs the column part"),
+        (parts().iloc[:200], {"choose_on": "tuning", "recall": 0.5}, "must leave rows to judge on"),
+        (parts(), {"choose_on": "tuning", "threshold": 0.5}, "has no meaning for a threshold that is given"),
+        (sa.read_scores(one_fold()), {"choose_on": "x", "recall": 0.5}, "names a part of a path or frame"),
+        (one_fold(), {"choose_on": one_fold().assign(model="B"), "recall": 0.5}, "lacks model 'A' in fold 1"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(frame, options, message):
+    with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
+        sa.threshold_table(frame, **options)
+
+
+def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
+    parts().rename(columns={"part": "set"}).to_csv(tmp_path / "scores.csv", index=False)
+    options = ["--precision", 0.5, "--priors", "beta:2:8", "--choose-on", "tuning", "--part-column", "set"]
+    done = run("threshold", tmp_path / "scores.csv", *options, "--json")
+    assert done.exit_code == 0, done.output
+    rows = pd.DataFrame(json.loads(done.stdout)["threshold"])
+    known = sa.threshold_table(parts(), precision=0.5, priors=sa.BetaPrior(2, 8), choose_on="tuning")
+    np.testing.assert_allclose(rows["estimate"].astype(float), known["estimate"])
+    refused = run("threshold", tmp_path / "scores.csv", *options, "--wide")
+    assert (refused.exit_code, "leave out --wide" in refused.stderr) == (2, True)
+
+
+def test_warnings_of_one_kind_are_one_line(tmp_path):
+    frame = pd.concat([one_fold(LABELS[::-1]).assign(model=f"m{i}") for i in range(3)])
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    done = run("threshold", tmp_path / "scores.csv", "--precision", 0.999, "--priors", 0.001)
+    text = " ".join(done.stdout.split())
+    assert text.count("warning: precision 0.999 at prior 0.001 is out of reach") == 1
+    assert text.endswith("(and 2 more like it)")

@@ -198,16 +198,16 @@ def test_thin_support_is_told_with_its_number():
     frame = sized((20, 450), (20, 900))
     notes = (
         "at prior 0.1 the smallest fold's 450 negatives weigh as much as 50 (negatives",
-        "at prior 0.09 the smallest fold's 450 negatives weigh as much as 44.5 (negatives / skew, below 50): "
-        "AUPREC there rests on very few false positives",
-        "at prior 0.01 the smallest fold's 450 negatives weigh as much as 4.55 (negatives / skew, below 50): "
-        "AUPREC there rests on very few false positives",
+        "at priors 0.09 and 0.01 the smallest fold's 450 negatives weigh as much as 44.5 and 4.55 (negatives "
+        "/ skew, below 50): AUPREC there rests on very few false positives",
     )
     assert evaluate(frame, priors=(0.5, 0.1), deployment_prior=(0.2, 0.3)).warnings == ()
     with pytest.warns(SkewanovaWarning, match="weigh as much as") as caught:
         measures = evaluate(frame, priors=(0.01, 0.5, 0.09), deployment_prior=(0.09, 0.3))
     assert measures.warnings == notes[1:]
     assert [str(w.message) for w in caught] == list(notes[1:])
+    with pytest.warns(SkewanovaWarning, match=r"^at priors 0.09 to 0.001 .* as much as 44.5 to 0.45 \("):
+        evaluate(frame, priors=(0.01, 0.001, 0.09), deployment_prior=(0.09, 0.3))
 
 
 def test_unequal_folds_are_told():

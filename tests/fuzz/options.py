@@ -245,9 +245,7 @@ def does_or_refuses(arguments: list[str]) -> None:
 
 GENERATORS = (
     Generator("options", arguments(), does_or_refuses, 40),
-    Generator(
-        "places", arguments({"intervals", "plan", "operate", "threshold"}, out=True), does_or_refuses, 25
-    ),
+    Generator("places", arguments({"intervals", "plan", "threshold"}, out=True), does_or_refuses, 25),
     Generator("slow options", arguments(slow=True), does_or_refuses, 0),
     Generator("report places", arguments({"compare"}, out=True), does_or_refuses, 0),
 )
