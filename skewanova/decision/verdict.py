@@ -23,6 +23,7 @@ from skewanova.base.text import format_factor, format_number, format_p, open_int
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.catalogue import known
+from skewanova.inference.diagnostics import auc_by_fold, collapsed
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
 from skewanova.scores.design import SAME_CASES, Resampling
@@ -47,6 +48,7 @@ VERDICT_FRAMES = (
     "support",
     "equivalence",
     "plans",
+    "assumptions",
 )
 
 
@@ -84,10 +86,6 @@ LITTLE_OF_THE_PRIOR = 0.05
 
 #: Fewer distinct scores than this leave most cases tied.
 FEW_SCORES = 30
-
-
-#: A model collapses in a fold where its area is less than this share of its median.
-COLLAPSED = 0.5
 
 
 #: Fewer folds or runs than this show little of how they vary.
@@ -626,25 +624,30 @@ class _Judge:
         return ""
 
     def _ties(self, say: Speech) -> str:
-        fold = self.measures.folds[0]
-        held = {m: self.measures.curves.get((m, fold)) for m in self.models}
-        sizes = {model: len(roc.fpr) - 1 for model, roc in held.items() if roc is not None}
-        model = min(sizes, key=lambda name: sizes[name], default="")
+        """Few different scores of a model, or many cases at its best one, by the checks."""
+        few, top = self._check("different_scores"), self._check("share_at_best_score")
         total = sum(self.measures.iauprec[["n_positive", "n_negative"]].iloc[0])
-        if not model or sizes[model] >= min(FEW_SCORES, total):
-            return ""
-        shown = say(sizes[model], "distinct scores", "roc", plain)
-        return f"{self.names[model]} has few distinct scores ({shown}): give finer ones."
+        if few is not None and few.statistic < min(FEW_SCORES, total):
+            shown = say(few.statistic, "statistic", "assumptions", plain)
+            return f"A model has few distinct scores ({shown}): give finer ones."
+        if top is not None and top.advice:
+            shown = say(100 * top.statistic, "statistic", "assumptions", share_words)
+            return f"Of a fold, {shown} % share a model's best score: give finer ones."
+        return ""
+
+    def _check(self, name: str) -> Any:
+        """The row of a check, where it was made."""
+        frame = self.frames["assumptions"]
+        return next(records(frame[frame["check"] == name]), None)
 
     def _collapse(self, say: Speech) -> str:
-        by_model = self.measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"]
-        areas = by_model.agg(["min", "median"]).loc[list(self.models)].to_numpy(dtype=np.float64)
-        place = int(np.argmin(areas[:, 0] / areas[:, 1]))
-        if not areas[place, 0] < COLLAPSED * areas[place, 1]:
+        auc = auc_by_fold(self.measures)
+        lost = np.argwhere(collapsed(auc)).tolist()
+        if not lost:
             return ""
-        model = self.models[place]
-        low, middle = map(say, areas[place].tolist(), ("min", "median"), ("iauprec", "iauprec"))
-        return f"{self.names[model]} falls to {low} in a fold (median {middle}): look there."
+        fold, place = lost[0]
+        low = say(float(auc.to_numpy(dtype=np.float64)[fold, place]), "auc", "iauprec")
+        return f"{self.names[str(auc.columns[place])]} ranks near chance in a fold (AUC {low}): look there."
 
     def _more_data(self, say: Speech) -> str:
         best, *others = self.standing.candidates

@@ -143,10 +143,22 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
-    auc = evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
+    auc = auc_by_fold(evaluation)
     known = [] if evaluation.scores is None else score_findings(evaluation.scores)
     rows = [(found.check, found.statistic, np.nan, found.advice) for found in known]
     return pd.DataFrame([_inverted_row(auc), _collapsed_row(auc), *rows], columns=list(CHECK_COLUMNS))
+
+
+def auc_by_fold(evaluation: Evaluation) -> pd.DataFrame:
+    """AUC, a row a fold and a column a model."""
+    return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
+
+
+def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
+    """Folds in which a model loses most of what its ranking gains elsewhere, and most others do not."""
+    gain, usual = auc - 0.5, auc.median() - 0.5
+    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
+    return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
 def _inverted_row(auc: pd.DataFrame) -> Row:
@@ -161,10 +173,8 @@ def _inverted_row(auc: pd.DataFrame) -> Row:
 
 
 def _collapsed_row(auc: pd.DataFrame) -> Row:
-    """Folds in which a model loses most of what its ranking gains elsewhere, and most others do not."""
-    gain, usual = auc - 0.5, auc.median() - 0.5
-    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
-    lost = lost & (lost.mean(axis=1) <= 0.5)[:, None]
+    """In how many folds models collapse, and where first."""
+    lost = collapsed(auc)
     if not lost.any():
         return ("collapsed_folds", 0.0, np.nan, "")
     fold, model = np.argwhere(lost)[0].tolist()

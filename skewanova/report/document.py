@@ -57,6 +57,7 @@ TABLE_PLACES = {
     "crossings": "table-crossings",
     "support": "table-regions",
     "roc": "curves",
+    "assumptions": "table-assumptions",
     "design": "compared",
 }
 

@@ -216,6 +216,36 @@ def test_a_flat_table_is_not_trusted():
     assert "is ahead of" not in " ".join(result.conclusions)
 
 
+def test_ties_are_those_of_the_checks():
+    result = compared(scores("independent", [2.0, 1.0], n_folds=5, digits=0), "independent")
+    row = result.assumptions.set_index("check").loc["different_scores"]
+    assert 2 < row["statistic"] < 30
+    said = f"A model has few distinct scores ({row['statistic']:g}): give finer ones."
+    assert result.verdict.weakest_point == said
+    (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
+    assert (number.table, number.value) == ("assumptions", row["statistic"])
+
+
+def test_many_cases_at_the_best_score_are_ties_too():
+    frame = scores("independent", [2.5, 1.0], n_folds=5)
+    result = compared(frame.assign(y_score=frame["y_score"].clip(upper=1.0)), "independent")
+    share = result.assumptions.set_index("check").loc["share_at_best_score", "statistic"]
+    assert (
+        result.verdict.weakest_point
+        == f"Of a fold, {100 * share:.0f} % share a model's best score: give finer ones."
+    )
+
+
+def test_a_collapse_is_that_of_the_checks():
+    frame = scores("independent", [2.5, 1.5], n_folds=5)
+    lost = (frame["fold"] == 3) & (frame["model"] == "m1")
+    frame.loc[lost, "y_score"] = np.random.default_rng(0).normal(size=lost.sum())
+    result = compared(frame, "independent")
+    assert result.assumptions.set_index("check").loc["collapsed_folds", "statistic"] == 1
+    auc = result.iauprec.query("model == 'm1' and fold == 3")["auc"].item()
+    assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): look there."
+
+
 @pytest.mark.parametrize(
     ("prior", "told"),
     [
