@@ -17,6 +17,7 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     InputError,
+    check_float_array,
     check_labels,
     check_same_length,
     check_scores,
@@ -173,36 +174,68 @@ def _curve_of_counts(true: NDArray[Any], false: NDArray[Any], threshold: NDArray
     )
 
 
-def auc(roc: RocCurve) -> float:
-    """Area under the ROC curve by the trapezoidal rule.
+def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalised: bool = False) -> float:
+    """Area under the ROC curve by the trapezoidal rule, whole or over a limited range.
 
     Parameters
     ----------
     roc : RocCurve
         The curve.
+    fpr_range : (low, high), optional
+        False positive rates between which the area is taken; by default all.
+    normalised : bool, default False
+        Whether to divide by the width of the range, which gives the mean true positive rate there.
 
     Returns
     -------
     float
-        Probability that a random positive scores above a random negative, ties counting one half.
+        Without a range, the probability that a random positive scores above a random negative, ties counting
+        one half.
+
+    Raises
+    ------
+    ValueError
+        If the range does not lie within 0 and 1, or has no width.
 
     Notes
     -----
     Landgrebe et al. (2006), eq. 2, with the first term corrected to the previous vertex: as printed, it gives
-    1.5 for the diagonal.
+    1.5 for a diagonal of one segment. A range ends between vertices on the segment there.
 
     Examples
     --------
     >>> from skewanova import auc, roc_curve
-    >>> auc(roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    0.75
+    >>> curve = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> auc(curve), auc(curve, fpr_range=(0, 0.5)), auc(curve, fpr_range=(0, 0.5), normalised=True)
+    (0.75, 0.25, 0.5)
     """
+    if fpr_range is not None:
+        low, high = _check_range(fpr_range)
+        return _area_between(roc, low, high) / (high - low if normalised else 1.0)
     up = np.flatnonzero(roc.tpr[1:] > roc.tpr[:-1])
     height = (
         roc.tpr[up + 1] - roc.tpr[up]
     )  # strips to the right of the curve: mostly fewer than those below it
     area = np.sum(height * (1 - (roc.fpr[up] + roc.fpr[up + 1]) / 2))
     return float(area / height.sum())  # the heights sum to 1 but for rounding, which the division takes out
+
+
+def _check_range(fpr_range: tuple[float, float]) -> tuple[float, float]:
+    """Two rates in order, some way apart."""
+    limits = check_float_array(fpr_range, "fpr_range")
+    if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
+        raise InputError(f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}")
+    return float(limits[0]), float(limits[1])
+
+
+def _area_between(roc: RocCurve, low: float, high: float) -> float:
+    """Trapezoids of the segments, cut off at both limits; vertical segments have no width."""
+    width = np.diff(roc.fpr)
+    across = np.flatnonzero(width > 0)
+    start, rise = roc.fpr[across], np.diff(roc.tpr)[across] / width[across]
+    left, right = (np.clip(limit, start, roc.fpr[across + 1]) for limit in (low, high))
+    height = roc.tpr[across] + rise * ((left + right) / 2 - start)
+    return float(np.sum((right - left) * height))
 
 
 def convex_hull(roc: RocCurve) -> RocCurve:

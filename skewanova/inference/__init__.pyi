@@ -2,6 +2,7 @@
 
 from .anova import AnovaResult as AnovaResult
 from .anova import three_way_anova as three_way_anova
+from .anova import threshold_anova as threshold_anova
 from .anova import two_way_anova as two_way_anova
 from .diagnostics import assumptions as assumptions
 from .diagnostics import residuals as residuals

@@ -122,11 +122,11 @@ class AnovaResult(Framed):
     Attributes
     ----------
     test : str
-        ``two_way``, ``three_way`` or ``three_way_interaction``.
+        ``two_way``, ``three_way``, ``three_way_interaction`` or ``three_way_thresholds``.
     role : str
         ``as_published`` for the paper's tests.
     response : str
-        ``iauprec`` or ``auprec``.
+        ``iauprec``, ``auprec`` or ``precision``.
     alpha : float
         Level used by the breakdown correlation.
     warnings : tuple of str
@@ -177,8 +177,8 @@ class AnovaResult(Framed):
         )
 
     def residuals(self) -> pd.DataFrame:
-        """Residual of every observation: columns model, fold, [prior,] fitted, residual."""
-        factors = [c for c in ("model", "fold", "prior") if c in self._frame]
+        """Residual of every observation: columns model, fold, [prior, recall,] fitted, residual."""
+        factors = [c for c in INTERNAL if c in self._frame]
         values = self._frame[self.response].to_numpy(dtype=np.float64)
         residual = np.asarray(self._fit.resid)
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
@@ -197,7 +197,7 @@ class AnovaResult(Framed):
         return levels, effect, cov
 
 
-INTERNAL = {"model": "m", "fold": "f", "prior": "p"}
+INTERNAL = {"model": "m", "fold": "f", "prior": "p", "recall": "r"}
 
 
 #: Cells times squared effects up to which statsmodels fits (about a second; 12 models, 100 folds, 3 priors).
@@ -208,6 +208,7 @@ _TERMS = {
     "C(m)": "model",
     "C(f)": "fold",
     "C(p)": "prior",
+    "C(r)": "recall",
     "C(m):C(p)": "model:prior",
     "Residual": "residual",
 }
@@ -324,6 +325,75 @@ def three_way_anova(
     note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
     options = _Options("three_way", "auprec", ("model", "fold"), sum_of_squares, alpha)
     return _analyse(frame, options, [note])
+
+
+def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
+    """Three-way ANOVA of precision between thresholds, priors and models, as the paper's introduction has it.
+
+    Not a valid test: it takes every point of a curve at every prior for an observation of its own, so its p
+    shrinks with the grid and tells nothing of new folds. The paper's section 5 replaces it by
+    :func:`three_way_anova`. A threshold stands for a recall here, since scores of different models have no
+    threshold in common.
+
+    Parameters
+    ----------
+    precision : DataFrame
+        Columns model, fold, prior, recall, precision, as
+        :func:`~skewanova.evaluation.precision_recall` returns; the folds are replicates, no blocks.
+    sum_of_squares : {1, 2, 3}, default 2
+        As for :func:`two_way_anova`.
+    alpha : float, default 0.05
+        Kept with the result.
+
+    Returns
+    -------
+    AnovaResult
+        Terms model, prior, recall, residual; the warnings say what it is worth.
+
+    Raises
+    ------
+    ValueError
+        As :func:`two_way_anova`, and if there is one prior or one recall only.
+
+    Warns
+    -----
+    SkewanovaWarning
+        Always, with the number of observations made of each curve.
+
+    References
+    ----------
+    Landgrebe et al. (2006), section 1.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.evaluation import precision_recall
+    >>> from skewanova.inference import threshold_anova
+    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> points = precision_recall(measures, recall=[0.3, 0.6, 0.9])
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     found = threshold_anova(points)
+    >>> found.to_frame()[["term", "df"]]
+           term     df
+    0     model    2.0
+    1     prior    1.0
+    2    recall    2.0
+    3  residual  354.0
+    """
+    frame = check_frame(precision, ("model", "fold", "prior", "recall"), "precision")
+    for factor in ("prior", "recall"):
+        if frame[factor].nunique() < 2:
+            raise InputError(f"`{factor}` must have at least 2 values, but has {frame[factor].nunique()}")
+    points = len(frame) / len(frame[["model", "fold"]].drop_duplicates())
+    note = (
+        f"this ANOVA makes {points:g} observations of every curve, as if they were independent: its F grows "
+        "with the grid of recalls and priors, and is no evidence about models"
+    )
+    factors = ("model", "prior", "recall")
+    return _analyse(
+        frame, _Options("three_way_thresholds", "precision", factors, sum_of_squares, alpha), [note]
+    )
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:

@@ -18,6 +18,7 @@ RESPONSE_NAMES = {
     "iauprec_supported": "IAUPREC over supported priors",
     "auprec": "AUPREC",
     "auc": "AUC",
+    "precision": "precision",
 }
 
 
@@ -212,6 +213,15 @@ TESTS: Mapping[str, KnownTest] = {
         name="3-way ANOVA, model x prior",
         methods="the 3-way analysis with the interaction of model and prior",
         note=_THREE_WAY_NOTE,
+        designs=(),
+        published=True,
+    ),
+    "three_way_thresholds": KnownTest(
+        name="3-way ANOVA, thresholds",
+        methods="3-way analysis of variance of precision with the factors model, prior and recall "
+        "(Landgrebe et al. 2006, section 1)",
+        note="As the paper's introduction has it. Not a valid test: points of one curve count as "
+        "observations of their own.",
         designs=(),
         published=True,
     ),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from strategies import tie_groups
 
+from skewanova.base.checks import InputError
 from skewanova.curves.roc import RocCurve, auc, convex_hull, curve_from_scores, roc_curve
 
 
@@ -344,3 +345,33 @@ def test_rates_of_unequal_length():
     message = "arguments must be equally long, but `fpr` has 2, `tpr` has 3"
     with pytest.raises(ValueError, match=exact(message)):
         RocCurve.from_rates([0, 1], [0, 0.5, 1])
+
+
+# --- a limited range ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("high", [0.013, 0.2, 0.5, 1.0])
+def test_partial_auc_against_scikit_learn(high):
+    rng = np.random.default_rng(0)
+    labels = rng.random(300) < 0.4
+    score = np.round(rng.normal(labels), 1)
+    area = auc(roc_curve(labels, score), fpr_range=(0, high))
+    lowest, highest = high**2 / 2, high  # McClish 1989; the whole area is left as it is
+    standardised = area if high == 1 else ((area - lowest) / (highest - lowest) + 1) / 2
+    assert standardised == pytest.approx(metrics.roc_auc_score(labels, score, max_fpr=high), rel=1e-12)
+
+
+def test_parts_of_the_auc_add_up_and_means_are_true_positive_rates():
+    curve = roc_curve([0, 0, 1, 1, 0, 1], [1, 2, 2, 3, 3, 4])
+    cuts = [0, 0.1, 0.35, 0.8, 1]
+    parts = [auc(curve, fpr_range=limits) for limits in pairwise(cuts)]
+    assert sum(parts) == pytest.approx(auc(curve), rel=1e-14)
+    assert auc(curve, fpr_range=(0, 1), normalised=True) == pytest.approx(auc(curve))
+    narrow = auc(curve, fpr_range=(0.5, 0.5 + 1e-9), normalised=True)
+    assert narrow == pytest.approx(np.interp(0.5, curve.fpr, curve.tpr), abs=1e-6)
+
+
+@pytest.mark.parametrize("limits", [(0.5, 0.2), (0, 0), (-0.1, 0.5), (0, 1.1), (0,), (0, float("nan"))])
+def test_range_of_rates_is_checked(limits):
+    with pytest.raises(InputError, match=r"`fpr_range` must be"):
+        auc(roc_curve([0, 1], [0, 1]), fpr_range=limits)

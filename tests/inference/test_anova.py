@@ -16,6 +16,7 @@ from skewanova.inference.anova import (
     IDENTICAL,
     NO_RESIDUALS,
     three_way_anova,
+    threshold_anova,
     two_way_anova,
     variation_limit,
 )
@@ -638,3 +639,35 @@ def test_residual_checks_need_more_than_three_values():
     frame = cells(random_cells(0, (2, 3)))
     result = two_way_anova(frame)
     assert residuals(result).notna().all(axis=None)
+
+
+# --- thresholds as a factor ---------------------------------------------------------------------------------
+
+
+def points_of(seed, recalls):
+    rng = np.random.default_rng(seed)
+    cells = [(m, f, p, r) for m in "ab" for f in range(4) for p in (0.5, 0.1) for r in recalls]
+    frame = pd.DataFrame(cells, columns=["model", "fold", "prior", "recall"])
+    return frame.assign(precision=rng.random(len(frame)))
+
+
+def test_anova_over_thresholds_by_means_of_cells():
+    frame = points_of(0, (0.2, 0.5, 0.9))
+    with pytest.warns(SkewanovaWarning, match="makes 6 observations of every curve"):
+        table = threshold_anova(frame).to_frame().set_index("term")
+    grand = frame["precision"].mean()
+    by_term = {
+        term: ((frame.groupby(term)["precision"].transform("mean") - grand) ** 2).sum()
+        for term in ("model", "prior", "recall")
+    }
+    error = ((frame["precision"] - grand) ** 2).sum() - sum(by_term.values())
+    df_error = len(frame) - 1 - 1 - 1 - 2
+    assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
+    expected = by_term["model"] / (error / df_error)
+    assert table.loc["model", "statistic"] == pytest.approx(expected, rel=1e-10)
+    assert known("three_way_thresholds").note.endswith("observations of their own.")
+
+
+def test_anova_over_thresholds_needs_several():
+    with pytest.raises(ValueError, match="`recall` must have at least 2 values, but has 1"):
+        threshold_anova(points_of(0, (0.5,)))
