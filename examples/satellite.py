@@ -18,11 +18,11 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from tqdm import tqdm
@@ -61,12 +61,9 @@ PAPER = {
     "AUC": ((0.943, 0.005), (0.825, 0.046), (0.905, 0.019)),
 }
 ROW_A_COLUMNS = ("AUPREC(0.5)", "AUPREC(0.1)", "AUPREC(0.01)")
-# its F values and the pairs it tells apart at level 0.005
-PAPER_TESTS = {
-    ("two_way", "model"): ("21.04", "A-C B-C"),
-    ("three_way", "model"): ("483.85", "A-B A-C B-C"),
-    ("three_way", "prior"): ("-", ".5-.01"),
-}
+# The grid of the 3-way ANOVA beside IAUPREC is inferred: the paper does not state it
+GRID = np.round(np.linspace(*RANGE, 16), 2)
+RECALLS = np.round(np.linspace(0.1, 1, 10), 1)
 
 
 # --- data and hold-outs -------------------------------------------------------------------------------------
@@ -164,7 +161,7 @@ def write_scores(scores: pd.DataFrame, path: Path) -> None:
         packed.write(content)
 
 
-# --- the paper's row A: what is impossible, and what the printed formula loses ------------------------------
+# --- the paper's row A: what the printed formula loses ------------------------------------------------------
 
 
 def printed_equation_4(roc: sa.RocCurve, prior: float) -> float:
@@ -176,42 +173,6 @@ def printed_equation_4(roc: sa.RocCurve, prior: float) -> float:
     recall, alarms = roc.tpr[1:], (1 - prior) / prior * roc.fpr[1:]
     precision = recall / (recall + alarms)  # eq. 3
     return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1]) / 2))
-
-
-def lowest_auprec(auc: float, prior: float) -> float:
-    """Smallest area under precision-recall, at a prior, of any ROC curve with this AUC (0.5 or more).
-
-    Write F(T) for the false positive rate at recall T, which never falls, and k for the skew. The AUC fixes
-    the integral of F over T at 1 - AUC; the area to be made small is the integral of T / (T + k F), which is
-    convex in F. So F solves an isotonic problem with one multiplier. Where F rises, k T / (T + k F)^2 is the
-    same everywhere, which gives k F = c sqrt(T) - T. That would fall beyond T = c^2 / 4; so from some knee
-    on, k F stays at a level g, and the mean of k T / (T + k F)^2 from there on equals its value at the knee.
-    F <= 1 never binds. The bound is convex in the AUC, so means over hold-outs obey it too (Jensen); areas
-    summed over vertices obey it to within one step of recall.
-    """
-    if not 0.5 <= auc <= 1:
-        raise ValueError(f"`auc` must lie between 0.5 and 1, but got {auc}")
-    area = (1 - prior) / prior * (1 - auc)  # integral of k F
-    if area < 1e-9:
-        return 1.0
-    if area >= flat_after_knee(0.999)[0]:  # no flat end; the integral of k F is 2 c / 3 - 1 / 2
-        return 2 / (4.5 * (area + 0.5))  # 2 / (3 c), as precision is sqrt(T) / c
-    level = brentq(lambda g: flat_after_knee(g)[0] - area, 1e-9, 0.999, xtol=1e-15)
-    return flat_after_knee(level)[1]
-
-
-def flat_after_knee(g: float) -> tuple[float, float]:
-    """Integrals of k F and of precision over recall, for the worst curve that ends flat at k F = g."""
-
-    def excess(t: float) -> float:  # derivative at the knee minus its mean over [t, 1]
-        mean = (np.log((1 + g) / (t + g)) + g / (1 + g) - g / (t + g)) / (1 - t)
-        return t / (t + g) ** 2 - mean
-
-    knee = brentq(excess, 0, g, xtol=1e-30)
-    c = (knee + g) / np.sqrt(knee)
-    area = 2 / 3 * c * knee**1.5 - knee**2 / 2 + g * (1 - knee)
-    precision = 2 / 3 * knee**1.5 / c + (1 - knee) - g * np.log((1 + g) / (knee + g))
-    return float(area), float(precision)
 
 
 def row_a_figures(scores: pd.DataFrame) -> dict[str, Floats]:
@@ -269,59 +230,148 @@ def table_1(result: sa.Comparison) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def differing_models(result: sa.Comparison, test: str, response: str) -> str:
-    """Pairs of models that a post-hoc test of a response tells apart."""
-    family = (result.posthoc["test"] == test) & (result.posthoc["response"] == response)
-    rows = result.posthoc[family & result.posthoc["reject"]]
-    pairs = zip(rows["model_a"], rows["model_b"], strict=True)
-    return " ".join(sorted("-".join(sorted(pair)) for pair in pairs)) or "none"
+def pairs_apart(rows: pd.DataFrame, factor: str) -> str:
+    """Pairs of models or priors that a post-hoc test tells apart."""
+    found = rows[rows["reject"]]
+    pairs = zip(found[f"{factor}_a"], found[f"{factor}_b"], strict=True)
+    texts = [
+        sorted((f"{level}".removeprefix("0") for level in pair), reverse=factor == "prior") for pair in pairs
+    ]
+    return " ".join(sorted(map("-".join, texts), reverse=factor == "prior")) or "none"
 
 
-def differing_priors(result: sa.Comparison) -> str:
-    """Pairs of priors that Tukey's test after the 3-way ANOVA tells apart."""
-    rows = result.prior_pairs[result.prior_pairs["reject"]]
-    pairs = zip(rows["prior_a"], rows["prior_b"], strict=True)
-    texts = [[f"{prior:g}".removeprefix("0") for prior in sorted(pair)[::-1]] for pair in pairs]
-    return " ".join(sorted(map("-".join, texts), reverse=True)) or "none"
+class PaperTest(NamedTuple):
+    """One test of the paper: what it is, our F and pairs, and what is printed."""
+
+    name: str
+    statistic: float
+    apart: str
+    printed: str
+    printed_apart: str
 
 
-def anova_row(result: sa.Comparison, test: str, term: str) -> pd.Series:
-    """One row of the ANOVA tables."""
-    rows = result.anova[(result.anova["test"] == test) & (result.anova["term"] == term)]
-    return rows.iloc[0]
-
-
-def table_tests(result: sa.Comparison) -> str:
-    """F values and pairwise decisions of the paper's two tests, ours beside the paper's."""
-    cells = (
-        ("2-way, models on IAUPREC", "two_way", "model", differing_models(result, "tukey", "iauprec")),
-        (
-            "3-way, models on AUPREC",
-            "three_way",
-            "model",
-            differing_models(result, "tukey_three_way", "auprec"),
-        ),
-        ("3-way, priors on AUPREC", "three_way", "prior", differing_priors(result)),
+def paper_tests(table: pd.DataFrame) -> list[PaperTest]:
+    """The paper's tests of the models (and of the priors), at its level, each beside what it prints."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        few, many = (sa.evaluate(table, priors=priors, deployment_prior=RANGE) for priors in (PRIORS, GRID))
+        points = sa.evaluation.precision_recall(few, recall=RECALLS)
+        by_threshold = sa.inference.threshold_anova(points)
+    two, many_priors, priors = (
+        sa.inference.two_way_anova(few.iauprec, alpha=ALPHA),
+        sa.inference.three_way_anova(many.auprec, alpha=ALPHA),
+        sa.inference.three_way_anova(few.auprec, alpha=ALPHA),
     )
-    layout = "{:25} {:>6} {:>7}  {:<18} {:<18}".format
+    friedman = sa.inference.omnibus_test(few, method="friedman").to_frame()["statistic"].iloc[0]
+
+    def beside(name: str, result: Any, printed: str, apart: str, *, factor: str = "model") -> PaperTest:
+        pairs = sa.inference.tukey_hsd(result, factor=factor, alpha=ALPHA).to_frame()
+        return PaperTest(name, result.row(factor)["statistic"], pairs_apart(pairs, factor), printed, apart)
+
+    return [
+        beside("2-way, IAUPREC", two, "21.04", "A-C B-C"),
+        beside(f"3-way, {len(GRID)} priors", many_priors, "483.85", "A-B A-C B-C"),
+        beside("3-way, 3 priors", priors, "-", "A-B A-C B-C"),
+        beside("3-way, 3 priors: priors", priors, "-", ".5-.01", factor="prior"),
+        PaperTest("Friedman, IAUPREC", friedman, "", "-", ""),
+        PaperTest("thresholds (section 1)", by_threshold.row("model")["statistic"], "", "-", ""),
+    ]
+
+
+def table_tests(tests: Sequence[PaperTest]) -> str:
+    """F values and pairwise decisions of the paper's tests, ours beside the paper's."""
+    layout = "{:25} {:>7} {:>7}  {:<18} {:<18}".format
     lines = [layout("", "F ours", "paper", "differ: ours", "paper")]
-    for name, test, term, differing in cells:
-        printed_f, printed_differing = PAPER_TESTS[test, term]
-        statistic = f"{anova_row(result, test, term)['statistic']:.1f}"
-        lines.append(layout(name, statistic, printed_f, differing, printed_differing))
+    lines += [
+        layout(one.name, f"{one.statistic:.1f}", one.printed, one.apart, one.printed_apart) for one in tests
+    ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def explain_tests(tests: Sequence[PaperTest]) -> str:
+    """Which F the paper prints, and what it can belong to."""
+    two, many, few = (one.statistic for one in tests[:3])
+    return filled(f"""
+        F = 483.85 is printed after the IAUPREC, not after the three priors: table 1 leaves at most
+        {largest_f():.0f} for a 3-way ANOVA of three priors, and {largest_f(folds=False):.1f} without an
+        effect of the folds. A grid of {len(GRID)} priors in [{RANGE[0]:.2f}, {RANGE[1]:.2f}] gives
+        {many / two:.1f} times the 2-way F here, and the paper's two are {483.85 / 21.04:.1f} apart. That
+        grid is inferred, for the paper states none; three priors give {few / two:.1f} times. F grows with
+        the number of priors because each ROC curve counts once for every prior: it describes and does not
+        decide. The ANOVA over thresholds, of the paper's introduction, counts every point of a curve as
+        well ({len(RECALLS)} recalls here); section 5 has folds in the place of thresholds.
+    """)
+
+
+def largest_f(*, folds: bool = True) -> float:
+    """Largest F of the models in a 3-way ANOVA of three priors that table 1 allows.
+
+    The table's means fix the sum of squares of models and of priors, its standard deviations that within
+    (model, prior) over folds. An effect of the folds takes from the latter no more than there would be if
+    all cells moved together: the squared mean of the standard deviations.
+    """
+    columns = [PAPER[name] for name in ROW_A_COLUMNS]
+    means = np.array([[mean for mean, _ in column] for column in columns])
+    deviations = np.array([[deviation for _, deviation in column] for column in columns])
+    n_folds, n_cells = len(FOLDS), means.size
+    models, priors = (means.mean(axis=axis) - means.mean() for axis in (0, 1))
+    rest = means - means.mean() - models - priors[:, None]
+    within = (n_folds - 1) * (deviations**2).sum()
+    by_fold = (n_folds - 1) * n_cells * deviations.mean() ** 2 if folds else 0.0
+    error = n_folds * (rest**2).sum() + within - by_fold
+    df_models, df_priors = len(models) - 1, len(priors) - 1
+    df_error = n_folds * n_cells - 1 - df_models - df_priors - (n_folds - 1) * folds
+    return float(n_folds * len(priors) * (models**2).sum() / df_models / (error / df_error))
+
+
+# --- what the printed rows allow ----------------------------------------------------------------------------
+
+
+def printed_rows() -> dict[str, sa.curves.PossibleAreas]:
+    """Whether complete curves can have each row of table 1."""
+    found = {}
+    for place, model in enumerate(MODELS):
+        areas = {prior: PAPER[f"AUPREC({prior:g})"][place][0] for prior in PRIORS}
+        found[model] = sa.curves.possible_areas(areas, auc=PAPER["AUC"][place][0])
+    return found
+
+
+def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
+    """The printed AUPREC(0.5), the least that the other numbers of its row allow, and the recall missing."""
+    layout = "{:5}{:>9}{:>15}{:>16}{:>16}{:>17}".format
+    lines = [layout("Row", "printed", "least by AUC", "by AUPREC(.1)", "by all others", "recall missing")]
+    for model, row in rows.items():
+        span, pair = row.range_of("AUPREC(0.5)"), row.pairs[0]
+        values = (span.value, span.low_given_auc, 1 - pair.largest_loss, span.low, row.missing_recall)
+        lines.append(layout(model, *(short(v) if np.isfinite(v) else "none" for v in values)))
+    return "\n".join(lines) + "\n"
+
+
+def explain_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
+    """What follows from the bounds."""
+    constant = rows["A"].pairs[0].constant
+    return filled(f"""
+        No row of the printed table can be of complete curves. For any curve 1 - AUPREC(0.5) is at most
+        {short(constant)} times 1 - AUPREC(0.1), which rules out A and C without their AUC; with the AUC, B
+        too, though by little. The last column is the recall that must be missing from the paper's sums on
+        average, if every other number is right.
+    """)
 
 
 def table_row_a(figures: dict[str, Floats]) -> str:
     """Model A measured in several ways, above the paper's row and what its AUC allows."""
     paper = [PAPER[name][0][0] for name in (*ROW_A_COLUMNS, "AUC")]
+    given = sa.curves.possible_areas(dict(zip(PRIORS, paper, strict=False)), auc=paper[-1], rounding=0)
     rows = {
         "log odds, complete curve": figures["complete"],
         "log odds, eq. 4 as printed": figures["complete_printed"],
         "posterior, complete curve": figures["saturated"],
         "posterior, eq. 4 as printed": figures["saturated_printed"],
         "the paper's row A": paper,
-        "lowest possible with that AUC": [*(lowest_auprec(paper[-1], prior) for prior in PRIORS), paper[-1]],
+        "lowest possible with that AUC": [
+            *(given.range_of(name).low_given_auc for name in ROW_A_COLUMNS),
+            paper[-1],
+        ],
     }
     layout = "{:29}{:>13}{:>13}{:>14}{:>8}".format
     lines = [layout("Model A", *ROW_A_COLUMNS, "AUC")]
@@ -331,14 +381,9 @@ def table_row_a(figures: dict[str, Floats]) -> str:
 
 def explain_row_a(figures: dict[str, Floats]) -> str:
     """Where and why the paper's row A cannot be reached, in numbers computed here."""
-    printed, printed_rare, area = (PAPER[name][0][0] for name in ("AUPREC(0.5)", "AUPREC(0.01)", "AUC"))
-    lowest, complete, dropped = lowest_auprec(area, 0.5), figures["complete"], figures["saturated_printed"]
+    printed, printed_rare = (PAPER[name][0][0] for name in ("AUPREC(0.5)", "AUPREC(0.01)"))
+    complete, dropped = figures["complete"], figures["saturated_printed"]
     return filled(f"""
-        The paper's row A cannot be reached, because it cannot be an area over the full range of recall: an
-        AUC of {short(area)} forces AUPREC(0.5) >= {short(lowest)}, and {short(printed)} is printed. Since
-        precision is at most 1, recall of a width of at least {short(lowest - printed)} must be missing from
-        that sum.
-
         Where recall can get lost: eq. 4 is printed as a sum from i = 2, which drops recall from 0 to its
         value at the first threshold. With log odds that is about one pixel. As posteriors in double
         precision, {figures["tied_recall"][0]:.1%} of the positive pixels tie at exactly 1.0, and all their
@@ -361,22 +406,25 @@ def explain_rest(result: sa.Comparison) -> str:
     return filled(f"""
         Order by IAUPREC: {order} here; C, B, A in the paper. Every printed row falls less from prior 0.5 to
         0.01 than ours: A by {short(printed["A"])} (ours {short(fall["A"])}), B by {short(printed["B"])}
-        ({short(fall["B"])}), C by {short(printed["C"])} ({short(fall["C"])}). The printed rows B and C are
-        possible at their AUC; row A is not, see below.
+        ({short(fall["B"])}), C by {short(printed["C"])} ({short(fall["C"])}). "B is superior to A"
+        contradicts the printed AUPREC(0.01) and AUC, "C superior" to A the printed AUC.
 
-        The tests above are the paper's. They take the hold-outs for independent, and the 3-way counts each
-        ROC curve once for every prior, so its F describes and does not decide. Random hold-outs of an image
-        are used only because the paper uses them: neighbouring pixels are correlated, which flatters every
-        model.
+        All tests above take the hold-outs for independent. Random hold-outs of an image are used only because
+        the paper uses them: neighbouring pixels are correlated, which flatters every model.
     """)
 
 
 # --- the whole ----------------------------------------------------------------------------------------------
 
 
+def long_table(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores with one row for each model and case."""
+    return sa.scores_from_wide(scores, y_true="y_true", models=list(MODELS), fold="fold", case="case")
+
+
 def analyse(scores: pd.DataFrame) -> sa.Comparison:
     """Compare the models as the paper does; its warnings are kept in the result, to be printed once."""
-    table = sa.scores_from_wide(scores, y_true="y_true", models=list(MODELS), fold="fold", case="case")
+    table = long_table(scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return sa.compare(table, RANGE, priors=PRIORS, alpha=ALPHA)
@@ -384,15 +432,19 @@ def analyse(scores: pd.DataFrame) -> sa.Comparison:
 
 def report(result: sa.Comparison, scores: pd.DataFrame, seed: int) -> str:
     """All that is printed."""
-    figures = row_a_figures(scores)
+    figures, tests, rows = row_a_figures(scores), paper_tests(long_table(scores)), printed_rows()
     parts = (
         f"Satellite: {N_CASES} pixels, {N_POSITIVE} positive; {len(FOLDS)} random hold-outs, seed {seed}\n",
         f"Table 1. Mean(standard deviation); IAUPREC over priors {RANGE[0]:.2f} to {RANGE[1]:.2f}\n",
         table_1(result),
         *(filled(f"Note: {note}.") for note in result.warnings),
         f"The paper's tests, level {ALPHA}; pairs by Tukey (the paper names no procedure)\n",
-        table_tests(result),
+        table_tests(tests),
+        explain_tests(tests),
         explain_rest(result),
+        "The printed rows beside what one complete curve can have\n",
+        table_possible(rows),
+        explain_possible(rows),
         table_row_a(figures),
         explain_row_a(figures),
     )

@@ -32,8 +32,8 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.estimators import ESTIMATORS
 
-#: Cells of recall, finer towards 0, and levels of the false positive rate: areas are met to about 2e-4.
-N_CELLS, N_LEVELS = 140, 140
+#: Cells of recall, finer towards 0, and levels of the false positive rate: areas are met to about 1e-4.
+N_CELLS, N_LEVELS = 200, 200
 
 
 #: Lowest level above 0.
@@ -280,7 +280,7 @@ def possible_areas(
 
     Notes
     -----
-    Sharp for means over any number of folds, to about 2e-4. If folds resemble each other, the truth is
+    Sharp for means over any number of folds, to about 1e-4. If folds resemble each other, the truth is
     stricter than this.
 
     Examples

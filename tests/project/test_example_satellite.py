@@ -1,4 +1,4 @@
-"""The example behind the bundled scores: what it remakes, and the two functions its argument rests on."""
+"""The example behind the bundled scores: what it remakes, and what its argument rests on."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 import skewanova as sa
 
@@ -123,84 +120,6 @@ def test_without_scikit_learn_one_line_says_what_to_do():
     assert run.stderr == 'This example needs scikit-learn: pip install "skewanova[sklearn]"\n'
 
 
-# --- the lowest AUPREC an AUC allows ------------------------------------------------------------------------
-
-
-def brute_force_lowest(auc: float, prior: float, n_cells: int = 80) -> float:
-    """Minimise over step functions F(T) that never fall and stay within [0, 1], cells finer near recall 0."""
-    skew, edge = (1 - prior) / prior, np.linspace(0, 1, n_cells + 1) ** 2
-    low, high = edge[:-1], edge[1:]
-
-    def area(steps):  # exact integral of T / (T + skew F) over every cell
-        level = skew * np.cumsum(steps)
-        return np.sum(high - low - level * np.log((high + level) / (low + level)))
-
-    limits = (
-        {"type": "eq", "fun": lambda steps: (1 - low) @ steps - (1 - auc)},
-        {"type": "ineq", "fun": lambda steps: 1 - steps.sum()},
-    )
-    start = np.full(n_cells, 1e-6)
-    start[0] = 0.9 * (1 - auc)
-    found = minimize(
-        area,
-        start,
-        method="SLSQP",
-        bounds=[(1e-12, 1)] * n_cells,
-        constraints=limits,
-        options={"maxiter": 500, "ftol": 1e-13},
-    )
-    assert found.success
-    return found.fun
-
-
-@pytest.mark.parametrize(
-    ("auc", "prior"), [(0.943, 0.5), (0.943, 0.1), (0.943, 0.01), (0.7, 0.5), (0.98, 0.5), (0.6, 0.3)]
-)
-def test_lowest_auprec_equals_brute_force(example, auc, prior):
-    twin = brute_force_lowest(auc, prior)
-    lowest = example.lowest_auprec(auc, prior)
-    assert lowest <= twin + 1e-9
-    assert lowest == pytest.approx(twin, abs=1e-5)
-
-
-@given(steps=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
-@settings(max_examples=200, deadline=None)
-def test_no_curve_is_below_the_bound(example, steps):
-    true, false = np.cumsum([(0, 0), (1, 0), *steps, (0, 1)], axis=0).T
-    roc = sa.RocCurve.from_rates(false / false[-1], true / true[-1])
-    for prior in (0.5, 0.1, 0.9):
-        if sa.auc(roc) >= 0.5:
-            lowest = example.lowest_auprec(min(sa.auc(roc), 1.0), prior)
-            assert sa.auprec(roc, prior, area_estimator="exact") >= lowest - 1e-7
-
-
-@pytest.mark.parametrize("model", ["A", "B", "C"])
-def test_bundled_scores_obey_the_bound_within_a_step(example, bundled, model):
-    for _, fold in bundled.groupby("fold"):
-        roc = sa.roc_curve(fold["y_true"], fold[model])
-        assert sa.auprec(roc, 0.5) >= example.lowest_auprec(sa.auc(roc), 0.5) - 1 / roc.n_positive
-
-
-def test_bound_falls_smoothly_from_1(example):
-    grid = np.linspace(0.5, 1, 201)
-    bound = np.array([example.lowest_auprec(auc, 0.3) for auc in grid])  # passes the end of the flat part
-    assert bound[-1] == 1
-    assert (np.diff(bound) > 0).all()
-    assert (np.diff(bound, 2) > -1e-6).all()  # convex
-
-
-def test_bound_contradicts_the_printed_row_a(example):
-    (printed, _), (auc, _) = example.PAPER["AUPREC(0.5)"][0], example.PAPER["AUC"][0]
-    assert example.lowest_auprec(auc, 0.5) == pytest.approx(0.8334, abs=1e-4)
-    assert printed < example.lowest_auprec(auc, 0.5)
-
-
-@pytest.mark.parametrize("auc", [0.49, 1.01, float("nan")])
-def test_bound_refuses_other_aucs(example, auc):
-    with pytest.raises(ValueError, match=r"`auc` must lie between 0\.5 and 1, but got"):
-        example.lowest_auprec(auc, 0.5)
-
-
 # --- eq. 4 as printed ---------------------------------------------------------------------------------------
 
 
@@ -236,27 +155,83 @@ def test_saturated_posteriors_lose_recall_and_keep_their_auc(example, bundled):
     assert figures["saturated"][-1] == pytest.approx(figures["complete"][-1], abs=1e-3)
 
 
-def test_printed_rows_b_and_c_are_possible(example):
-    for (printed, _), (auc, _) in zip(
-        example.PAPER["AUPREC(0.5)"][1:], example.PAPER["AUC"][1:], strict=True
-    ):
-        assert printed > example.lowest_auprec(auc, 0.5)
+# --- the tests, and what the printed rows allow -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tests(example, bundled):
+    return {one.name: one for one in example.paper_tests(example.long_table(bundled))}
+
+
+def test_the_printed_f_is_beside_the_16_priors(tests, example):
+    many, few = tests["3-way, 16 priors"], tests["3-way, 3 priors"]
+    assert (many.printed, few.printed) == ("483.85", "-")
+    assert many.apart == many.printed_apart == "A-B A-C B-C"
+    two = tests["2-way, IAUPREC"].statistic
+    assert many.statistic / two == pytest.approx(483.85 / 21.04, rel=0.05)
+    assert few.statistic / two < 4
+    assert tests["Friedman, IAUPREC"].statistic == pytest.approx(20.6, abs=0.1)
+
+
+def test_no_three_priors_of_table_1_give_the_printed_f(example):
+    rng = np.random.default_rng(0)
+    largest = example.largest_f()
+    assert example.largest_f(folds=False) < largest < 100 < 483.85
+    columns = [example.PAPER[name] for name in example.ROW_A_COLUMNS]
+    common = rng.normal(size=20)
+    for share in (
+        0,
+        0.5,
+        1,
+    ):  # folds that move together to some degree, with the table's means and deviations
+        cells = []
+        for prior, column in zip(example.PRIORS, columns, strict=True):
+            for model, (mean, deviation) in zip("ABC", column, strict=True):
+                noise = share * common + (1 - share) * rng.normal(size=20)
+                value = mean + deviation * (noise - noise.mean()) / noise.std(ddof=1)
+                cells += [(model, fold, prior, x) for fold, x in enumerate(value)]
+        frame = pd.DataFrame(cells, columns=["model", "fold", "prior", "auprec"])
+        assert sa.inference.three_way_anova(frame).row("model")["statistic"] <= largest * (1 + 1e-9)
+    assert sa.inference.three_way_anova(frame).row("model")["statistic"] == pytest.approx(largest)
+
+
+@pytest.fixture(scope="module")
+def printed_rows(example):
+    return example.printed_rows()
+
+
+def test_no_printed_row_is_possible(example, printed_rows):
+    text = example.table_possible(printed_rows)
+    assert "A         .554           .832            .674            none             .435" in text
+    assert not any(row.possible for row in printed_rows.values())
+
+
+@pytest.mark.parametrize("model", ["A", "B", "C"])
+def test_bundled_scores_are_possible(example, bundled, model):
+    folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in bundled.groupby("fold")]
+    areas = np.mean([sa.auprec(roc, list(example.PRIORS)) for roc in folds], axis=0)
+    printed = dict(zip(example.PRIORS, areas.round(3), strict=True))
+    assert sa.curves.possible_areas(printed, auc=round(np.mean([sa.auc(roc) for roc in folds]), 3)).possible
 
 
 # --- the report ---------------------------------------------------------------------------------------------
 
 
-def test_report_fits_80_columns_and_puts_both_sides_by_side(example, bundled):
+def test_report_fits_80_columns_and_puts_both_sides_by_side(example, bundled, printed_rows, monkeypatch):
+    monkeypatch.setattr(example, "printed_rows", lambda: printed_rows)
     text = example.report(example.analyse(bundled), bundled, 0)
     assert max(map(len, text.splitlines())) <= 80
     assert "IAUPREC      .772(.021)|.554(.013) .597(.178)|.642(.177) .749(.046)|.783(.082)" in text
-    assert "2-way, models on IAUPREC    15.3   21.04  A-B B-C            A-C B-C" in text
-    assert "3-way, priors on AUPREC    360.8       -  .5-.1 .5-.01 .1-.01 .5-.01" in text
-    assert "row A cannot be reached" in text
+    assert "2-way, IAUPREC               15.3   21.04  A-B B-C            A-C B-C" in text
+    assert "3-way, 16 priors            363.2  483.85  A-B A-C B-C        A-B A-C B-C" in text
+    assert "3-way, 3 priors: priors     360.8       -  .5-.1 .5-.01 .1-.01 .5-.01" in text
+    assert "81 for a 3-way ANOVA of three priors, and 45.7 without an" in " ".join(text.split())
+    assert "lowest possible with that AUC         .833" in text
 
 
 @pytest.fixture
-def untrained(example, bundled, monkeypatch):
+def untrained(example, bundled, printed_rows, monkeypatch):
+    monkeypatch.setattr(example, "printed_rows", lambda: printed_rows)
     monkeypatch.setattr(example, "score_table", lambda *_, seed: bundled)
     return example
 
