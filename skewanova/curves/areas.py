@@ -263,6 +263,13 @@ def precision_recall_curve(
     ValueError, TypeError
         As :func:`~skewanova.roc_curve`; ValueError if the prior is not strictly between 0 and 1.
 
+    Notes
+    -----
+    A threshold flags the scores at or above it. So point ``i + 1`` holds for thresholds in
+    ``(thresholds[i + 1], thresholds[i]]``, the last one from there down, and point 0, which flags nothing, above
+    the highest score. The documentation of StatisticalMeasures.jl closes these bins on the other side, which
+    would have a threshold equal to the highest score flag nothing.
+
     Examples
     --------
     >>> from skewanova import precision_recall_curve

@@ -62,7 +62,7 @@ def binomial_limits(theta: float, size: float, level: float) -> Limits:
 
 def logit_limits(theta: float, size: float, level: float) -> Limits:
     """Boyd et al. (2013): expit(eta -+ z tau) with eta = logit(theta), tau = (n theta (1 - theta))^(-1/2)."""
-    # as printed the slides show e^eta -+ z tau; the exponent is eta -+ z tau
+    # in the extracted text the slides have e^eta -+ z tau; the exponent is eta -+ z tau
     return delta_logit_limits(theta, float(np.sqrt(theta * (1 - theta) / size)), level)
 
 
@@ -312,7 +312,7 @@ def confidence_interval(
     ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the geometric
     mean of its skews.
 
-    The slides of Boyd et al. print the logit limits as e^eta -+ z tau; the exponent is eta -+ z tau.
+    In the extracted text the slides of Boyd et al. have e^eta -+ z tau; the exponent is eta -+ z tau.
 
     Examples
     --------
