@@ -1,7 +1,8 @@
 """Brodersen et al. (2010): empirical and binormal areas under precision-recall as the classes grow unequal.
 
-Simulates the paper's 100 cases, their scores normal around -1 and +1 with standard deviation 2, and prints
-the bias of every area: that under precision-recall (its figure 2) and under ROC (figure 1). Run it with::
+Simulates the paper's 100 cases, their scores normal around -1 and +1 with standard deviation 2. Prints the
+bias of every area, under precision-recall (its figure 2) and under ROC (figure 1b), and that of the curves of
+figure 1c. Figure 1 is drawn on a typical sample, and says how typical. Run it with::
 
     python examples/brodersen.py [--replicates 200] [--full] [--jobs 1] [--seed 0] [--out DIR]
 
@@ -15,9 +16,62 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova.studies.areas import binormal_study
-from skewanova.studies.output import study_figures
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import skewanova as sa
+from skewanova.base.text import Table
+from skewanova.curves.distributions import sample_scores, true_roc
+from skewanova.studies.areas import binormal_study, fit_moments
+from skewanova.studies.output import SHOWN_ALPHA, study_figures
 from skewanova.studies.results import Study
+from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES
+
+Floats = NDArray[np.float64]
+
+RECALLS = np.round(np.linspace(0.1, 0.9, 9), 1)
+
+
+def precisions(roc: sa.RocCurve, prior: float) -> Floats:
+    """Precision at `RECALLS`, between vertices along the exact segment."""
+    first = np.insert(np.diff(roc.tpr) > 0, 0, True)
+    alarms = np.interp(RECALLS, roc.tpr[first], roc.fpr[first])
+    return prior * RECALLS / (prior * RECALLS + (1 - prior) * alarms)
+
+
+def curve_bias(replicates: int, seed: int) -> pd.DataFrame:
+    """Mean deviation of every curve from the truth, by recall, and its spread over samples."""
+    truth = precisions(true_roc(*BRODERSEN), SHOWN_ALPHA)
+    found: dict[str, list[Floats]] = {"empirical": [], "binormal": [], "alpha_binormal": []}
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(replicates):
+        positive, score = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=SHOWN_ALPHA, rng=rng)
+        fitted = fit_moments(positive, score, ddof=0)
+        found["empirical"].append(precisions(sa.roc_curve(positive, score), SHOWN_ALPHA))
+        found["binormal"].append(fitted.precision_recall(0.5, recall=RECALLS)[0])
+        found["alpha_binormal"].append(fitted.precision_recall(SHOWN_ALPHA, recall=RECALLS)[0])
+    frames = [
+        pd.DataFrame(
+            {"recall": RECALLS, "truth": truth, "curve": name, "bias": np.mean(values, axis=0) - truth}
+        )
+        .assign(std_dev=np.std(values, axis=0))
+        .assign(std_error=lambda frame: frame["std_dev"] / np.sqrt(replicates))
+        for name, values in found.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def curve_table(frame: pd.DataFrame) -> Table:
+    """Bias (standard deviation over samples) of the curves, a row for each recall."""
+    cells = frame.assign(
+        cell=[f"{b:+.3f} ({s:.3f})" for b, s in zip(frame["bias"], frame["std_dev"], strict=True)]
+    )
+    wide = cells.pivot(index="recall", columns="curve", values="cell")[list(dict.fromkeys(frame["curve"]))]
+    truth = frame.groupby("recall")["truth"].first()
+    rows = tuple((f"{recall:g}", f"{truth[recall]:.3f}", *wide.loc[recall]) for recall in wide.index)
+    caption = f"Bias (standard deviation) of the precision at a recall, share of positives {SHOWN_ALPHA:g}"
+    return Table("curves", caption, ("Recall", "truth", *map(str, wide.columns)), rows)
 
 
 def save(study: Study, seed: int, out: Path) -> None:
@@ -46,9 +100,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     study = binormal_study(
         replicates=options.replicates, full=options.full, rng=options.seed, n_jobs=options.jobs
     )
-    print("\n\n".join(table.to_text() for table in study.to_tables()))
+    curves = curve_bias(options.replicates, options.seed)
+    print("\n\n".join(table.to_text() for table in (*study.to_tables(), curve_table(curves))))
     if options.out:
         save(study, options.seed, options.out)
+        curves.to_csv(options.out / "brodersen_curves.csv", index=False, float_format="%.6g")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Landgrebe et al. (2006), figures 1 and 2: what accuracy and precision show as the classes grow unequal.
 
-Draws Highleyman's two Gaussian classes, trains a linear discriminant, and prints its accuracy, true negative
-rate and precision by skew, the area under its ROC curve, whole and over a limited range (eq. 2), and the areas
+Draws Highleyman's two Gaussian classes and trains a linear discriminant. Prints its accuracy, true negative
+rate and precision by skew, the area under its ROC curve, whole and over a limited range (eq. 2), and that
 under precision-recall at three priors (eq. 4). Needs the extra ``sklearn``. Run it with::
 
     python examples/landgrebe.py [--seed 0] [--out DIR]

@@ -21,6 +21,7 @@ class _Simulation(NamedTuple):
     told: str
     replicates: int = 200
     unit: str = "Samples of each setting and size."
+    by_prior: str = ""  # function that has the priors instead of the sizes
 
 
 def _of_tests(function: str, text: str) -> _Simulation:
@@ -40,7 +41,10 @@ STUDIES = {
         unit="Replicates of each scenario, effect and kind of splits.",
     ),
     "estimators": _Simulation(
-        "areas", "estimators_study", "How far each estimator of AUPREC is off (Boyd et al. 2013)."
+        "areas",
+        "estimators_study",
+        "How far each estimator of AUPREC is off (Boyd et al. 2013).",
+        by_prior="estimators_by_prior_study",
     ),
     "intervals": _Simulation(
         "areas", "intervals_at_all_priors", "How often intervals of AUPREC hold the truth (Boyd et al. 2013)."
@@ -76,9 +80,15 @@ def study() -> None:
 
 def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     chosen = click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default.")
+    by = click.Choice(["size", "prior"])
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
         *([chosen] if simulation.file in {"calibration", "halvings"} else []),
+        *(
+            [click.option("--by", type=by, default="size", help="What varies.")]
+            if simulation.by_prior
+            else []
+        ),
         click.option("--replicates", type=count, default=simulation.replicates, help=simulation.unit),
         click.option("--full", is_flag=True, help="As many as in the recorded study: hours."),
         click.option("--seed", type=seed, default=0, help="Seed."),
@@ -93,7 +103,9 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
         """Run a study, write it if a folder is named, print its tables."""
         if options.get("scenarios") is not None:
             options["scenarios"] = [each.strip() for each in options["scenarios"].split(",")]
-        simulate = getattr(import_module(f"skewanova.studies.{simulation.file}"), simulation.function)
+        by_prior = options.pop("by", "size") == "prior"
+        function = simulation.by_prior if by_prior else simulation.function
+        simulate = getattr(import_module(f"skewanova.studies.{simulation.file}"), function)
         result = simulate(rng=seed, n_jobs=jobs, **options)
         if out is not None:
             from skewanova.studies.output import write_study

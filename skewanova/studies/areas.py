@@ -6,11 +6,11 @@ Score distributions are those of Boyd et al. (2013) and Brodersen et al. (2010).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,13 +47,13 @@ BINORMAL_MODELS = {
 }
 
 
-def estimated_areas(setting: str, n_total: int, rng: np.random.Generator) -> Floats:
+def estimated_areas(setting: str, n_total: int, rng: np.random.Generator, *, prior: float = PRIOR) -> Floats:
     """AUPREC at the sample's prior by each of `AREAS`, from one sample."""
-    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=PRIOR, rng=rng)
-    at = np.array([PRIOR])
+    positive, score = sample_scores(*SETTINGS[setting], n_total, prior=prior, rng=rng)
+    at = np.array([prior])
     roc = curve_from_scores(positive, score)
     areas = [float(area_kernel(roc, area_estimator)(at)[0]) for area_estimator in ESTIMATORS]
-    return np.array([*areas, fit_moments(positive, score, ddof=1).auprec(PRIOR)])
+    return np.array([*areas, fit_moments(positive, score, ddof=1).auprec(prior)])
 
 
 def fit_moments(positive: Bools, score: Floats, *, ddof: int) -> BinormalFit:
@@ -126,6 +126,59 @@ def binormal_areas(alpha: float, rng: np.random.Generator) -> Floats:
     return np.array([*empirical, *fitted, auc(roc), unbiased.auc, likeliest.auc])
 
 
+class TypicalSample(NamedTuple):
+    """A sample whose areas are near the middle of those of many.
+
+    Attributes
+    ----------
+    positive, score : ndarray
+        The labels and scores.
+    percentile : float
+        Largest distance, over all areas of `BINORMAL_MODELS`, from the 50th percentile of the samples.
+    n_samples : int
+        Of so many.
+    """
+
+    positive: Bools
+    score: Floats
+    percentile: float
+    n_samples: int
+
+
+def typical_sample(alpha: float = 0.4, *, n_samples: int = 200, rng: int = 0) -> TypicalSample:
+    """Return the most typical of some samples of Brodersen's 100 cases, and say how typical it is.
+
+    Parameters
+    ----------
+    alpha : float, default 0.4
+        Share of positives; that of the paper's figure 1.
+    n_samples : int, default 200
+        Samples to choose from.
+    rng : int, default 0
+        Seed.
+
+    Returns
+    -------
+    TypicalSample
+        The sample whose areas (empirical and fitted, of precision-recall and of ROC) are all as near to the
+        50th percentile of their kind as any sample has them.
+
+    Examples
+    --------
+    >>> from skewanova.studies.areas import typical_sample
+    >>> typical_sample(n_samples=50).percentile < 20
+    True
+    """
+    share, count = _check_alpha(alpha), check_count(n_samples, "n_samples", minimum=1)
+    seeds = np.random.SeedSequence(check_count(rng, "rng", minimum=0)).spawn(count)
+    areas = np.array([binormal_areas(share, np.random.default_rng(seed)) for seed in seeds])
+    ranks = areas.argsort(axis=0).argsort(axis=0)
+    off = np.abs((ranks + 0.5) / count - 0.5).max(axis=1)
+    best = int(off.argmin())
+    drawn = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=share, rng=np.random.default_rng(seeds[best]))
+    return TypicalSample(*drawn, percentile=100 * float(off[best]), n_samples=count)
+
+
 #: Sample sizes of the studies of estimators and of intervals.
 SIZES = (50, 100, 200, 500, 1000, 2000, 10000)
 
@@ -139,6 +192,14 @@ INTERVAL_PRIORS = (0.5, PRIOR, 0.01)
 
 #: Shares of positives in the study of binormal fits; 0.4 is that of Brodersen's figure 1.
 ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
+
+
+#: Shares of positives and sizes of the study of estimators by prior.
+ESTIMATOR_PRIORS, ESTIMATOR_SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), (200, 1000, 5000)
+
+
+#: Samples in the full study of estimators by prior.
+FULL_BY_PRIOR = 500
 
 
 #: Largest sample whose bootstrap intervals are simulated: in a reduced study, and in full.
@@ -159,6 +220,10 @@ LARGE = 5000
 ESTIMATORS_COLUMNS = (
     "setting", "prior", "n_total", "estimator", "truth", "mean", "ratio", "std_error", "replicates",
 )  # fmt: skip
+
+
+#: The study by prior has the spread as well: the standard deviation of the estimates over samples.
+BY_PRIOR_COLUMNS = (*ESTIMATORS_COLUMNS, "std_dev")
 
 
 INTERVALS_COLUMNS = (
@@ -228,6 +293,68 @@ def estimators_study(
         for setting, n_total in _grid(settings, sizes, 20)
     ]
     return study_of("estimators", cells, _estimator_rows, columns=ESTIMATORS_COLUMNS, run=how)
+
+
+def estimators_by_prior_study(
+    *,
+    settings: Sequence[str] | None = None,
+    sizes: Sequence[int] = ESTIMATOR_SIZES,
+    priors: Sequence[float] = ESTIMATOR_PRIORS,
+    **run: Any,
+) -> Study:
+    """Simulate samples at several priors, and compare the mean and spread of every estimator with the truth.
+
+    Parameters
+    ----------
+    settings, sizes
+        As for :func:`estimators_study`.
+    priors : sequence of float
+        Shares of positives, which are also the priors of the areas; sizes that do not hold two cases of
+        either class are left out.
+    **run
+        As for :func:`estimators_study`. A full study has 500 samples.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `BY_PRIOR_COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`estimators_study`, and if no size holds two cases of either class.
+
+    References
+    ----------
+    Boyd, Eng and Page (2013), backup slide "AUCPR Estimators Results by pi".
+
+    Examples
+    --------
+    >>> from skewanova.studies.areas import estimators_by_prior_study
+    >>> study = estimators_by_prior_study(
+    ...     settings=["binormal"], sizes=[200], priors=[0.02, 0.5], replicates=100, progress=False
+    ... )
+    >>> ratio = study.to_frame().set_index(["estimator", "prior"])["ratio"]
+    >>> bool(ratio["average_precision", 0.02] > 1.3 > 1.02 > ratio["average_precision", 0.5])
+    True
+    """
+    how = Run(**run)
+    designs = [
+        (setting, n_total, check_prior(prior, "priors"))
+        for setting, n_total in _grid(settings, sizes, 20)
+        for prior in dict.fromkeys(priors)
+        if 2 <= round(prior * n_total) <= n_total - 2
+    ]
+    if not designs:
+        raise InputError("`sizes` must hold two cases of either class at some of `priors`, but none does")
+    cells = [
+        Cell(design, how.number(FULL_BY_PRIOR), partial(one_by_one, _areas_at(*design))) for design in designs
+    ]
+    return study_of("estimators_by_prior", cells, _estimator_rows, columns=BY_PRIOR_COLUMNS, run=how)
+
+
+def _areas_at(setting: str, n_total: int, prior: float) -> Callable[[np.random.Generator], Floats]:
+    return partial(estimated_areas, setting, n_total, prior=prior)
 
 
 def intervals_study(
@@ -363,11 +490,13 @@ def _interval_cells(design: tuple[str, float, int], how: Run) -> Iterator[Cell]:
 
 
 def _estimator_rows(cell: Cell, areas: Floats) -> Iterator[tuple[object, ...]]:
-    setting, n_total = cell.key
-    truth = true_auprec(*SETTINGS[setting], PRIOR)
-    for area_estimator, (mean, error) in zip(AREAS, means(areas), strict=True):
-        told = (area_estimator, truth, mean, mean / truth, error / truth, len(areas))
-        yield (setting, PRIOR, n_total, *told)
+    """One row an estimator; with a prior in the key, the spread too."""
+    setting, n_total, prior = (*cell.key, PRIOR)[:3]
+    truth = true_auprec(*SETTINGS[setting], prior)
+    spread = areas.std(axis=0)
+    for place, (mean, error) in enumerate(means(areas)):
+        told = (AREAS[place], truth, mean, mean / truth, error / truth, len(areas))
+        yield (setting, prior, n_total, *told, *([float(spread[place])] if len(cell.key) > 2 else []))
 
 
 def _interval_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:

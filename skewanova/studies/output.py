@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from skewanova.base.checks import Floats
 from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.curves.binormal import fit_binormal
-from skewanova.curves.distributions import sample_scores, true_roc
+from skewanova.curves.distributions import true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
+from skewanova.studies.areas import TypicalSample, typical_sample
 from skewanova.studies.results import Study
 from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, PRIOR
 
@@ -39,11 +41,17 @@ BAR = 1.96
 TARGET = (0.04, 0.06)
 
 
-def plot_ratio(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the ratio of mean estimate to truth by number of cases, a line an estimator."""
-    ax = _lines(frame, "estimator", "n_total", "ratio", ax=ax)
+def plot_ratio(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = None) -> Axes:
+    """Draw the ratio of mean estimate to truth by number of cases or by prior, a line an estimator."""
+    ax = _lines(frame, "estimator", over, "ratio", ax=ax)
     ax.axhline(1, **_REFERENCE)
-    return _labelled(ax, "cases", "mean estimate / truth")
+    return _labelled(ax, _AXES[over], "mean estimate / truth")
+
+
+def plot_spread(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the standard deviation of estimates over the truth by prior, a line an estimator."""
+    ax = _lines(frame.assign(spread=frame["std_dev"] / frame["truth"]), "estimator", "prior", "spread", ax=ax)
+    return _labelled(ax, "prior", "standard deviation / truth")
 
 
 def plot_coverage(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = None) -> Axes:
@@ -93,19 +101,103 @@ def plot_reliability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "P(best)", "share truly the best")
 
 
-def plot_sample(seed: int = 0, alpha: float = 0.4, *, ax: Axes | None = None) -> Axes:
-    """Draw the true, the empirical and the fitted curve of one sample (Brodersen et al. 2010, figure 1)."""
+def plot_scores(sample: TypicalSample, *, ax: Axes | None = None) -> Axes:
+    """Draw histograms of both classes' scores and the densities they come from (figure 1a)."""
     ax = _axes(ax)
-    positive, scores = sample_scores(*BRODERSEN, BRODERSEN_CASES, prior=alpha, rng=seed)
-    smooth = fit_binormal(positive, scores).precision_recall()
-    colours = sns.color_palette("colorblind")
-    ax.plot(*_precision_recall(true_roc(*BRODERSEN), alpha), color="0.3", label="true")
-    empirical = _precision_recall(curve_from_scores(positive, scores), alpha)
-    ax.plot(*empirical, color=colours[0], linewidth=1, label="empirical")
-    ax.plot(smooth[1], smooth[0], color=colours[1], linestyle="--", label="alpha-binormal")
+    at = np.linspace(-9, 9, 400)
+    names = ("negatives", "positives")
+    for name, truth, members, colour in zip(
+        names, BRODERSEN, (~sample.positive, sample.positive), CLASS_COLOURS, strict=True
+    ):
+        ax.hist(
+            sample.score[members], bins=list(range(-9, 10)), density=True, color=colour, alpha=0.4, label=name
+        )
+        ax.plot(at, truth.pdf(at), color=colour)
+    ax.set_yticks([])
+    ax.legend(frameon=False, loc="upper left")
+    return _labelled(ax, "score", "density")
+
+
+#: Colours of the negatives' and the positives' scores.
+CLASS_COLOURS = ("0.4", sns.color_palette("colorblind")[0])
+
+
+def plot_sample_roc(sample: TypicalSample, *, ax: Axes | None = None) -> Axes:
+    """Draw the true, the empirical and the fitted ROC curve, which no share of positives changes (1b)."""
+    ax = _axes(ax)
+    fitted = fit_binormal(sample.positive, sample.score).roc()
+    curves = {"true": true_roc(*BRODERSEN), "empirical": curve_from_scores(sample.positive, sample.score)}
+    for name, roc in {**curves, "binormal, alpha-binormal": fitted}.items():
+        ax.plot(roc.fpr, roc.tpr, label=name, **_CURVES[name])
     ax.set(xlim=(0, 1), ylim=(0, 1.02))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower right")
+    return _labelled(ax, "false positive rate", "true positive rate")
+
+
+def plot_sample(sample: TypicalSample, *, ax: Axes | None = None) -> Axes:
+    """Draw the true, the empirical and both fitted precision-recall curves of one sample (1c)."""
+    ax = _axes(ax)
+    alpha, fitted = float(sample.positive.mean()), fit_binormal(sample.positive, sample.score)
+    empirical = curve_from_scores(sample.positive, sample.score)
+    curves = {
+        "true": _precision_recall(true_roc(*BRODERSEN), alpha),
+        "empirical": _precision_recall(empirical, alpha),
+        "binormal": fitted.precision_recall(0.5)[::-1],
+        "alpha-binormal": fitted.precision_recall()[::-1],
+    }
+    for name, points in curves.items():
+        ax.plot(*points, label=name, **_CURVES[name])
+    ax.set(xlim=(0, 1), ylim=(0, 1.02))
+    ax.legend(frameon=False, loc="lower left")
     return _labelled(ax, "recall", "precision")
+
+
+#: How each curve of a sample is drawn.
+_CURVES: dict[str, dict[str, Any]] = {
+    "true": {"color": "black"},
+    "empirical": {"color": sns.color_palette("colorblind")[3], "linewidth": 1},
+    "binormal": {"color": sns.color_palette("colorblind")[0], "linestyle": "-."},
+    "alpha-binormal": {"color": sns.color_palette("colorblind")[2], "linestyle": ":", "linewidth": 2},
+    "binormal, alpha-binormal": {"color": sns.color_palette("colorblind")[2], "linestyle": "--"},
+}
+
+
+def plot_auc_bias(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the mean deviation of every AUC from the truth with two standard errors (inset of 1b)."""
+    ax = _axes(ax)
+    ax.errorbar(
+        range(len(frame)), frame["bias"], yerr=2 * frame["std_error"], fmt="o", markersize=3, color="0.2"
+    )
+    ax.axhline(0, **_REFERENCE)
+    ax.set_xticks(range(len(frame)), [str(name).split("_ddof")[0][:9] for name in frame["model"]], fontsize=6)
+    ax.tick_params(axis="y", labelsize=6)
+    ax.set_xlim(-0.5, len(frame) - 0.5)
+    ax.set_title("AUC - truth", fontsize=7)
+    return ax
+
+
+def draw_figure_1(frame: pd.DataFrame, *, seed: int = 0) -> Figure:
+    """Draw Brodersen's figure 1 on a typical sample: scores, ROC curves, precision-recall curves."""
+    sample = typical_sample(SHOWN_ALPHA, rng=seed)
+    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    plot_scores(sample, ax=panels[0]).set_title("a", loc="left")
+    plot_sample_roc(sample, ax=panels[1]).set_title("b", loc="left")
+    plot_sample(sample, ax=panels[2]).set_title("c", loc="left")
+    rows = frame[(frame["measure"] == "auc") & (frame["alpha"] == SHOWN_ALPHA)]
+    rows = rows[rows["model"] != "binormal_ddof1"]
+    if len(rows):
+        plot_auc_bias(rows, ax=panels[1].inset_axes((0.6, 0.38, 0.38, 0.3)))
+    figure.suptitle(
+        f"One of {sample.n_samples} samples of {BRODERSEN_CASES} cases: all its areas lie within "
+        f"{sample.percentile:.0f} percentiles of the median",
+        fontsize=10,
+    )
+    return figure
+
+
+#: Share of positives in Brodersen's figure 1.
+SHOWN_ALPHA = 0.4
 
 
 def draw_panels(frame: pd.DataFrame, plot: Callable[..., Axes], *, by: str = "setting") -> Figure:
@@ -137,6 +229,12 @@ def _of_estimators(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figur
     yield "bias", draw_panels(frame, plot_ratio)
 
 
+def _of_estimators_by_prior(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    for n_total, rows in frame.groupby("n_total"):
+        yield f"bias_by_prior_{n_total}", draw_panels(rows, partial(plot_ratio, over="prior"))
+        yield f"spread_by_prior_{n_total}", draw_panels(rows, plot_spread)
+
+
 def _of_intervals(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
     """By number of cases at the prior nearest to Boyd's, and by prior at the commonest size."""
     usual = min(frame["prior"], key=lambda prior: abs(prior - PRIOR))
@@ -152,9 +250,7 @@ def _of_intervals(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure
 
 def _of_binormal(frame: pd.DataFrame, seed: int) -> Iterator[tuple[str, Figure]]:
     titles = {"auc": "Area under ROC", "auprec": "Area under precision-recall"}
-    figure = _single()
-    plot_sample(seed, ax=figure.subplots()).set_title("One sample of 100 cases, share 0.4", loc="left")
-    yield "curves", figure
+    yield "curves", draw_figure_1(frame, seed=seed)
     for measure in dict.fromkeys(frame["measure"]):
         figure = _single()
         ax = plot_bias(frame[frame["measure"] == measure], ax=figure.subplots())
@@ -195,6 +291,7 @@ def _none(_frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
 
 _FIGURES: Mapping[str, Callable[[pd.DataFrame, int], Iterator[tuple[str, Figure]]]] = {
     "estimators": _of_estimators,
+    "estimators_by_prior": _of_estimators_by_prior,
     "intervals": _of_intervals,
     "binormal": _of_binormal,
     "paired": _of_paired,
@@ -214,7 +311,7 @@ def _lines(
     colours = sns.color_palette("colorblind", len(groups))
     for (name, rows), colour, marker in zip(groups, colours, MARKERS, strict=False):
         ordered = rows.sort_values(over)
-        bars = None if value in {"width", "location"} else BAR * ordered["std_error"]
+        bars = None if value in {"width", "location", "spread"} else BAR * ordered["std_error"]
         look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.2, "elinewidth": 1}
         ax.errorbar(ordered[over], ordered[value], yerr=bars, label=str(name), **look)
     if logarithmic:

@@ -199,6 +199,16 @@ _LAYOUTS: Mapping[str, _Layout] = {
         "n_total",
         lambda row: format_number(row.ratio),
     ),
+    "estimators_by_prior": _Layout(
+        lambda group: f"Mean estimate over truth (standard deviation over truth), by prior ({group})",
+        "sample",
+        "estimator",
+        "prior",
+        lambda row: f"{row.ratio:.3f} ({row.std_dev / row.truth:.3f})",
+        rows=lambda frame: frame.assign(
+            sample=frame["setting"] + ", " + frame["n_total"].map("{:,}".format) + " cases"
+        ),
+    ),
     "intervals": _Layout(
         lambda group: (
             f"Coverage (mean width) of {LEVEL:.0%} intervals for average precision, by number of cases "

@@ -19,7 +19,13 @@ FILES = {
         *("boyd_estimators.csv", "boyd_intervals.csv"),
         *("boyd_bias.png", "boyd_coverage.png", "boyd_width.png", "boyd_location.png"),
     },
-    "brodersen": {"brodersen_bias.csv", "brodersen_auprec.png", "brodersen_auc.png", "brodersen_curves.png"},
+    "brodersen": {
+        "brodersen_bias.csv",
+        "brodersen_auprec.png",
+        "brodersen_auc.png",
+        "brodersen_curves.png",
+        "brodersen_curves.csv",
+    },
     "julia_figures": {"julia_figure_2.png", "julia_figure_3.png"},
     "statisticalmeasures": {"statisticalmeasures.png"},
 }

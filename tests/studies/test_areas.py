@@ -16,7 +16,7 @@ from skewanova import auprec, auprec_score
 from skewanova.base.checks import InputError, SkewanovaWarning
 from skewanova.curves import fit_binormal
 from skewanova.curves.distributions import sample_scores
-from skewanova.curves.roc import curve_from_scores
+from skewanova.curves.roc import auc, curve_from_scores
 from skewanova.inference.intervals import confidence_interval
 from skewanova.studies import areas as studies_areas
 from skewanova.studies import scenarios
@@ -298,3 +298,18 @@ def test_bad_arguments_are_refused(study, options, named):
 def test_a_table_of_a_group_that_was_not_simulated_is_refused(fits):
     with pytest.raises(InputError, match="measure"):
         fits.to_table("accuracy")
+
+
+def test_typical_sample_is_near_the_median_of_every_area():
+    found = studies_areas.typical_sample(n_samples=60, rng=3)
+    areas = np.array(
+        [
+            studies_areas.binormal_areas(0.4, np.random.default_rng(seed))
+            for seed in np.random.SeedSequence(3).spawn(60)
+        ]
+    )
+    own = [auprec_score(found.positive, found.score, prior=0.4), auc(curve_from_scores(*found[:2]))]
+    shares = [(areas[:, place] < value - 1e-12).mean() for place, value in zip((0, 5), own, strict=True)]
+    assert np.abs(np.array(shares) - 0.5).max() <= found.percentile / 100
+    assert found.percentile < 20
+    assert found.positive.sum() == 40

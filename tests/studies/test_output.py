@@ -11,7 +11,7 @@ from skewanova.base.checks import InputError
 from skewanova.base.folders import is_output
 from skewanova.cli.commands import main
 from skewanova.studies import output as studies_output
-from skewanova.studies.areas import binormal_study, estimators_study, intervals_study
+from skewanova.studies.areas import binormal_study, estimators_study, intervals_study, typical_sample
 from skewanova.studies.one_set import paired_study
 
 SMALL = {"replicates": 3, "progress": False}
@@ -93,4 +93,17 @@ def test_lines_hold_the_numbers_of_the_frame():
 def test_plots_draw_on_axes_given():
     ax = Figure().subplots()
     assert studies_output.plot_size(STUDIES["paired"]().to_frame().iloc[:2], ax=ax) is ax
-    assert studies_output.plot_sample(1, ax=Figure().subplots()).get_xlabel() == "recall"
+    sample = typical_sample(n_samples=5)
+    assert studies_output.plot_sample(sample, ax=Figure().subplots()).get_xlabel() == "recall"
+
+
+def test_figure_1_has_its_three_panels_and_the_inset():
+    figure = studies_output.draw_figure_1(STUDIES["binormal"]().to_frame())
+    scores, roc, curves = figure.axes
+    assert scores.get_legend_handles_labels()[1] == ["negatives", "positives"]
+    assert roc.get_legend_handles_labels()[1] == ["true", "empirical", "binormal, alpha-binormal"]
+    assert len(roc.child_axes) == 1
+    names = curves.get_legend_handles_labels()[1]
+    assert names == ["true", "empirical", "binormal", "alpha-binormal"]
+    lines = {line.get_label(): line.get_ydata() for line in curves.lines}
+    assert (lines["binormal"] > lines["alpha-binormal"]).all()  # at prior .5 instead of .4
