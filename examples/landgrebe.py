@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 # Highleyman (1961), as pattern recognition toolboxes have it: mean and standard deviation of both features
 POSITIVE, NEGATIVE = ((1.0, 1.0), (1.0, 0.5)), ((2.0, 0.0), (0.1, 2.0))
-N_TRAIN, N_TEST = 500, 50_000  # cases of each class
+N_TRAIN, N_TEST = 500, 20_000  # cases of each class
 SKEWS = np.geomspace(1, 100, 41)
 PRIORS = (0.5, 0.1, 0.01)
 FPR_RANGE = (0.0, 0.1)

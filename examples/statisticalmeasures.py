@@ -27,7 +27,24 @@ POSITIVE = "X"  # the second of the ordered levels O < X
 
 
 def curve() -> pd.DataFrame:
-    """The curve's points from recall 0, where no threshold applies, to recall 1."""
+    """The curve's points from recall 0, where no threshold applies, to recall 1.
+
+    Each row holds for thresholds up to and including its own, down to the next one: a case is flagged if its
+    score is at or above the threshold. The page's bins are closed on the other side, ``[t_1, 1]`` for the
+    first point, which flags nothing; at a threshold of .9 itself they would miss the case that scores .9.
+
+    >>> print(curve().round(3).to_string(index=False, na_rep=""))
+     threshold  recall  precision
+                 0.000      1.000
+           0.9   0.167      1.000
+           0.8   0.167      0.500
+           0.7   0.333      0.667
+           0.5   0.500      0.750
+           0.4   0.833      0.833
+           0.3   1.000      0.857
+           0.2   1.000      0.667
+           0.1   1.000      0.600
+    """
     precision, recall, thresholds = sa.precision_recall_curve(TRUTH, X_PROBABILITIES, pos_label=POSITIVE)
     return pd.DataFrame(
         {"threshold": [None, *thresholds], "recall": recall, "precision": precision}, dtype=float

@@ -145,14 +145,14 @@ class TypicalSample(NamedTuple):
     n_samples: int
 
 
-def typical_sample(alpha: float = 0.4, *, n_samples: int = 200, rng: int = 0) -> TypicalSample:
+def typical_sample(alpha: float = 0.4, *, n_samples: int = 100, rng: int = 0) -> TypicalSample:
     """Return the most typical of some samples of Brodersen's 100 cases, and say how typical it is.
 
     Parameters
     ----------
     alpha : float, default 0.4
         Share of positives; that of the paper's figure 1.
-    n_samples : int, default 200
+    n_samples : int, default 100
         Samples to choose from.
     rng : int, default 0
         Seed.

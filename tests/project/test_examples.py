@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy.integrate import trapezoid
 
 import skewanova as sa
@@ -26,6 +28,7 @@ FILES = {
         "brodersen_curves.png",
         "brodersen_curves.csv",
     },
+    "landgrebe": {"landgrebe_figure_1.png", "landgrebe_figure_2.png"},
     "julia_figures": {"julia_figure_2.png", "julia_figure_3.png"},
     "statisticalmeasures": {"statisticalmeasures.png"},
 }
@@ -97,6 +100,28 @@ def test_ten_samples_scatter_around_the_true_curve():
         assert abs(areas.mean() - area) <= 4 * areas.std() / np.sqrt(10)
 
 
+def test_figures_of_the_post_show_all_their_text_and_hide_no_line():
+    module = load("julia_figures")
+    frames = {setting: module.sampled_curves(setting) for setting in module.SETTINGS}
+    for figure in (module.figure_2(), module.figure_3(frames)):
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        inside = figure.bbox
+        for ax in figure.axes:
+            for text in (
+                ax.title,
+                ax.xaxis.label,
+                ax.yaxis.label,
+                *ax.get_xticklabels(),
+                *ax.get_yticklabels(),
+            ):
+                box = text.get_window_extent()
+                assert not text.get_text() or inside.x0 <= box.x0 <= box.x1 <= inside.x1
+                assert not text.get_text() or inside.y0 <= box.y0 <= box.y1 <= inside.y1
+            assert not any(legend.get_window_extent().overlaps(ax.bbox) for legend in figure.legends)
+            assert ax.get_legend() is None
+
+
 # --- StatisticalMeasures.jl ---------------------------------------------------------------------------------
 
 
@@ -111,6 +136,13 @@ def test_curve_of_the_documentation_has_its_ends_and_one_point_a_threshold():
         flagged = np.array(module.X_PROBABILITIES) >= row.threshold
         assert row.recall == pytest.approx((flagged & positive).sum() / 6)
         assert row.precision == pytest.approx((flagged & positive).sum() / flagged.sum())
+
+
+def test_points_of_the_page_are_those_of_its_doctest():
+    module = load("statisticalmeasures")
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    (example,) = [each for each in finder.find(module, module=module) if each.examples]
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
 def test_examples_do_not_need_pyplot():
