@@ -45,6 +45,11 @@ def plot_ratio(frame: pd.DataFrame, *, over: str = "n_total", ax: Axes | None = 
     """Draw the ratio of mean estimate to truth by number of cases or by prior, a line an estimator."""
     ax = _lines(frame, "estimator", over, "ratio", ax=ax)
     ax.axhline(1, **_REFERENCE)
+    if over == "prior":  # ratios of several where positives are few
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(FixedLocator([0.25, 0.5, 1, 2, 4, 8]))
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return _labelled(ax, _AXES[over], "mean estimate / truth")
 
 

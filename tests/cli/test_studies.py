@@ -39,6 +39,13 @@ def test_binormal_prints_and_writes_the_study(tmp_path):
     assert all(table.to_text() in text for table in study.to_tables())
 
 
+def test_estimators_by_prior_are_one_option_away(tmp_path):
+    text = run("study", "estimators", "--by", "prior", "--replicates", 1, "--out", tmp_path / "bias")
+    frame = pd.read_csv(tmp_path / "bias" / "estimators_by_prior.csv")
+    assert sorted(set(frame["prior"])) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    assert "by prior (binormal, 200 cases)" in " ".join(text.split())
+
+
 def test_unknown_scenario_is_one_clear_line():
     result = CliRunner().invoke(main, ["study", "power", "--scenarios", "S9"])
     assert result.exit_code == 2

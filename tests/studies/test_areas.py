@@ -313,3 +313,35 @@ def test_typical_sample_is_near_the_median_of_every_area():
     assert np.abs(np.array(shares) - 0.5).max() <= found.percentile / 100
     assert found.percentile < 20
     assert found.positive.sum() == 40
+
+
+def test_estimators_by_prior_agree_with_sums_over_samples():
+    study = studies_areas.estimators_by_prior_study(
+        settings=["bibeta"], sizes=[60], priors=[0.01, 0.2], replicates=8, progress=False
+    )
+    frame = study.to_frame()
+    assert set(frame["prior"]) == {0.2}  # 60 cases hold less than two positives at .01
+    assert list(frame) == list(studies_areas.BY_PRIOR_COLUMNS)
+    (size, seed), *_ = studies_areas.Cell(("bibeta", 60, 0.2), 8, None).blocks("estimators_by_prior", 0)
+    draws = np.random.default_rng(seed)
+    samples = [sample_scores(*scenarios.SETTINGS["bibeta"], 60, prior=0.2, rng=draws) for _ in range(size)]
+    areas = [auprec_score(*sample, prior=0.2, area_estimator="exact") for sample in samples]
+    row = frame[frame["estimator"] == "exact"].iloc[0]
+    assert row["mean"] == pytest.approx(np.mean(areas), rel=1e-12)
+    assert row["std_dev"] == pytest.approx(np.std(areas), rel=1e-12)
+    assert study.to_table().caption.endswith("by prior (bibeta, 60 cases)")
+
+
+def test_recorded_study_by_prior_is_of_this_code():
+    recorded = pd.read_csv(Path(__file__).parents[2] / "docs" / "studies" / "estimators_by_prior.csv")
+    assert list(recorded) == list(studies_areas.BY_PRIOR_COLUMNS)
+    assert set(recorded["replicates"]) == {studies_areas.FULL_BY_PRIOR}
+    assert sorted(set(recorded["prior"])) == list(studies_areas.ESTIMATOR_PRIORS)
+    rare = recorded[(recorded["prior"] == 0.01) & (recorded["setting"] == "binormal")]
+    ratio = rare[rare["n_total"] == 1000].set_index("estimator")["ratio"]
+    assert ratio["average_precision"] > ratio["trapezoid"] > 1.2  # the slides recommend both
+
+
+def test_sizes_that_hold_no_positives_are_refused():
+    with pytest.raises(InputError, match="must hold two cases of either class at some of `priors`"):
+        studies_areas.estimators_by_prior_study(sizes=[20], priors=[0.01], replicates=1, progress=False)

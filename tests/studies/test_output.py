@@ -11,12 +11,21 @@ from skewanova.base.checks import InputError
 from skewanova.base.folders import is_output
 from skewanova.cli.commands import main
 from skewanova.studies import output as studies_output
-from skewanova.studies.areas import binormal_study, estimators_study, intervals_study, typical_sample
+from skewanova.studies.areas import (
+    binormal_study,
+    estimators_by_prior_study,
+    estimators_study,
+    intervals_study,
+    typical_sample,
+)
 from skewanova.studies.one_set import paired_study
 
 SMALL = {"replicates": 3, "progress": False}
 STUDIES = {
     "estimators": lambda: estimators_study(settings=["bibeta"], sizes=[20, 50], **SMALL),
+    "estimators_by_prior": lambda: estimators_by_prior_study(
+        settings=["bibeta"], sizes=[50], priors=[0.1, 0.5], **SMALL
+    ),
     "intervals": lambda: intervals_study(settings=["bibeta"], sizes=[100], priors=[0.5, 0.1], **SMALL),
     "binormal": lambda: binormal_study(alphas=[0.2, 0.4], **SMALL),
     "paired": lambda: paired_study(
@@ -25,6 +34,7 @@ STUDIES = {
 }
 FIGURES = {
     "estimators": ("bias",),
+    "estimators_by_prior": ("bias_by_prior_50", "spread_by_prior_50"),
     "intervals": (
         "coverage",
         "coverage_by_prior",

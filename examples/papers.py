@@ -1,0 +1,804 @@
+"""The five documents, item by item: every equation, table, figure and recommendation, and what became of it.
+
+Checks each item as it is named here, and prints one table: reproduced (where, and to what), corrected, or
+impossible (and why). No number of the table is typed in: each comes from its check, or from a recorded study.
+``--write`` writes docs/papers.md. Needs the extra ``sklearn``. Run it with::
+
+    python examples/papers.py [--write]
+
+References: Brodersen et al. (2010), Boyd et al. (2013), Landgrebe et al. (2006), Nagy (2016), and the
+documentation of StatisticalMeasures.jl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.integrate import quad
+
+import skewanova as sa
+from skewanova.base.text import Table
+from skewanova.curves.distributions import true_auc, true_auprec
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.studies.scenarios import BRODERSEN, SETTINGS
+
+Floats = NDArray[np.float64]
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "papers.md"
+SAME = 1e-10  # two ways to one number agree to this
+LABELS = np.random.default_rng(0).random(80) < 0.4
+SCORES = np.round(np.random.default_rng(1).normal(LABELS), 1)  # one decimal: with ties
+PRIOR = 0.1
+
+
+class Item(NamedTuple):
+    """One item of a document.
+
+    ``check`` raises if the claim does not hold, and else returns what was measured.
+    """
+
+    document: str
+    item: str
+    claim: str
+    where: str
+    check: Callable[[], str]
+
+
+ITEMS: list[Item] = []
+
+
+def item(
+    document: str, name: str, claim: str, where: str
+) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    """Enter a check into the table."""
+
+    def enter(check: Callable[[], str]) -> Callable[[], str]:
+        ITEMS.append(Item(document, name, claim, where, check))
+        return check
+
+    return enter
+
+
+def sure(holds: object, what: str) -> None:
+    """Stop where a claim does not hold."""
+    if not holds:
+        raise SystemExit(f"not so: {what}")
+
+
+def equal(ours: object, theirs: object, what: str = "two ways to one number") -> str:
+    """Say that two results are the same, or stop."""
+    sure(
+        np.allclose(np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float), rtol=SAME, atol=SAME),
+        what,
+    )
+    return f"the same by own sums, to {SAME:g}"
+
+
+@functools.cache
+def example(name: str) -> ModuleType:
+    """Another of the examples."""
+    place = str(Path(__file__).resolve().parent)
+    if place not in sys.path:
+        sys.path.insert(0, place)
+    return importlib.import_module(name)
+
+
+@functools.cache
+def recorded(study: str) -> pd.DataFrame:
+    """Numbers of a recorded study."""
+    return pd.read_csv(ROOT / "docs" / "studies" / f"{study}.csv")
+
+
+def one(frame: pd.DataFrame, column: str, **where: object) -> float:
+    """The number in the one row with these values."""
+    rows = frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    (number,) = rows[column]
+    return float(number)
+
+
+@functools.cache
+def roc() -> sa.RocCurve:
+    """The curve of the sample that formulas are tried on."""
+    return sa.roc_curve(LABELS, SCORES)
+
+
+@functools.cache
+def operating() -> Mapping[str, float]:
+    """Measures of the rule score >= 0.5 at the prior, as the package has them."""
+    table = pd.DataFrame({"model": "a", "fold": 1, "y_true": LABELS.astype(int), "y_score": SCORES})
+    other = table.assign(model="b", y_score=-table["y_score"])
+    with warnings.catch_warnings(action="ignore"):
+        found = sa.threshold_table(pd.concat([table, other]), threshold=0.5, priors=(PRIOR,))
+    rows = found[(found["model"] == "a") & (found["level"] == "fold")]
+    return dict(zip(rows["measure"], rows["estimate"], strict=True))
+
+
+def rates() -> tuple[float, float]:
+    """True and false positive rate of that rule, counted."""
+    flagged = SCORES >= 0.5
+    return float(flagged[LABELS].mean()), float(flagged[~LABELS].mean())
+
+
+# --- Landgrebe et al. ---------------------------------------------------------------------------------------
+
+LANDGREBE = "Landgrebe et al. (2006)"
+
+
+@item(LANDGREBE, "section 2, error rate", "corrected: incorrectly labelling", "threshold_table")
+def _() -> str:
+    recall, alarms = rates()
+    return equal(operating()["error_rate"], PRIOR * (1 - recall) + (1 - PRIOR) * alarms)
+
+
+@item(LANDGREBE, "section 2, recall and specificity", "reproduced", "threshold_table")
+def _() -> str:
+    return equal([operating()["recall"], operating()["fpr"]], rates())
+
+
+@item(LANDGREBE, "section 2, precision and NPV", "reproduced", "threshold_table")
+def _() -> str:
+    recall, alarms = rates()
+    precision = PRIOR * recall / (PRIOR * recall + (1 - PRIOR) * alarms)
+    missed, right = PRIOR * (1 - recall), (1 - PRIOR) * (1 - alarms)
+    return equal([operating()["precision"], operating()["npv"]], [precision, right / (right + missed)])
+
+
+@item(LANDGREBE, "section 2, Posfrac", "reproduced", "threshold_table (flagged)")
+def _() -> str:
+    recall, alarms = rates()
+    return equal(operating()["flagged"], PRIOR * recall + (1 - PRIOR) * alarms)
+
+
+@item(LANDGREBE, "section 2, F-measure", "corrected: harmonic mean, with the skew", "threshold_table")
+def _() -> str:
+    precision, recall = operating()["precision"], operating()["recall"]
+    return equal(operating()["f_measure"], stats.hmean([precision, recall]))
+
+
+@item(LANDGREBE, "figure 1", "reproduced on Highleyman's two Gaussian classes", "examples/landgrebe.py")
+def _() -> str:
+    module = example("landgrebe")
+    frame = module.by_skew(*module.scores())
+    last = frame.iloc[-1]
+    sure(abs(last["accuracy"] - last["true negative rate"]) < 0.01, "accuracy goes to TNr")
+    first = frame.iloc[0]
+    return (
+        f"from skew 1 to 100 accuracy goes from {first['accuracy']:.2f} to {last['accuracy']:.2f} (TNr "
+        f"{last['true negative rate']:.2f}), precision from {first['precision']:.2f} to "
+        f"{last['precision']:.2f}"
+    )
+
+
+@item(LANDGREBE, "eq. 1", "reproduced", "auc")
+def _() -> str:
+    pairs = SCORES[LABELS][:, None] - SCORES[~LABELS]
+    return equal(sa.auc(roc()), (np.sign(pairs) + 1).mean() / 2)
+
+
+@item(LANDGREBE, "eq. 2", "corrected: T of the vertex before", "auc")
+def _() -> str:
+    def printed(n_segments: int) -> float:
+        rate = np.linspace(0, 1, n_segments + 1)
+        return float(np.sum(np.diff(rate) * rate[1:] + np.diff(rate) ** 2 / 2))
+
+    false, true = np.diff(roc().fpr), np.diff(roc().tpr)
+    equal(sa.auc(roc()), np.sum(false * roc().tpr[:-1] + true * false / 2))
+    return f"as printed, a diagonal of 1 segment gives {printed(1):.1f}, of 10 {printed(10):.1f}"
+
+
+@item(LANDGREBE, "eq. 2 over a limited range", "reproduced, normalised and not", "auc(fpr_range=)")
+def _() -> str:
+    area = quad(lambda rate: np.interp(rate, roc().fpr, roc().tpr), 0.15, 0.4, limit=500)[0]
+    sure(abs(sa.auc(roc(), fpr_range=(0.15, 0.4)) - area) < 1e-4, "the limited area")
+    part = sa.auc(roc(), fpr_range=(0, 0.2)) + sa.auc(roc(), fpr_range=(0.2, 1))
+    return equal(part, sa.auc(roc()))
+
+
+@item(LANDGREBE, "eq. 3", "reproduced", "precision_recall_curve(prior=)")
+def _() -> str:
+    precision, recall, _ = sa.precision_recall_curve(LABELS, SCORES, prior=PRIOR)
+    skew = (1 - PRIOR) / PRIOR
+    return equal(precision[1:], recall[1:] / (recall[1:] + skew * roc().fpr[1:]))
+
+
+@item(LANDGREBE, "eq. 4", "corrected: the sum starts at the origin", "auprec")
+def _() -> str:
+    loss = sa.auprec(roc(), PRIOR) - example("satellite").printed_equation_4(roc(), PRIOR)
+    first = roc().tpr[1] / (roc().tpr[1] + (1 - PRIOR) / PRIOR * roc().fpr[1])
+    return f"{equal(loss, roc().tpr[1] * first)}; the printed sum loses the recall up to the first threshold"
+
+
+@item(LANDGREBE, "eq. 5", "corrected: normalised, over the prior", "iauprec, UniformPrior, UniformSkew")
+def _() -> str:
+    low, high = 0.05, 0.20
+    skews = (1 - high) / high, (1 - low) / low
+    by_prior = quad(lambda p: sa.auprec(roc(), p), low, high)[0] / (high - low)
+    by_skew = quad(lambda k: sa.auprec(roc(), 1 / (1 + k)), *skews)[0] / (skews[1] - skews[0])
+    return equal(
+        [sa.iauprec(roc(), (low, high)), sa.iauprec(roc(), sa.UniformSkew(*skews))], [by_prior, by_skew]
+    )
+
+
+@item(LANDGREBE, "figure 2", "reproduced", "examples/landgrebe.py; plotting.plot_precision_recall")
+def _() -> str:
+    module = example("landgrebe")
+    score, positive = module.scores()
+    curve = sa.roc_curve(positive, score)
+    areas = ", ".join(f"{sa.auprec(curve, prior):.2f} at {prior:g}" for prior in module.PRIORS)
+    return f"one ROC curve (AUC {sa.auc(curve):.2f}), areas {areas}"
+
+
+@functools.cache
+def satellite_scores() -> pd.DataFrame:
+    """The bundled hold-out scores, one row a case."""
+    long = sa.load_satellite_scores()
+    frame = getattr(long, "frame", long)
+    wide = frame.pivot(index=["fold", "case", "y_true"], columns="model", values="y_score")
+    return wide.astype(float).reset_index()
+
+
+@functools.cache
+def satellite_tests() -> Mapping[str, object]:
+    """The paper's tests on the bundled scores."""
+    module = example("satellite")
+    return {one.name: one for one in module.paper_tests(module.long_table(satellite_scores()))}
+
+
+@functools.cache
+def printed_rows() -> Mapping[str, sa.curves.PossibleAreas]:
+    """What complete curves allow of the printed table."""
+    return example("satellite").printed_rows()
+
+
+@functools.cache
+def satellite_means() -> pd.DataFrame:
+    """Our means of table 1, by measure and model."""
+    module = example("satellite")
+    found = {name: [] for name in module.PAPER}
+    for model in module.MODELS:
+        folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in satellite_scores().groupby("fold")]
+        for prior in module.PRIORS:
+            found[f"AUPREC({prior:g})"].append(np.mean([sa.auprec(fold, prior) for fold in folds]))
+        found["IAUPREC"].append(np.mean([sa.iauprec(fold, module.RANGE) for fold in folds]))
+        found["AUC"].append(np.mean([sa.auc(fold) for fold in folds]))
+    return pd.DataFrame(found, index=list(module.MODELS)).T
+
+
+def beside(model: str) -> str:
+    """Our IAUPREC and AUC of a model, each with the printed one."""
+    module = example("satellite")
+    place = list(module.MODELS).index(model)
+    ours = satellite_means()[model]
+    cells = (
+        f"{name} {ours[name]:.3f} (printed {module.PAPER[name][place][0]:.3f})" for name in ("IAUPREC", "AUC")
+    )
+    return ", ".join(cells)
+
+
+def impossible(model: str) -> str:
+    """What rules a printed row out."""
+    row = printed_rows()[model]
+    sure(not row.possible, f"row {model} is impossible")
+    span = row.range_of("AUPREC(0.5)")
+    least = span.low if np.isfinite(span.low) else span.low_given_auc
+    by = "its other numbers force" if np.isfinite(span.low) else "its AUC forces"
+    return (
+        f"{by} AUPREC(.5) to {least:.3f}, printed {span.value:.3f}; recall of "
+        f"{row.missing_recall:.3f} is missing; ours: {beside(model)}"
+    )
+
+
+for _model in ("A", "B", "C"):
+    item(
+        LANDGREBE,
+        f"table 1, model {_model}",
+        "impossible on complete curves; the protocol is run",
+        "examples/satellite.py; curves.possible_areas",
+    )(functools.partial(impossible, _model))
+
+
+def tested(name: str) -> str:
+    """Our F and pairs beside the printed ones."""
+    found = satellite_tests()[name]
+    printed = f", printed {found.printed}" if found.printed not in {"", "-"} else ""
+    pairs = f"; pairs {found.apart} (printed {found.printed_apart})" if found.printed_apart else ""
+    return f"F {found.statistic:.1f}{printed}{pairs}"
+
+
+for _name, _test, _claim in (
+    ("section 6, 2-way ANOVA", "2-way, IAUPREC", "reproduced, on complete curves: other pairs differ"),
+    ("section 6, 3-way ANOVA, F = 483.85", "3-way, 16 priors", "reproduced on an inferred grid of 16 priors"),
+    ("section 6, 3-way ANOVA of three priors", "3-way, 3 priors", "run; no F is printed"),
+    ("section 6, priors that differ", "3-way, 3 priors: priors", "run; on complete curves all differ"),
+    ("section 5, Friedman's test", "Friedman, IAUPREC", "run; mentioned only, no number is printed"),
+    ("section 1, ANOVA over thresholds", "thresholds (section 1)", "run, as no valid test"),
+):
+    item(LANDGREBE, _name, _claim, "examples/satellite.py")(functools.partial(tested, _test))
+
+
+@item(
+    LANDGREBE,
+    'section 6, "3-way ANOVA is more sensitive"',
+    "corrected: its p counts one curve many times",
+    "docs/tests.md",
+)
+def _() -> str:
+    frame = recorded("type_one_error")
+    names = {"3 priors": "three_way", "16 priors": "three_way_16_priors"}
+    usual = {name: one(frame, "rate", scenario="S1", level=0.05, test=test) for name, test in names.items()}
+    told = " and ".join(f"{rate:.0%} of studies ({name})" for name, rate in usual.items())
+    return f"20 independent folds, level .05: rejects true equality in {told}"
+
+
+# --- Brodersen et al. ---------------------------------------------------------------------------------------
+
+BRODERSEN_ET_AL = "Brodersen et al. (2010)"
+
+
+@functools.cache
+def fitted() -> sa.curves.BinormalFit:
+    """A smooth fit of the sample that formulas are tried on."""
+    return sa.curves.fit_binormal(LABELS, SCORES)
+
+
+def phi(which: str) -> stats.rv_continuous:
+    """The fitted normal distribution of a class."""
+    fit = fitted()
+    return stats.norm(getattr(fit, f"mean_{which}"), getattr(fit, f"std_{which}"))
+
+
+def smooth_precision(recall: Floats) -> Floats:
+    """Eq. 7, corrected."""
+    alarms = phi("negative").sf(phi("positive").isf(recall))
+    return fitted().alpha * recall / (fitted().alpha * recall + (1 - fitted().alpha) * alarms)
+
+
+@item(BRODERSEN_ET_AL, "eq. 1", "reproduced", "threshold_table (1 - error_rate)")
+def _() -> str:
+    recall, alarms = rates()
+    return equal(1 - operating()["error_rate"], PRIOR * recall + (1 - PRIOR) * (1 - alarms))
+
+
+@item(BRODERSEN_ET_AL, "eq. 2", "reproduced", "roc_curve")
+def _() -> str:
+    return equal(roc().tpr[1:], [(SCORES[LABELS] >= t).mean() for t in roc().thresholds[1:]])
+
+
+@item(BRODERSEN_ET_AL, "eq. 3", "reproduced", "roc_curve")
+def _() -> str:
+    return equal(roc().fpr[1:], [(SCORES[~LABELS] >= t).mean() for t in roc().thresholds[1:]])
+
+
+@item(BRODERSEN_ET_AL, "eq. 4", "reproduced", "precision_recall_curve")
+def _() -> str:
+    precision, _, thresholds = sa.precision_recall_curve(LABELS, SCORES)
+    return equal(precision[1:], [LABELS[t <= SCORES].mean() for t in thresholds])
+
+
+@item(BRODERSEN_ET_AL, "eq. 5", "reproduced", "BinormalFit.roc")
+def _() -> str:
+    curve = fitted().roc()
+    inner = (curve.fpr > 1e-6) & (curve.fpr < 1 - 1e-6)
+    return equal(curve.tpr[inner], phi("positive").sf(phi("negative").isf(curve.fpr[inner])))
+
+
+@item(BRODERSEN_ET_AL, "parametric confusion matrix, eq. 6", "reproduced", "BinormalFit.precision_recall")
+def _() -> str:
+    at = np.linspace(-1, 2, 7)
+    right = fitted().alpha * phi("positive").sf(at)
+    wrong = (1 - fitted().alpha) * phi("negative").sf(at)
+    ours = fitted().precision_recall(recall=phi("positive").sf(at))[0]
+    return equal(ours, right / (right + wrong))
+
+
+@item(BRODERSEN_ET_AL, "eq. 7", "corrected: 1 - Phi-(Phi+^-1(1 - TPR))", "BinormalFit.precision_recall")
+def _() -> str:
+    recall = np.linspace(0.05, 0.95, 19)
+    return equal(fitted().precision_recall(recall=recall)[0], smooth_precision(recall))
+
+
+@item(BRODERSEN_ET_AL, "eq. 8", "reproduced", "BinormalFit.auprec")
+def _() -> str:
+    return equal(fitted().auprec(), quad(smooth_precision, 0, 1, epsabs=1e-13, limit=500)[0])
+
+
+@item(
+    BRODERSEN_ET_AL,
+    'section III, "identical to the area under the FDR curve"',
+    "corrected: 1 minus it",
+    "docs/errata.md",
+)
+def _() -> str:
+    truth = true_auprec(*BRODERSEN, 0.4)
+    return f"in figure 1 {1 - truth:.3f} against {truth:.3f}"
+
+
+@item(BRODERSEN_ET_AL, "maximum likelihood, AUC in closed form", "reproduced", "fit_binormal(ddof=)")
+def _() -> str:
+    gap = fitted().mean_positive - fitted().mean_negative
+    spread = np.hypot(SCORES[LABELS].std(), SCORES[~LABELS].std())
+    return equal(fitted().auc, stats.norm.cdf(gap / spread))
+
+
+@item(BRODERSEN_ET_AL, "Box-Cox transformation", "reproduced", "fit_binormal(boxcox=True)")
+def _() -> str:
+    raw = sa.curves.fit_binormal(LABELS, np.exp(3 + SCORES), boxcox=True)
+    truth = fitted().auc
+    sure(abs(raw.auc - truth) < 0.02, "the transformed fit is near that of the normal scores")
+    return f"AUC of exp(score) {raw.auc:.3f}, of the normal score {truth:.3f}"
+
+
+@functools.cache
+def shown_sample() -> object:
+    """The typical sample of figure 1."""
+    return importlib.import_module("skewanova.studies.areas").typical_sample()
+
+
+@item(BRODERSEN_ET_AL, "figure 1a", "reproduced on a typical sample", "examples/brodersen.py")
+def _() -> str:
+    sample = shown_sample()
+    sure((sample.positive.sum(), (~sample.positive).sum()) == (40, 60), "40 positives, 60 negatives")
+    near = f"{sample.percentile:.0f} percentiles of the median"
+    return f"all its areas within {near} of {sample.n_samples} samples"
+
+
+@item(BRODERSEN_ET_AL, "figure 1b", "reproduced on the same sample", "examples/brodersen.py")
+def _() -> str:
+    sample = shown_sample()
+    ours = sa.auc(sa.roc_curve(sample.positive, sample.score))
+    smooth = sa.curves.fit_binormal(sample.positive, sample.score).auc
+    return f"AUC true {true_auc(*BRODERSEN):.3f}, empirical {ours:.3f}, both binormal {smooth:.3f}"
+
+
+@item(BRODERSEN_ET_AL, "figure 1b, inset", "reproduced: no AUC is biased by much", "docs/studies/binormal.md")
+def _() -> str:
+    frame = recorded("binormal")
+    names = ("empirical", "binormal_ddof1", "binormal_ddof0")
+    biases = [one(frame, "bias", measure="auc", alpha=0.4, model=name) for name in names]
+    sure(max(map(abs, biases)) < 0.003, "the AUC is nearly unbiased")
+    return ", ".join(f"{name} {bias:+.4f}" for name, bias in zip(names, biases, strict=True))
+
+
+@item(
+    BRODERSEN_ET_AL,
+    "figure 1c",
+    "reproduced on the same sample, the line without alpha too",
+    "examples/brodersen.py",
+)
+def _() -> str:
+    sample = shown_sample()
+    fit = sa.curves.fit_binormal(sample.positive, sample.score)
+    truth, empirical = true_auprec(*BRODERSEN, 0.4), sa.auprec_score(sample.positive, sample.score, prior=0.4)
+    sure(abs(fit.auprec() - truth) < abs(fit.auprec(0.5) - truth), "the alpha-binormal fit is nearer")
+    return (
+        f"area true {truth:.3f}, empirical {empirical:.3f}, binormal {fit.auprec(0.5):.3f}, alpha-binormal "
+        f"{fit.auprec():.3f}"
+    )
+
+
+@item(BRODERSEN_ET_AL, "figure 2", "reproduced", "examples/brodersen.py; docs/studies/binormal.md")
+def _() -> str:
+    frame = recorded("binormal")
+    names = ("trapezoid", "binormal", "alpha_binormal_ddof0")
+    parts = []
+    for alpha in (0.05, 0.5):
+        biases = (one(frame, "bias", measure="auprec", alpha=alpha, model=name) for name in names)
+        parts.append(f"at {alpha:g} " + ", ".join(f"{bias:+.3f}" for bias in biases))
+    return f"bias of {', '.join(names)}: {'; '.join(parts)}"
+
+
+# --- Boyd et al. --------------------------------------------------------------------------------------------
+
+BOYD = "Boyd et al. (2013)"
+
+
+@item(BOYD, "empirical PR points", "reproduced", "precision_recall_curve")
+def _() -> str:
+    labels = [1, 0, 0, 1, 1, 0, 0, 0, 1, 1, *[0] * 10]  # the slide shows the first eight
+    precision, recall, _ = sa.precision_recall_curve(labels, -np.arange(20))
+    slide = [(1, 1, 1), (1, 1, 2), (1, 1, 3), (2, 2, 4), (3, 3, 5), (3, 3, 6)]
+    equal(recall[1:7], [of_five / 5 for of_five, _, _ in slide])
+    equal(precision[1:7], [true / flagged for _, true, flagged in slide])
+    return f"{len(slide)} points, each the slide's fraction"
+
+
+@item(BOYD, "AUCPR estimators", "reproduced: eight, by one function", "auprec(area_estimator=)")
+def _() -> str:
+    metrics = importlib.import_module("sklearn.metrics")
+    share = LABELS.mean()
+    areas = {name: sa.auprec(roc(), share, area_estimator=name) for name in ESTIMATORS}
+    equal(areas["average_precision"], metrics.average_precision_score(LABELS, SCORES))
+    sure(areas["trapezoid"] <= areas["upper_trapezoid"], "the lower trapezoid is below the upper")
+    return f"{len(areas)} estimators; average precision is scikit-learn's"
+
+
+@item(BOYD, "simulation set-up", "reproduced", "studies.scenarios.SETTINGS")
+def _() -> str:
+    truths = (f"{name.replace('_', ' ')} {true_auprec(*pair, PRIOR):.4f}" for name, pair in SETTINGS.items())
+    return f"true areas at prior .1: {', '.join(truths)}"
+
+
+@item(BOYD, "AUCPR estimator results", "reproduced", "study estimators; docs/studies/estimators.md")
+def _() -> str:
+    frame = recorded("estimators")
+    names = ("trapezoid", "average_precision", "interpolated_median", "convex_hull")
+    cells = (f"{n} {one(frame, 'ratio', setting='binormal', n_total=50, estimator=n):.2f}" for n in names)
+    return f"mean over truth, 50 binormal cases: {', '.join(cells)}"
+
+
+@item(
+    BOYD,
+    "binomial and logit intervals",
+    "reproduced; the logit exponent corrected",
+    "confidence_interval(method=)",
+)
+def _() -> str:
+    theta, n = sa.auprec_score(LABELS, SCORES, prior=PRIOR, area_estimator="average_precision"), LABELS.sum()
+    z = stats.norm.isf(0.025)
+    eta, tau = np.log(theta / (1 - theta)), (n * theta * (1 - theta)) ** -0.5
+    options = {"prior": PRIOR, "area_estimator": "average_precision"}
+    with warnings.catch_warnings(action="ignore"):
+        found = {
+            m: sa.confidence_interval(LABELS, SCORES, method=m, **options) for m in ("binomial", "logit")
+        }
+    half = z * np.sqrt(theta * (1 - theta) / n)
+    equal([found["binomial"].conf_low, found["binomial"].conf_high], [theta - half, theta + half])
+    limits = [1 / (1 + np.exp(-(eta + sign * z * tau))) for sign in (-1, 1)]
+    return equal([found["logit"].conf_low, found["logit"].conf_high], limits)
+
+
+@item(BOYD, '"contains (1 - alpha)% of"', "corrected: 100 (1 - alpha) %", "docs/errata.md")
+def _() -> str:
+    return f"at alpha = .05 the printed share is {(1 - 0.05) / 100:.2%}"
+
+
+def of_intervals(column: str, form: str, methods: Sequence[str] = ("logit", "cross_validation")) -> str:
+    """One column of the recorded study, two methods at two sizes."""
+    frame, cells = recorded("intervals"), []
+    for method in methods:
+        values = (
+            one(frame, column, setting="binormal", prior=PRIOR, n_total=n, method=method) for n in (100, 1000)
+        )
+        cells.append(f"{method} {' / '.join(format(value, form) for value in values)}")
+    return f"binormal, 100 / 1,000 cases: {', '.join(cells)}"
+
+
+for _slide, _column in (
+    ("AUCPR confidence interval results (coverage)", "coverage"),
+    ("backup: confidence interval widths", "width"),
+    ("backup: confidence interval locations", "location"),
+):
+    item(BOYD, _slide, "reproduced", "study intervals; docs/studies/intervals.md")(
+        functools.partial(of_intervals, _column, ".3f")
+    )
+
+
+@item(
+    BOYD,
+    "cross-validation and bootstrap intervals",
+    "reproduced: too narrow in small samples",
+    "confidence_interval(method=)",
+)
+def _() -> str:
+    return f"coverage, {of_intervals('coverage', '.3f', ('bootstrap', 'cross_validation'))}"
+
+
+@item(
+    BOYD,
+    "conclusion: recommended estimators",
+    "qualified: average precision is among the biased ones",
+    "study estimators --by prior",
+)
+def _() -> str:
+    frame = recorded("estimators_by_prior")
+    parts = []
+    for prior in (0.01, 0.1, 0.5):
+        ratios = (
+            one(frame, "ratio", setting="binormal", n_total=1000, prior=prior, estimator=name)
+            for name in ("average_precision", "trapezoid", "interpolated_median")
+        )
+        parts.append(f"at prior {prior:g} " + " / ".join(f"{ratio:.2f}" for ratio in ratios))
+    return (
+        f"average precision / lower trapezoid / interpolated median, 1,000 binormal cases: {'; '.join(parts)}"
+    )
+
+
+@item(
+    BOYD,
+    "conclusion: recommended intervals",
+    "qualified: they miss at priors rarer than the sample's",
+    "docs/studies/intervals.md",
+)
+def _() -> str:
+    frame = recorded("intervals")
+    rows = frame[(frame["prior"] == PRIOR) & frame["method"].isin(["binomial", "logit"])]
+    low, high = rows["coverage"].min(), rows["coverage"].max()
+    return f"at the sample's prior .1 their coverage is {low:.3f} to {high:.3f}"
+
+
+@item(
+    BOYD,
+    "backup: AUCPR estimator results by pi",
+    "reproduced: bias and spread",
+    "study estimators --by prior; docs/studies/estimators_by_prior.md",
+)
+def _() -> str:
+    frame = recorded("estimators_by_prior")
+    parts = []
+    for setting in SETTINGS:
+        rows = [
+            (one(frame, "ratio", **where), one(frame, "std_dev", **where) / one(frame, "truth", **where))
+            for where in (
+                {"setting": setting, "n_total": 200, "prior": prior, "estimator": "trapezoid"}
+                for prior in (0.01, 0.5)
+            )
+        ]
+        parts.append(f"{setting.replace('_', ' ')} " + " / ".join(f"{r:.2f} ({s:.2f})" for r, s in rows))
+    return f"trapezoid over truth (spread), 200 cases, prior .01 / .5: {', '.join(parts)}"
+
+
+# --- the Julia post, and StatisticalMeasures.jl -------------------------------------------------------------
+
+NAGY = "Nagy (2016), Julia"
+
+
+def traversed(labels: NDArray[np.bool_], scores: Floats) -> tuple[float, Floats]:
+    """The post's function, threshold after threshold from the lowest score: its area and its precisions."""
+    ranked = labels[np.argsort(-scores, kind="stable")]
+    true, false = int(ranked.sum()), int((~ranked).sum())
+    n_positive, total, recall = true, 0.0, 1.0
+    points = [true / (true + false)]
+    highest = points[0]
+    for positive in ranked[::-1]:
+        true, false = true - positive, false - (not positive)
+        points.append(float(positive) if true + false == 0 else true / (true + false))
+        if true / n_positive != recall:
+            total += (points[-1] + highest) / 2 * (recall - true / n_positive)
+            recall = true / n_positive
+        highest = points[-1]
+    return total, np.array(points[::-1])
+
+
+@item(NAGY, "function auprc", "reproduced without ties: Boyd's lower trapezoid", "auprec")
+def _() -> str:
+    rng = np.random.default_rng(2)
+    labels = rng.random(60) < 0.3
+    scores = rng.normal(labels)
+    return equal(traversed(labels, scores)[0], sa.auprec_score(labels, scores, prior=labels.mean()))
+
+
+@item(NAGY, "function auprc, ties", "corrected: they form one vertex", "roc_curve")
+def _() -> str:
+    labels, tied = np.array([True, False]), np.zeros(2)
+    areas = " or ".join(f"{traversed(order, tied)[0]:.2f}" for order in (labels, labels[::-1]))
+    ours = sa.auprec_score(labels, tied, prior=0.5)
+    return f"a positive and a negative that tie: {areas} by their order, ours {ours:.2f}"
+
+
+@item(NAGY, "function auprc, first point", "corrected: (0, 1)", "precision_recall_curve")
+def _() -> str:
+    top_negative = np.array([False, True, True])
+    first = traversed(top_negative, np.array([3.0, 2.0, 1.0]))[1][0]
+    ours = sa.precision_recall_curve(top_negative, [3, 2, 1])[0][0]
+    return f"precision at recall 0, the top case negative: {first:g}, ours {ours:g}"
+
+
+@item(NAGY, "figure 2", "reproduced, legend beside the lines", "examples/julia_figures.py")
+def _() -> str:
+    figure = example("julia_figures").figure_2()
+    sure(len(figure.axes) == 3, "three panels")
+    return f"{len(figure.axes)} panels: {', '.join(ax.get_title() for ax in figure.axes)}"
+
+
+@item(
+    NAGY,
+    "figure 3, true precision and recall",
+    "reproduced; NaN at recall 0 left out",
+    "examples/julia_figures.py",
+)
+def _() -> str:
+    module = example("julia_figures")
+    parts = []
+    for setting in SETTINGS:
+        areas = module.sampled_curves(setting).groupby("sample")["auprec"].first()
+        recall, precision = module.true_curve(setting)
+        sure(np.isfinite(recall).all() and np.isfinite(precision).all(), "finite everywhere")
+        parts.append(
+            f"{setting.replace('_', ' ')} {true_auprec(*SETTINGS[setting], PRIOR):.2f} / {areas.mean():.2f}"
+        )
+    return f"area, true / mean of ten samples: {', '.join(parts)}"
+
+
+JL = "StatisticalMeasures.jl"
+
+
+@item(JL, "example, table of points", "reproduced, as a doctest", "examples/statisticalmeasures.py")
+def _() -> str:
+    frame = example("statisticalmeasures").curve()
+    sure(frame["threshold"].notna().sum() == 8, "eight thresholds")
+    end = frame["precision"].iloc[-1]
+    return f"{len(frame)} points, {frame['threshold'].notna().sum()} thresholds, from (0, 1) to (1, {end:g})"
+
+
+@item(JL, "figure: curve and share of positives", "reproduced", "examples/statisticalmeasures.py")
+def _() -> str:
+    module = example("statisticalmeasures")
+    lines = module.plot_curve(module.curve()).lines
+    return f"dashed line at {lines[1].get_ydata()[0]:g}"
+
+
+@item(JL, "bins of thresholds", "corrected: closed at the upper end", "precision_recall_curve")
+def _() -> str:
+    module = example("statisticalmeasures")
+    at = max(module.X_PROBABILITIES)
+    flagged = [
+        truth for truth, score in zip(module.TRUTH, module.X_PROBABILITIES, strict=True) if score >= at
+    ]
+    recall = flagged.count("X") / module.TRUTH.count("X")
+    return f"a threshold of {at:g} gives recall {recall:.3f}, the page's bin 0"
+
+
+@item(JL, "signature", "corrected: it returns recalls, precisions, thresholds", "precision_recall_curve")
+def _() -> str:
+    module = example("statisticalmeasures")
+    precision, recall, thresholds = sa.precision_recall_curve(
+        module.TRUTH, module.X_PROBABILITIES, pos_label="X"
+    )
+    return f"{len(recall)} recalls, {len(precision)} precisions, {len(thresholds)} thresholds"
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+HEAD = """# The five documents, item by item
+
+Written by `python examples/papers.py --write`, which runs every check: no number here is typed in. "The same
+by own sums" means that the package's number was computed again from the formula, in the script. Numbers of
+long simulations come from the [recorded studies](studies/estimators.md). What is wrong in the documents:
+[errata.md](errata.md).
+"""
+
+
+def rows(items: Iterable[Item] = ITEMS) -> list[tuple[str, str, str, str, str]]:
+    """Every item with what its check measured."""
+    return [(*each[:4], each.check()) for each in items]
+
+
+def page() -> str:
+    """The page, one table a document."""
+    header = ("Item", "What became of it", "Where", "Measured")
+    found = rows()
+    parts = [HEAD]
+    for document in dict.fromkeys(each[0] for each in found):
+        cells = tuple(each[1:] for each in found if each[0] == document)
+        parts.append(Table("papers", document, header, cells).to_markdown().replace("---:", "---") + "\n")
+    return "\n".join(parts)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Check everything; print the page, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write docs/papers.md")
+    options = parser.parse_args(argv)
+    text = page()
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
