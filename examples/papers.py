@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 from scipy.integrate import quad
 
 import skewanova as sa
@@ -364,8 +364,10 @@ def phi(which: str) -> stats.rv_continuous:
 
 def smooth_precision(recall: Floats) -> Floats:
     """Eq. 7, corrected."""
-    alarms = phi("negative").sf(phi("positive").isf(recall))
-    return fitted().alpha * recall / (fitted().alpha * recall + (1 - fitted().alpha) * alarms)
+    fit = fitted()
+    threshold = fit.mean_positive - fit.std_positive * special.ndtri(recall)
+    alarms = special.ndtr((fit.mean_negative - threshold) / fit.std_negative)
+    return fit.alpha * recall / (fit.alpha * recall + (1 - fit.alpha) * alarms)
 
 
 @item(BRODERSEN_ET_AL, "eq. 1", "reproduced", "threshold_table (1 - error_rate)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -48,6 +50,11 @@ FIGURES = {
         f"{name}_{setting}" for name in ("size", "size_thin") for setting in ("binormal", "values_5")
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def few_samples_to_choose_from(monkeypatch):
+    monkeypatch.setattr(studies_output, "typical_sample", partial(typical_sample, n_samples=5))
 
 
 @pytest.mark.parametrize("name", STUDIES)
