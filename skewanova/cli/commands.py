@@ -15,6 +15,7 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 import skewanova
 from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning
 from skewanova.base.progress import STAGES
+from skewanova.cli.estimates import Unlabelled, parse_prior_or_estimate, refuse_estimate, with_estimate
 from skewanova.cli.options import (
     Group,
     Parsed,
@@ -46,6 +47,7 @@ from skewanova.cli.output import (
     wrapped,
     write_results,
 )
+from skewanova.cli.priors import LEADER_CHANGED, monitor, prior
 from skewanova.cli.studies import study
 from skewanova.inference.intervals import METHODS
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
@@ -133,7 +135,7 @@ def threshold(
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option(
     "--deployment-prior",
-    type=Parsed("RANGE", parse_deployment_prior),
+    type=Parsed("RANGE", parse_prior_or_estimate),
     default="0.05:0.20",
     help="Where the prior of the deployment lies, as for compare.",
 )
@@ -163,6 +165,7 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
     from skewanova.decision.planning import plan_comparison
 
     table = read_table(scores, options)
+    options["deployment_prior"] = with_estimate(options["deployment_prior"], table)
     found = plan_comparison(table, **options)
     files: Files = {"plans.csv": found.to_frame(), "plans.txt": found.summary()}
     write_results(out, files, command="plan", table=table, settings=options)
@@ -196,19 +199,15 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, full: bool, **opti
 
     columns, positive = column_names(options)
     out, rng, figures = (options.pop(name) for name in ("out", "seed", "figures"))
-    prior, alpha = options.pop("deployment_prior"), options.pop("alpha")
+    weighting, alpha = refuse_estimate(options.pop("deployment_prior")), options.pop("alpha")
     with reading(scores):
         tables = read_datasets(scores, columns=columns, pos_label=positive)
-    result = compare_datasets(tables, prior, alpha=alpha, rng=rng, **options)
+    result = compare_datasets(tables, weighting, alpha=alpha, rng=rng, **options)
     written = saved(result, out, figures)
     if as_json:
         print_json("compare", **datasets_as_json(result))
     elif not quiet:
         say(f"{told(result, full=full)}{_where(written)}")
-
-
-#: Exit status where another model leads.
-LEADER_CHANGED = 3
 
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
@@ -438,7 +437,7 @@ def _run(
     command: str,
     scores: Scores,
     *,
-    deployment_prior: DeploymentPrior,
+    deployment_prior: DeploymentPrior | Unlabelled,
     seed: int,
     out: Path | None,
     figures: Sequence[str],
@@ -448,7 +447,8 @@ def _run(
     **options: Any,
 ) -> None:
     with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out if figures else None)):
-        result = skewanova.compare(scores, deployment_prior, rng=seed, **options)
+        weighting = with_estimate(deployment_prior, scores)
+        result = skewanova.compare(scores, weighting, rng=seed, **options)
         written = saved(result, out, figures)
     if as_json:
         print_json(command, **comparison_as_json(result))
@@ -474,10 +474,16 @@ def _n_figures(out: Path | None) -> int:
     return len(KINDS)
 
 
+main.add_command(monitor)
+
+
 main.add_command(threshold)
 
 
 main.add_command(plan)
+
+
+main.add_command(prior)
 
 
 main.add_command(study)

@@ -20,9 +20,10 @@ from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.base.folders import OutputError, check_folder, check_formats
 from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
+from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
-from skewanova.priors.parsing import parse_deployment_prior, parse_priors
+from skewanova.priors.parsing import parse_priors
 from skewanova.scores.design import RESAMPLING
 
 if TYPE_CHECKING:
@@ -147,10 +148,11 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
     options: list[Callable[..., Any]] = [
         click.option(
             "--deployment-prior",
-            type=Parsed("RANGE", parse_deployment_prior),
+            type=Parsed("RANGE", parse_prior_or_estimate),
             default="0.05:0.20",
             help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
-            "positive), beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
+            "positive), beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:UNLABELLED, a file of scores "
+            "without labels.",
         ),
         click.option(
             "--priors",

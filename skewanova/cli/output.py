@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from skewanova.comparison.datasets import DatasetsComparison
     from skewanova.comparison.result import Comparison
     from skewanova.scores.table import Scores
+    from skewanova.scores.unlabelled import UnlabelledScores
 
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
 WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
 
 
 #: What a command writes, by the name of the file.
-Files = Mapping[str, pd.DataFrame | str]
+Files = Mapping[str, pd.DataFrame | str | bytes]
 
 
 #: Headings of a summary, and the colour of what stands under them.
@@ -153,19 +154,22 @@ def write_results(
     files: Files,
     *,
     command: str,
-    table: Scores,
+    table: Scores | UnlabelledScores,
     settings: Mapping[str, Any],
     seed: int | None = None,
+    inputs: Sequence[Path | None] = (),
 ) -> None:
     """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
     if out is None:
         return
     asked = {name: value for name, value in settings.items() if value is not None}
     made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
-    with writing(), whole_folder(out, made, inputs=[table.source]) as output:
+    with writing(), whole_folder(out, made, inputs=[table.source, *inputs]) as output:
         for name, content in files.items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")
+            elif isinstance(content, bytes):
+                output.write(name, content)
             else:
                 output.write_csv(name, content)
 

@@ -8,6 +8,7 @@
 - folds: The tests that the design of the folds asks for, and those beside.
 - one_set: The same on one test set.
 - shared_cases: The same of several runs on one test set.
+- monitor: Whether the chosen model is still the choice where it runs.
 - pipeline: compare(): every step of a comparison in one call.
 - result: Comparison: frames, words, writers.
 """

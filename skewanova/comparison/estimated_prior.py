@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
+from scipy.stats import chi2_contingency
 
 from skewanova.base.checks import (
-    Bools,
     Floats,
     InputError,
     Seed,
-    check_choice,
     check_count,
     check_fraction,
     check_scores,
@@ -25,10 +24,9 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.priors import agreement
-from skewanova.priors.binning import binned
+from skewanova.priors.binning import N_BINS, binned
 from skewanova.priors.estimation import (
     CUT,
-    N_BINS,
     PLACES,
     SHIFT_LEVEL,
     EstimatedPrior,
@@ -39,6 +37,7 @@ from skewanova.priors.estimation import (
     shares_beyond,
     with_batches,
 )
+from skewanova.scores.bins import LabelledCases, labelled_cases
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
@@ -163,14 +162,6 @@ class _How(NamedTuple):
     rng: Seed
 
 
-class _Labelled(NamedTuple):
-    """Labelled cases of one model, each once."""
-
-    positive: Bools
-    score: NDArray[Any]
-    case: NDArray[np.intp]
-
-
 def estimate_prior_from_tables(
     labelled: object,
     unlabelled: object,
@@ -234,14 +225,15 @@ def estimate_prior_from_tables(
     level = check_fraction(confidence_level, "confidence_level")
     how = _How(check_count(n_bins, "n_bins", minimum=2), level, rng)
     models, notes = _shared_models(table, field_scores)
-    cases = {model: _once(table, model, fold) for model in models}
+    cases = {model: labelled_cases(table, model, fold) for model in models}
     found, told = {}, []
     for model in models:
         found[model] = _estimate(cases[model], field_scores.of(model), how)
         told += [f"{model}: {text}" if len(models) > 1 else text for text in found[model].warnings]
     prior = found[models[0]] if len(models) == 1 else _pooled(found, cases, field_scores, how)
     result = PriorEstimates(found, prior, _assumptions(table, fold), ())
-    return replace(result, warnings=emit([*notes, *told, *result.hedges]))
+    scales = [] if fold is not None else [*_scale_notes(table, found)]
+    return replace(result, warnings=emit([*notes, *scales, *told, *result.hedges]))
 
 
 def _read(labelled: object) -> ScoreTable:
@@ -265,29 +257,7 @@ def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[l
     return shared, [f"{model} is not in both tables and says nothing of the prior" for model in rest]
 
 
-def _once(table: ScoreTable, model: str, fold: str | int | None) -> _Labelled:
-    """Each labelled case once: by its mean score over the folds."""
-    rows = table.frame[table.frame["model"] == model]
-    if fold is not None:
-        known = [str(label) for label in table.folds]
-        kept = check_choice(str(fold), known, "fold")
-        rows = rows[rows["fold"].astype(str) == kept]
-    positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
-    if not table.has_cases:
-        if rows["fold"].nunique() > 1:
-            raise InputError(
-                "the labelled table must have a case column, so that each case counts once, or `fold` must "
-                f"name one of its {rows['fold'].nunique()} folds"
-            )
-        return _Labelled(positive, score, np.arange(len(rows)))
-    case, first, place = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
-    if len(case) == len(rows):
-        return _Labelled(positive[first], score[first], case.astype(np.intp))
-    mean = np.bincount(place, weights=score.astype(np.float64)) / np.bincount(place)
-    return _Labelled(positive[first], mean, case.astype(np.intp))
-
-
-def _estimate(cases: _Labelled, rows: pd.DataFrame, how: _How) -> PriorEstimate:
+def _estimate(cases: LabelledCases, rows: pd.DataFrame, how: _How) -> PriorEstimate:
     """Estimate of one model; warnings are kept, not sent."""
     scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
     check_overlap(cases.score, scores)
@@ -300,9 +270,23 @@ def _estimate(cases: _Labelled, rows: pd.DataFrame, how: _How) -> PriorEstimate:
     return replace(found, warnings=(*shares_beyond(cases.score, scores), *found.warnings))
 
 
+def _scale_notes(table: ScoreTable, found: Mapping[str, PriorEstimate]) -> Iterator[str]:
+    """Say which models score on another scale from fold to fold, and so may again when they are refitted."""
+    for model, one in found.items():
+        rows = table.frame[table.frame["model"] == model]
+        fold, bins = rows["fold"].cat.codes, np.searchsorted(one.binned.edges, rows["y_score"])
+        counts = [pd.crosstab(fold[side], bins[side]) for side in (rows["y_true"], ~rows["y_true"])]
+        several = [count for count in counts if min(count.shape) > 1]
+        if min((2 * chi2_contingency(count).pvalue for count in several), default=1.0) < SHIFT_LEVEL:
+            yield (
+                f"the scores of {model} are spread differently from fold to fold, and so may be those of the "
+                "model that runs, which moves the estimate: give labelled scores of that very model"
+            )
+
+
 def _pooled(
     found: Mapping[str, PriorEstimate],
-    cases: Mapping[str, _Labelled],
+    cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
     how: _How,
 ) -> PooledPrior:
@@ -331,7 +315,7 @@ def _pooled(
 
 
 def _bins_by_case(
-    found: Mapping[str, PriorEstimate], cases: Mapping[str, _Labelled], field_scores: UnlabelledScores
+    found: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> agreement.Cases:
     """Bin of every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
     common = _common(cases)
@@ -350,7 +334,7 @@ def _bins_by_case(
     return agreement.Cases(grid[positive], grid[~positive], paired)
 
 
-def _common(cases: Mapping[str, _Labelled]) -> NDArray[np.intp]:
+def _common(cases: Mapping[str, LabelledCases]) -> NDArray[np.intp]:
     """Cases that all models were scored on."""
     kept = None
     for one in cases.values():

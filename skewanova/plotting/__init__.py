@@ -6,6 +6,7 @@
 - display: AUPRECDisplay, in the way of scikit-learn's displays.
 - looks: Colours, markers, names, axes, legends, labels at lines.
 - performance: Plots of AUPREC and IAUPREC: by prior, by fold, who leads, regret.
+- priors: The prior estimated from unlabelled scores, and what becomes of it.
 - residuals: Plots of residuals.
 """
 

@@ -15,4 +15,6 @@ from .performance import plot_iauprec as plot_iauprec
 from .performance import plot_interaction as plot_interaction
 from .performance import plot_regions as plot_regions
 from .performance import plot_regret as plot_regret
+from .priors import plot_monitor as plot_monitor
+from .priors import plot_prior_estimate as plot_prior_estimate
 from .residuals import plot_residuals as plot_residuals

@@ -17,6 +17,10 @@ from skewanova.priors.mixtures import Counts
 CASES_A_BIN = 10
 
 
+#: Bins, unless the cases are too few.
+N_BINS = 8
+
+
 @dataclass(frozen=True, eq=False)
 class Binned:
     """The two classes and the unlabelled scores in common bins.

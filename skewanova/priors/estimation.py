@@ -30,7 +30,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed, frame_of
 from skewanova.priors import batches, mixtures
-from skewanova.priors.binning import CASES_A_BIN, Binned, binned, tally
+from skewanova.priors.binning import CASES_A_BIN, N_BINS, Binned, binned, tally
 from skewanova.priors.mixtures import Counts, Peak
 from skewanova.priors.quadrature import normalised, panel_nodes
 from skewanova.priors.weightings import BetaPrior
@@ -56,10 +56,6 @@ USUAL_SHIFT = 0.1
 
 #: Level of the test of label shift below which it is said to be rejected.
 SHIFT_LEVEL = 0.05
-
-
-#: Bins, unless the cases are too few.
-N_BINS = 8
 
 
 ESTIMATE_COLUMNS = (

@@ -636,3 +636,9 @@ FIGURES: Mapping[str, FigureOf] = {
 
 
 KINDS = tuple(FIGURES)
+
+
+def picture_of(plot: Callable[..., Axes], source: object, size: tuple[float, float] = (7, 4.6)) -> bytes:
+    """One plot as SVG, in the looks of a report."""
+    with style.context(_STYLE):
+        return _picture(_one(plot, source, size), "svg")

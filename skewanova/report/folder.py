@@ -56,6 +56,7 @@ POINTS = (
     "surface",
     "skew",
     "residuals",
+    "score_bins",
 )
 
 

@@ -19,6 +19,7 @@ from skewanova.decision.verdict import VERDICT_FRAMES, Verdict, verdict_of
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
+from skewanova.scores.bins import score_bins
 from skewanova.scores.design import Resampling
 from skewanova.scores.table import Scores
 
@@ -136,6 +137,11 @@ class ReportSource(Framed):
         seed = self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
         return by_prior_of(self.evaluation, self.leaders, alpha=self.alpha, rng=rng)
+
+    @cached_property
+    def score_bins(self) -> pd.DataFrame:
+        """Labelled cases in bins of each model's score, for :func:`~skewanova.comparison.monitor.monitor`."""
+        return score_bins(self.scores)
 
     @cached_property
     def surface(self) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Held-out scores, from a file or an estimator to a checked table.
 
+- bins: Labelled cases of a model, each once, in bins of its score.
 - cost: How long a comparison will take, and how much memory, said beforehand.
 - design: How the folds came about, and the ratio of test to training cases.
 - formats: CSV, JSON lines and frames to columns.

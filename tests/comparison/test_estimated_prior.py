@@ -148,3 +148,15 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     assert result.settings["deployment_limits"] == (found.low, found.high)
     assert set(found.warnings) <= set(result.warnings)
     assert result.iauprec["iauprec"].between(0, 1).all()
+
+
+def test_models_that_score_differently_from_fold_to_fold_are_named():
+    labelled, unlabelled = tables()
+    folds = [
+        labelled.assign(fold=f, y_score=labelled["y_score"] + f * (labelled["model"] == "B")) for f in (1, 2)
+    ]
+    apart = estimate_prior_from_tables(pd.concat(folds, ignore_index=True), unlabelled)
+    told = [text for text in apart.warnings if "spread differently from fold to fold" in text]
+    assert [text.split(" are spread")[0] for text in told] == ["the scores of B"]
+    one = estimate_prior_from_tables(pd.concat(folds, ignore_index=True), unlabelled, fold=1)
+    assert not any("from fold to fold" in text for text in one.warnings)

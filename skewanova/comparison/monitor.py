@@ -1,0 +1,245 @@
+"""monitor(): whether the model that a comparison chose is still the choice where it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import InputError, Seed, check_fraction, check_scores, emit
+from skewanova.base.frames import Framed, records
+from skewanova.base.text import Table, format_number, interval, shortened, table_of
+from skewanova.comparison.result import Comparison
+from skewanova.priors.binning import Binned, tally
+from skewanova.priors.estimation import estimate_from_bins
+from skewanova.priors.mixtures import Counts
+from skewanova.scores.bins import SCORE_BIN_COLUMNS
+from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
+
+MONITOR_COLUMNS = (
+    "batch", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",
+)  # fmt: skip
+
+
+#: What an interval of the prior says of the chosen model.
+STATES = {
+    "choice": "it may be the best at every prior of the interval",
+    "open": "it may be the best at some priors of the interval, and is not at others",
+    "changed": "another model is ahead at every prior of the interval",
+    "beyond": "the interval lies beyond the priors that were compared",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Monitoring(Framed):
+    """What later scores say of the model that was chosen.
+
+    Attributes
+    ----------
+    chosen : str
+        The model that ranked first.
+    confidence_level : float
+        Level of the intervals.
+    table : DataFrame
+        One row a batch (one with an empty name where there are none); columns of `MONITOR_COLUMNS`.
+    leaders : DataFrame
+        Who may be the best at which prior, as the comparison found it.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers.
+    """
+
+    chosen: str
+    confidence_level: float
+    table: pd.DataFrame = field(repr=False)
+    leaders: pd.DataFrame = field(repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def changed(self) -> bool:
+        """Whether another model is ahead at every prior that a batch allows."""
+        return bool((self.table["state"] == "changed").any())
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in words."""
+        return tuple(self._sentence(row) for row in records(self.table))
+
+    def _sentence(self, row: Any) -> str:
+        name, level = shortened(self.chosen), f"{100 * self.confidence_level:g} %"
+        where = f"{row.batch}: " if row.batch else ""
+        limits = f"prior {row.estimate:.3g} ({level} {row.conf_low:.3g} to {row.conf_high:.3g})"
+        verdict = {
+            "choice": f"{name} is still the choice",
+            "open": f"{name} may no longer be the choice",
+            "changed": f"{name} is no longer the choice",
+            "beyond": f"nothing is known of {name}",
+        }[row.state]
+        return f"{where}{limits}: {verdict}, since {STATES[row.state]}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table.copy()
+
+    def to_table(self) -> Table:
+        """Return the table for a page."""
+        return table_of(
+            "monitor",
+            f"Prior by batch, and whether {self.chosen} is still the choice",
+            self.table,
+            {
+                "Batch": lambda row: row.batch or "(all)",
+                "Scores": lambda row: f"{row.n_unlabelled:,}",
+                "Prior": lambda row: format_number(row.estimate),
+                f"{100 * self.confidence_level:g} % interval": lambda row: interval(
+                    row.conf_low, row.conf_high
+                ),
+                "May be the best": lambda row: row.leaders,
+                "State": lambda row: row.state,
+            },
+        )
+
+    def summary(self, width: int = 80) -> str:
+        """Return what was found as text of at most `width` columns.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Columns to fill.
+
+        Returns
+        -------
+        str
+            Sentences, warnings, and the table.
+        """
+        told = [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*self.sentences, *told, "", self.to_table().to_text(width)])
+
+
+def monitor(
+    comparison: Comparison | str | os.PathLike[str],
+    unlabelled: object,
+    *,
+    confidence_level: float = 0.95,
+    rng: Seed = 0,
+) -> Monitoring:
+    """Tell by later, unlabelled scores whether the chosen model is still the choice.
+
+    The prior of every batch is estimated from the scores of the model that ranked first, and held against the
+    stretches of the prior on which each model may be the best.
+
+    Parameters
+    ----------
+    comparison : Comparison or path
+        A finished comparison, or the folder that `save` or ``--out`` wrote.
+    unlabelled : UnlabelledScores, path or frame
+        Scores where the model runs: columns model, y_score and, optionally, batch.
+    confidence_level : float, default 0.95
+        Level of the intervals of the prior.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the bootstrap, where one is needed.
+
+    Returns
+    -------
+    Monitoring
+        A row and a sentence a batch; ``changed`` says whether another model is ahead.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no comparison with counts in bins, or the chosen model is not among the scores.
+
+    Warns
+    -----
+    SkewanovaWarning
+        If the scores are no mixture of the labelled classes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova import compare, load_satellite_scores
+    >>> from skewanova.comparison.monitor import monitor
+    >>> scores = load_satellite_scores()
+    >>> of_a = scores.frame[(scores.frame["model"] == "A") & (scores.frame["fold"] == 13)]
+    >>> found = monitor(compare(scores, priors=(0.5, 0.1)), of_a[["model", "y_score"]])
+    >>> found.changed, found.table["state"].tolist()
+    (False, ['choice'])
+    """
+    level = check_fraction(confidence_level, "confidence_level")
+    frames = _frames(comparison)
+    chosen = str(frames["ranking"].sort_values("rank", kind="stable")["model"].iloc[0])
+    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
+    if chosen not in field_scores.models:
+        raise InputError(
+            f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
+            f"{', '.join(map(repr, field_scores.models[:5]))}"
+        )
+    known, rows = _known_bins(frames["score_bins"], chosen), field_scores.of(chosen)
+    parts = [("", rows)] if "batch" not in rows else [(str(name), part) for name, part in _batches(rows)]
+    found, notes = [], []
+    for name, part in parts:
+        scores = check_scores(part["y_score"].to_numpy(), "unlabelled")
+        counts = known.counts._replace(unlabelled=tally(scores, known.edges))
+        one = estimate_from_bins(replace(known, counts=counts), level, rng=rng)
+        leaders, state = _state(frames["leaders"], chosen, (one.conf_low, one.conf_high))
+        limits = one.conf_low, one.conf_high
+        found.append((name, len(part), one.estimate, *limits, one.label_shift.p_value, leaders, state))
+        notes += [f"{name}: {text}" if name else text for text in one.warnings]
+    table = pd.DataFrame(found, columns=list(MONITOR_COLUMNS))
+    return Monitoring(chosen, level, table, frames["leaders"], emit(notes))
+
+
+def _batches(rows: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+    """Rows batch by batch."""
+    return [(name, part) for name, part in rows.groupby("batch", sort=True, observed=True)]
+
+
+def _frames(comparison: object) -> Mapping[str, pd.DataFrame]:
+    """Ranking, leaders and bins of a comparison, or of its folder."""
+    names = ("ranking", "leaders", "score_bins")
+    if isinstance(comparison, Comparison):
+        return {name: getattr(comparison, name) for name in names}
+    if not isinstance(comparison, str | os.PathLike):
+        raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
+    try:
+        return {name: _read(Path(comparison) / f"{name}.csv") for name in names}
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(
+            f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"
+        ) from error
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A frame of the folder; names are text, and a model may be called NA."""
+    text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
+    return pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"score_high": [""]})
+
+
+def _known_bins(frame: pd.DataFrame, chosen: str) -> Binned:
+    """Edges and labelled counts of the chosen model."""
+    rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
+    if rows.empty:
+        raise InputError(
+            f"the comparison kept no counts of {chosen!r} in bins of its score: give it a table in memory "
+            "with a case column (or one fold)"
+        )
+    positive, negative = (rows[name].to_numpy(dtype=np.float64) for name in ("n_positive", "n_negative"))
+    counts = Counts(positive, negative, np.zeros(len(rows)))
+    nothing = np.zeros(1)  # single scores are not kept, so nothing can be said of shifts
+    return Binned(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
+
+
+def _state(leaders: pd.DataFrame, chosen: str, limits: tuple[float, float]) -> tuple[str, str]:
+    """Who may be the best within an interval of the prior, and what that makes of the chosen model."""
+    low, high = limits
+    touched = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]
+    if touched.empty:
+        return "", "beyond"
+    stretches = touched.groupby(["prior_low", "prior_high"], sort=True)["contender"]
+    holds = [chosen in set(names) for _, names in stretches]
+    state = "choice" if all(holds) else "open" if any(holds) else "changed"
+    return ", ".join(dict.fromkeys(touched["contender"].astype(str))), state

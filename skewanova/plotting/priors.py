@@ -1,0 +1,169 @@
+"""Plots of the prior estimated from unlabelled scores, and of what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from scipy.special import expit
+
+from skewanova.base.checks import InputTypeError, check_choice
+from skewanova.base.frames import records
+from skewanova.plotting import looks
+from skewanova.priors.estimation import PriorEstimate
+
+#: Colours of positives and negatives, and of what was observed.
+POSITIVE, NEGATIVE, OBSERVED = "#d55e00", "#56b4e9", "0.2"
+
+
+#: Colours of what an interval says of the chosen model.
+STATE_COLOURS = {"choice": "#009e73", "open": "#e69f00", "changed": "#d55e00", "beyond": "0.5"}
+
+
+def plot_prior_estimate(source: object, *, model: str | None = None, ax: Axes | None = None) -> Axes:
+    """Unlabelled scores in bins as a mixture of the two classes, and the likelihood of the prior.
+
+    Parameters
+    ----------
+    source : PriorEstimate, PriorEstimates or Comparison
+        An estimate, or a comparison whose deployment prior is one.
+    model : str, optional
+        The model, where there are several; by default the first.
+    ax : Axes, optional
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`; the likelihood stands in an inset.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model.
+    TypeError
+        If `source` holds no estimated prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova import estimate_prior
+    >>> from skewanova.plotting import plot_prior_estimate
+    >>> draw, labels = np.random.default_rng(0).normal, np.repeat([1, 0], 200)
+    >>> found = estimate_prior(labels, draw(2 * labels), draw(size=300))
+    >>> plot_prior_estimate(found, ax=Figure().subplots()).get_ylabel()
+    'Unlabelled cases'
+    """
+    found = _estimate_of(source, model)
+    bins = found.bins_frame()
+    ax = looks.new_axes(ax, (6.4, 4.4))
+    share = found.fit.positive * found.estimate * found.n_unlabelled
+    ax.bar(bins["bin"], bins["expected"] - share, color=NEGATIVE, width=0.9)
+    ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=POSITIVE, width=0.9)
+    ax.plot(bins["bin"], bins["n_unlabelled"], "o", color=OBSERVED, markersize=5)
+    ax.set_xticks(bins["bin"], [*(f"{edge:.3g}" for edge in bins["score_high"][:-1]), "above"])
+    ax.set_ylim(0, 1.75 * max(bins["expected"].max(), bins["n_unlabelled"].max()))
+    looks.style(ax, title=f"Prior {found}", xlabel="Score up to", ylabel="Unlabelled cases")
+    ax.tick_params(axis="x", labelsize="small")
+    names = {"positives": POSITIVE, "negatives": NEGATIVE}
+    entries: list[looks.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
+    dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
+    looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
+    _likelihood(ax, found)
+    return ax
+
+
+def plot_monitor(source: object, leaders: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+    """Prior of every batch with its interval, over the stretches on which each model leads.
+
+    Parameters
+    ----------
+    source : Monitoring or DataFrame
+        What `monitor` found, or its table.
+    leaders : DataFrame, optional
+        Who may be the best at which prior; by default that of `source`.
+    ax : Axes, optional
+        As for :func:`plot_roc`.
+
+    Returns
+    -------
+    Axes
+        As for :func:`plot_roc`.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing or the frame is empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plotting import plot_monitor
+    >>> rows = {"batch": ["1", "2"], "estimate": [0.1, 0.2], "conf_low": 0.05, "conf_high": 0.3}
+    >>> table = pd.DataFrame({**rows, "state": "choice"})
+    >>> leads = pd.DataFrame({"prior_low": [0.01], "prior_high": [0.5], "leader": ["A"]})
+    >>> plot_monitor(table, leads, ax=Figure().subplots()).get_xlabel()
+    'Batch'
+    """
+    columns = ["batch", "estimate", "conf_low", "conf_high", "state"]
+    table = looks.find_frame(source, "table", columns, "plot_monitor")
+    spans = looks.or_own(source, leaders, "leaders", ["prior_low", "prior_high", "leader"])
+    ax = looks.new_axes(ax, (6.4, 4.4))
+    entries = [] if spans is None else _leads(ax, spans)
+    for place, row in enumerate(records(table)):
+        colour = STATE_COLOURS[str(row.state)]
+        ax.plot([place, place], [row.conf_low, row.conf_high], color=colour, linewidth=2)
+        ax.plot(place, row.estimate, "o", color=colour)
+    seen = dict.fromkeys(table["state"].astype(str))
+    entries += [(state, Line2D([], [], color=STATE_COLOURS[state], marker="o")) for state in seen]
+    names = looks.model_labels(table["batch"].astype(str))
+    ax.set_xticks(range(len(table)), [names[str(name)] if name else "all" for name in table["batch"]])
+    ax.tick_params(axis="x", labelsize="small", labelrotation=90 if len(table) > 12 else 0)
+    looks.style(ax, title="Prior by batch", xlabel="Batch", ylabel="Prior")
+    looks.legend(ax, entries)
+    return ax
+
+
+def _estimate_of(source: object, model: str | None) -> PriorEstimate:
+    """The estimate itself, of a model or as a comparison has it."""
+    held = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
+    if isinstance(held, PriorEstimate):
+        return held
+    by_model = getattr(held, "by_model", None)
+    if not isinstance(by_model, Mapping) or not by_model:
+        raise InputTypeError(
+            "plot_prior_estimate() needs an estimated prior, or a comparison over one, but got "
+            f"{type(source).__name__}; see estimate_prior()"
+        )
+    found: PriorEstimate = by_model[check_choice(model or next(iter(by_model)), list(by_model), "model")]
+    return found
+
+
+def _likelihood(ax: Axes, found: PriorEstimate) -> None:
+    """Relative likelihood along the log-odds, with the interval, in a corner."""
+    inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
+    priors = np.asarray(expit(np.linspace(found.log_odds[0], found.log_odds[-1], 200)))
+    inset.plot(priors, found.density(np.clip(priors, found.low, found.high)), color=OBSERVED, linewidth=1.2)
+    inside = (priors >= found.conf_low) & (priors <= found.conf_high)
+    height = found.density(np.clip(priors, found.low, found.high))
+    inset.fill_between(priors, height, where=inside.tolist(), color=POSITIVE, alpha=0.3, linewidth=0)
+    inset.set_yticks([])
+    inset.set_ylim(0, 1.05)
+    inset.tick_params(labelsize="x-small")
+    inset.set_title("likelihood of the prior", fontsize="x-small", loc="left")
+
+
+def _leads(ax: Axes, spans: pd.DataFrame) -> list[looks.Entry]:
+    """Shade the stretches by their leader."""
+    palette = looks.model_palette([*dict.fromkeys(spans["leader"].astype(str))])
+    stretches = spans.drop_duplicates(["prior_low", "prior_high"])
+    for row in records(stretches):
+        ax.axhspan(row.prior_low, row.prior_high, color=palette[str(row.leader)], alpha=0.12, linewidth=0)
+    names = looks.model_labels(palette)
+    return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in palette.items()]

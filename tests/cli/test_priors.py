@@ -1,0 +1,144 @@
+"""The commands `prior` and `monitor`, and a deployment prior that is estimated."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_runs import assert_refused, content, run
+
+from skewanova.cli import commands, estimates
+from skewanova.priors import agreement, estimation
+
+LABELS, FIELD = np.repeat([1, 0], [120, 360]), np.repeat([1, 0], [120, 1080])
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(estimation, "N_RESAMPLES", 49)
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 99)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Labelled and unlabelled scores of two models, the second much the worse."""
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(4).normal
+    labelled, unlabelled = [], []
+    for model, shift in (("good", 2.5), ("poor", 1.2)):
+        rows = {
+            "model": model,
+            "fold": 1,
+            "case": range(480),
+            "y_true": LABELS,
+            "y_score": draw(shift * LABELS),
+        }
+        labelled.append(pd.DataFrame(rows))
+        unlabelled.append(
+            pd.DataFrame({"model": model, "y_score": draw(shift * FIELD), "week": np.tile([1, 2], 600)})
+        )
+    pd.concat(labelled).to_csv("scores.csv", index=False)
+    pd.concat(unlabelled).to_csv("field.csv", index=False)
+    return tmp_path
+
+
+def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
+    done = run("prior", "scores.csv", "field.csv", "--out", "out")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "(all together)" in done.stdout
+    assert "As a deployment prior: the prior estimated from unlabelled scores of 2 models" in " ".join(
+        done.stdout.split()
+    )
+    assert {str(path) for path in content(files / "out")} == {
+        "prior.csv", "bins.csv", "prior.md", "figures/prior_1.svg", "figures/prior_2.svg", "provenance.json",
+    }  # fmt: skip
+    frame = pd.read_csv("out/prior.csv", keep_default_na=False)
+    assert frame["model"].tolist() == ["", "good", "poor"]
+    assert float(frame["conf_low"][0]) < 0.1 < float(frame["conf_high"][0])
+    settings = json.loads((files / "out" / "provenance.json").read_text())["settings"]
+    assert settings["unlabelled"] == "field.csv"
+
+
+def test_prior_as_json_has_batches(files):
+    done = run("prior", "scores.csv", "field.csv", "--batch-column", "week", "--json")
+    found = json.loads(done.stdout)
+    assert [row["batch"] for row in found["prior"]] == ["", "", "1", "2", "", "1", "2"]
+    assert {row["model"] for row in found["bins"]} == {"good", "poor"}
+    assert any("do not tell how much the prior varies" in text for text in found["sentences"])
+
+
+@pytest.mark.parametrize(
+    "command", [["compare", "scores.csv", "--priors", "0.5", "--quiet"], ["plan", "scores.csv"]]
+)
+def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, monkeypatch):
+    seen = []
+
+    def record(prior, table):
+        seen.append(estimate(prior, table))
+        return seen[-1]
+
+    estimate = estimates.with_estimate
+    monkeypatch.setattr(commands, "with_estimate", record)
+    done = run(*command, "--deployment-prior", "estimate:field.csv")
+    assert done.exit_code == 0, done.output
+    assert seen[0].describe().startswith("the prior estimated from unlabelled scores of 2 models")
+
+
+def test_an_estimate_from_nothing_is_refused(files):
+    assert_refused(
+        ["compare", "scores.csv", "--deployment-prior", "estimate:"], "needs a file of unlabelled", files
+    )
+    assert_refused(
+        ["compare", "scores.csv", "--deployment-prior", "estimate:no.csv"], "there is no file 'no.csv'", files
+    )
+
+
+def test_several_data_sets_have_no_one_estimate(files):
+    table = pd.read_csv("scores.csv")
+    pd.concat([table.assign(dataset=name) for name in "ab"]).to_csv("several.csv", index=False)
+    arguments = ["compare", "several.csv", "--deployment-prior", "estimate:field.csv"]
+    assert_refused(arguments, "needs one labelled table, but there are several data sets", files)
+
+
+def test_inputs_are_never_replaced(files):
+    assert_refused(["prior", "scores.csv", "field.csv", "--out", "field.csv"], "field.csv", files)
+
+
+@pytest.fixture
+def report(files):
+    done = run(
+        "compare", "scores.csv", "--priors", "0.5,0.01", "--out", "report", "--figures", "none", "--quiet"
+    )
+    assert done.exit_code == 0, done.output
+    return files
+
+
+def test_monitor_says_by_batch_whether_the_choice_holds(report):
+    done = run("monitor", "report", "field.csv", "--batch-column", "week", "--out", "watch")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert " ".join(done.stdout.split()).count("good is still the choice, since it may be the best") == 2
+    assert {str(path) for path in content(report / "watch")} == {
+        "monitor.csv", "monitor.md", "monitor.svg", "provenance.json",
+    }  # fmt: skip
+    assert pd.read_csv("watch/monitor.csv")["state"].tolist() == ["choice", "choice"]
+
+
+def test_monitor_exits_with_3_where_another_model_is_ahead(report):
+    leaders = pd.read_csv("report/leaders.csv")
+    leaders.assign(leader="poor", contender="poor").to_csv("report/leaders.csv", index=False)
+    done = run("monitor", "report", "field.csv", "--json")
+    assert done.exit_code == 3
+    found = json.loads(done.stdout)
+    assert (found["changed"], found["chosen"]) == (True, "good")
+    assert "no longer the choice, since another model is ahead" in found["sentences"][0]
+
+
+def test_monitor_needs_a_comparison_and_its_model(report):
+    assert_refused(
+        ["monitor", "field.csv", "field.csv"], "must be a folder that `skewanova compare --out` wrote", report
+    )
+    field = pd.read_csv("field.csv")
+    field[field["model"] == "poor"].to_csv("poor.csv", index=False)
+    assert_refused(
+        ["monitor", "report", "poor.csv"], "must hold scores of 'good', the model that was chosen", report
+    )
