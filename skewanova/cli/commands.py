@@ -15,7 +15,13 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 import skewanova
 from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning
 from skewanova.base.progress import STAGES
-from skewanova.cli.estimates import Unlabelled, parse_prior_or_estimate, refuse_estimate, with_estimate
+from skewanova.cli.estimates import (
+    Unlabelled,
+    parse_prior_or_estimate,
+    parse_priors_or_estimate,
+    refuse_estimate,
+    with_estimate,
+)
 from skewanova.cli.options import (
     Group,
     Parsed,
@@ -50,7 +56,7 @@ from skewanova.cli.output import (
 from skewanova.cli.priors import LEADER_CHANGED, monitor, prior
 from skewanova.cli.studies import study
 from skewanova.inference.intervals import METHODS
-from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
+from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--priors",
-    type=Parsed("LIST", parse_priors_or_range),
+    type=Parsed("LIST", parse_priors_or_estimate),
     default="0.5,0.1,0.01",
     help="Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
     "mean and 5 % and 95 % quantiles, with the threshold chosen for the mean.",
@@ -121,6 +127,7 @@ def threshold(
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
+        options["priors"] = with_estimate(options["priors"], table)
         frame = threshold_table(table, costs=costs, choose_on=choosing, **options)
     tables = thresholds_table(frame), curves_by_skew_table(frame)
     settings = {**options, "costs": costs, "choose_on": choose_on}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skewanova.base.checks import InputError
-from skewanova.priors.parsing import parse_deployment_prior
+from skewanova.priors.parsing import parse_deployment_prior, parse_priors_or_range
 from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
     from skewanova.scores.table import Scores
+
+Prior = TypeVar("Prior")
+
 
 #: How a deployment prior that is to be estimated begins.
 ESTIMATE = "estimate:"
@@ -32,8 +35,13 @@ def parse_prior_or_estimate(text: str) -> DeploymentPrior | Unlabelled:
     return parse_deployment_prior(text)
 
 
-def with_estimate(prior: DeploymentPrior | Unlabelled, table: Scores) -> DeploymentPrior:
-    """The weighting, estimated if that was asked for."""
+def parse_priors_or_estimate(text: str) -> tuple[float, ...] | DeploymentPrior | Unlabelled:
+    """Priors separated by commas, a weighting, or the file that it is estimated from."""
+    return parse_prior_or_estimate(text) if text.strip().startswith(ESTIMATE) else parse_priors_or_range(text)
+
+
+def with_estimate(prior: Prior | Unlabelled, table: Scores) -> Prior | DeploymentPrior:
+    """The weighting, estimated if that was asked for; anything else as it is."""
     if not isinstance(prior, Unlabelled):
         return prior
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables

@@ -68,7 +68,8 @@ def test_prior_as_json_has_batches(files):
 
 
 @pytest.mark.parametrize(
-    "command", [["compare", "scores.csv", "--priors", "0.5", "--quiet"], ["plan", "scores.csv"]]
+    "command",
+    [["compare", "scores.csv", "--priors", "0.5", "--quiet"], ["plan", "scores.csv", "--out", "out"]],
 )
 def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, monkeypatch):
     seen = []
@@ -82,6 +83,12 @@ def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, m
     done = run(*command, "--deployment-prior", "estimate:field.csv")
     assert done.exit_code == 0, done.output
     assert seen[0].describe().startswith("the prior estimated from unlabelled scores of 2 models")
+
+
+def test_a_threshold_is_judged_at_the_estimated_prior(files):
+    done = run("threshold", "scores.csv", "--recall", "0.8", "--priors", "estimate:field.csv", "--json")
+    assert done.exit_code == 0, done.output
+    assert "unlabelled" in done.stdout or json.loads(done.stdout)["threshold"]
 
 
 def test_an_estimate_from_nothing_is_refused(files):
