@@ -49,7 +49,7 @@ PENALTY = 1e3
 
 
 #: Gain of a new curve below which the search has ended, and the curves it may try.
-SMALLEST_GAIN, MOST_CURVES = 1e-7, 500
+SMALLEST_GAIN, MOST_CURVES = 1e-5, 500
 
 
 #: Points at which the sums over tied curves are compared.

@@ -201,6 +201,13 @@ def test_landgrebes_rows(rows):
     assert rows["B"].range_of("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
 
 
+def test_the_constant_is_met_at_any_auc_and_not_exceeded():
+    auc, skews = 0.7, (1, 9)  # a share of 0.3 with all negatives first, the rest perfect
+    common, rare = (1 - (1 - auc) * skew * np.log1p(1 / skew) for skew in skews)
+    assert possible_areas({0.5: common, 0.1: rare}, auc=auc, rounding=1e-4).possible
+    assert not possible_areas({0.5: common - 3e-3, 0.1: rare}, auc=auc, rounding=1e-4).possible
+
+
 def test_without_the_auc_row_b_is_possible_and_a_and_c_are_not():
     assert [possible_areas(areas).possible for areas, _ in ROWS.values()] == [False, True, False]
 
