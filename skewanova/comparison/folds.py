@@ -8,7 +8,7 @@ pairs, the step-down max-T under sign flips, or Holm's paired t where the folds 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ from skewanova.inference.pairwise import (
 )
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
+from skewanova.inference.shared_cases import no_components
 from skewanova.scores.design import Resampling
 
 #: What stands in the place of the control's letters.
@@ -208,6 +209,7 @@ class Analysis:
     equivalence: pd.DataFrame
     assumptions: pd.DataFrame
     residuals: pd.DataFrame
+    components: pd.DataFrame = field(default_factory=no_components)
 
     @property
     def anova(self) -> pd.DataFrame:

@@ -81,6 +81,9 @@ class Comparison(ReportSource):
     plans : DataFrame
         How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
         level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
+    components : DataFrame
+        Of several runs on one test set: where the variance of one area comes from, runs or cases (see
+        :func:`~skewanova.inference.components`); of other designs without rows.
     difference_curves : DataFrame
         Difference of AUPREC of every pair along the prior, with simultaneous bands.
     effects : DataFrame
@@ -194,7 +197,7 @@ class Comparison(ReportSource):
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
             sensitivity, anova, pairwise (of the test that the conclusions rest on), posthoc (of every test),
-            prior_pairs, effects, equivalence, plans or assumptions.
+            prior_pairs, effects, equivalence, plans, components (of runs) or assumptions.
         columns : sequence of str, optional
             Heads of the columns to show, in this order; by default all.
         rows : int or sequence of str, optional

@@ -30,7 +30,7 @@ from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.one_set import Angles, OneSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
-from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs
+from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs, no_components
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 
@@ -68,6 +68,7 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(areas.sample, measures.deployment_prior.low, found.estimate, error),
         residuals=published[0].residuals(),
+        components=found.components if isinstance(found, SharedCasesComparison) else no_components(),
     )
 
 

@@ -33,3 +33,4 @@ from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison
 from .shared_cases import SharedCasesComparison as SharedCasesComparison
 from .shared_cases import compare_runs as compare_runs
+from .shared_cases import components as components

@@ -28,7 +28,7 @@ RUNS = ("crossed", "nested")
 ROUNDING = 1e-10
 
 
-COMPONENT_COLUMNS = ("component", "variance", "std_dev")
+COMPONENT_COLUMNS = ("component", "variance", "std_dev", "share")
 
 
 class CaseCovariances(NamedTuple):
@@ -199,7 +199,7 @@ def compare_runs(
         conf_high=difference + reach,
         model_low=mean - around,
         model_high=mean + around,
-        components=_components(values, case_covariance, shared, nested=nested),
+        components=_components(values, case_covariance, nested=nested),
     )
 
 
@@ -300,9 +300,52 @@ def _model_reach(values: Floats, covariance: Floats, level: float) -> Floats:
     return np.asarray(special.stdtrit(df, (1 + level) / 2) * np.sqrt(spread / n_runs))
 
 
-def _components(values: Floats, covariance: Floats, shared: CaseCovariances, *, nested: bool) -> pd.DataFrame:
-    """Variance components of one area: what runs, model x run and cases add (Hillis 2007, table 1)."""
+def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:
+    """Tell where the variance of one area comes from: runs, model x run, cases.
+
+    Parameters
+    ----------
+    areas, covariance, runs
+        As for :func:`compare_runs`.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `COMPONENT_COLUMNS`: ``run`` is what all models have in common in a run (of nested runs,
+        what each has of its own), ``model x run`` what one model has besides; ``cases, ...`` is what the
+        sample of cases adds, by the areas that share it. Estimates below 0 are 0. ``share`` is that of the
+        variance of one area.
+
+    Raises
+    ------
+    ValueError
+        As :func:`compare_runs`.
+
+    References
+    ----------
+    Hillis (2007), table 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova.inference import components
+    >>> areas = [[0.80, 0.82, 0.81], [0.70, 0.73, 0.72]]
+    >>> components(areas, 0.00001 * np.eye(6) + 0.00002)["share"].round(2).tolist()
+    [0.8, 0.04, 0.11, 0.0, 0.0, 0.05]
+    """
+    values, case_covariance = _check(areas, covariance)
+    return _components(values, case_covariance, nested=check_choice(runs, RUNS, "runs") == "nested")
+
+
+def no_components() -> pd.DataFrame:
+    """The frame of a design without runs."""
+    return _component_frame({})
+
+
+def _components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
+    """The same of what was checked."""
     n_models = len(values)
+    shared = case_covariances(covariance, n_models, nested=nested)
     error = float(np.diag(covariance).mean())
     noise, _ = _noise(values, nested=nested)
     if nested:
@@ -331,6 +374,8 @@ def _components(values: Floats, covariance: Floats, shared: CaseCovariances, *, 
 
 def _component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
     """One row a component; estimates below 0 are 0."""
-    variance = np.maximum(list(rows.values()), 0.0)
-    columns = dict(zip(COMPONENT_COLUMNS, (list(rows), variance, np.sqrt(variance)), strict=True))
-    return pd.DataFrame(columns)
+    variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
+    total = float(variance.sum())
+    share = variance / total if total > 0 else np.full(len(variance), np.nan)
+    columns = (list(rows), variance, np.sqrt(variance), share)
+    return pd.DataFrame(dict(zip(COMPONENT_COLUMNS, columns, strict=True)))

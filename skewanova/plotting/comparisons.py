@@ -258,6 +258,57 @@ def plot_critical_difference(
     return ax
 
 
+def plot_components(result: object, *, ax: Axes | None = None) -> Axes:
+    """Bars of the variance of one area by where it comes from: runs, model x run, cases.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result of several runs on one test set, or its frame `components`: component, share.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, a bar a component; what runs bring in is dark, what cases bring in is light.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, or there are no components: the design has no runs, or nothing varies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.inference import components
+    >>> from skewanova.plotting import plot_components
+    >>> frame = components([[0.80, 0.84], [0.70, 0.71]], 0.0001 * np.eye(4))
+    >>> plot_components(frame, ax=Figure().subplots()).get_xlabel()
+    'Share of the variance of one area (%)'
+    """
+    frame = looks.find_frame(result, "components", ["component", "share"], "plot_components")
+    names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
+    if not len(share) or np.isnan(share).any():
+        raise InputError("there are no components to draw: the areas have no runs, or do not vary")
+    ax = looks.new_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
+    rows = range(len(names))
+    shades = ["0.75" if str(name).startswith("cases") else looks.NEUTRAL for name in names]
+    ax.barh(rows, share, color=shades, height=0.6)
+    for row, value in zip(rows, share, strict=True):
+        ax.annotate(f"{value:.0f} %", (value, row), (4, 0), textcoords="offset points", va="center")
+    looks.style(
+        ax,
+        title="Where the variance comes from",
+        xlabel="Share of the variance of one area (%)",
+        ylabel="",
+    )
+    ax.set_yticks(rows, labels=names)
+    ax.set(xlim=(0, 1.12 * max(share)), ylim=(len(names) - 0.5, -0.5))
+    return ax
+
+
 def plot_p_values(
     result: object,
     *,

@@ -326,6 +326,10 @@ def _draw_critical_difference(source: ReportSource) -> Figure:
     return _one(comparisons.plot_critical_difference, source, (width, height))
 
 
+def _draw_components(source: ReportSource) -> Figure:
+    return _one(comparisons.plot_components, source, (WIDTH, 1.4 + 0.3 * len(source.components)))
+
+
 def _draw_residuals(source: ReportSource) -> Figure:
     """Three views, and in the place of a fourth the legend they share."""
     width, legend_height = _size(source, 2.8)
@@ -579,6 +583,13 @@ FIGURES: Mapping[str, FigureOf] = {
         "bar joins models that were not told apart by the test that the conclusions rest on ({test}): those "
         "with a dot on it.",
         is_there=_has_ranks,
+    ),
+    "components": FigureOf(
+        draw=_draw_components,
+        files=("components.csv",),
+        caption="Where the variance of IAUPREC of one model in one run comes from: runs, which more runs "
+        "bring down, and cases, which more cases bring down.",
+        is_there=lambda source: not source.components.empty,
     ),
     "difference_curves": FigureOf(
         draw=_draw_difference_curves,

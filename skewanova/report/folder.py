@@ -38,6 +38,7 @@ FRAMES = (
     "choices",
     "support",
     "plans",
+    "components",
     "difference_curves",
     "effects",
     "equivalence",

@@ -52,6 +52,7 @@ class ReportSource(Framed):
     choices: pd.DataFrame = field(repr=False)
     support: pd.DataFrame = field(repr=False)
     plans: pd.DataFrame = field(repr=False)
+    components: pd.DataFrame = field(repr=False)
     difference_curves: pd.DataFrame = field(repr=False)
     effects: pd.DataFrame = field(repr=False)
     equivalence: pd.DataFrame = field(repr=False)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
 from skewanova.inference import auprec_covariance, compare_runs
@@ -107,6 +108,20 @@ def test_plans_take_cases_that_all_runs_share(found):
     assert sorted(plan["std_error"]) == pytest.approx(sorted(expected.std_error))
     assert (plan["case_factor"] > 0).all()
     assert (plan["limit_power"] < 1).all()  # however many runs
+
+
+def test_where_the_variance_comes_from(found):
+    labels, scores, result = found
+    expected = public(labels, scores, SETTINGS["deployment_prior"]).components
+    pd.testing.assert_frame_equal(result.components.round(9), expected.round(9))
+    assert result.components["share"].sum() == pytest.approx(1)
+    assert "| run |" in result.to_markdown("components")
+    ax = result.plot.components(ax=Figure().subplots())
+    assert [text.get_text() for text in ax.get_yticklabels()] == expected["component"].tolist()
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == pytest.approx((100 * expected["share"]).tolist())
+    plans = plan_comparison(table(labels, scores), (0.2, 0.4), difference=0.02).to_frame()
+    assert plans["run_share"].between(0, 1).all()
 
 
 def test_a_control_is_the_family_over_runs(found):

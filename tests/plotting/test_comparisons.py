@@ -15,7 +15,7 @@ from plot_checks import HOSTILE, assert_fits, fold_frame, legend_texts, texts
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import rank_comparison
-from skewanova.plotting import plot_critical_difference, plot_p_values
+from skewanova.plotting import plot_components, plot_critical_difference, plot_p_values
 from skewanova.plotting.comparisons import RANK_NAME, SHADES
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
 
@@ -242,3 +242,12 @@ def test_wrong_input_is_named():
     ):
         with pytest.raises(InputError, match=message):
             plot_p_values(frame, **options)
+
+
+def test_components_need_runs():
+    empty = pd.DataFrame({"component": [], "share": []})
+    with pytest.raises(InputError, match=r"no components to draw|has no rows|is empty"):
+        plot_components(empty, ax=Figure().subplots())
+    flat = pd.DataFrame({"component": ["run"], "share": [np.nan]})
+    with pytest.raises(InputError, match=r"^there are no components to draw"):
+        plot_components(flat, ax=Figure().subplots())
