@@ -22,7 +22,7 @@ from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
 from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
+from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, PAIRS
 from skewanova.priors.parsing import parse_priors
 from skewanova.scores.design import RESAMPLING
 
@@ -224,6 +224,12 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(ADJUSTMENTS),
             metavar="NAME",
             help=f"How p-values of pairs are adjusted: {', '.join(ADJUSTMENTS)}.",
+        ),
+        click.option(
+            "--alpha-for",
+            type=click.Choice(ALPHA_FOR),
+            default="each",
+            help="Whether each conclusion is at --alpha, or all of a report together.",
         ),
         click.option(
             "--control",

@@ -31,7 +31,7 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, family_test, known
+from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, N_CONCLUSIONS, PAIRS, family_test, known
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
@@ -136,6 +136,7 @@ class Options:
     interaction: bool
     sum_of_squares: int
     rng: Seed
+    alpha_for: str = "each"
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha")
@@ -158,6 +159,12 @@ class Options:
     def family(self) -> dict[str, Any]:
         """How the pairs of one family are tested together, whatever the test."""
         return {"alpha": self.alpha, "adjust": self.adjust or "holm", "control": self.control}
+
+
+def level_of_each(alpha: float, alpha_for: str) -> float:
+    """Level of each conclusion of a report: alpha, or its share where alpha is for all of them."""
+    check_fraction(alpha, "alpha")
+    return alpha / N_CONCLUSIONS if check_choice(alpha_for, ALPHA_FOR, "alpha_for") == "all" else alpha
 
 
 def chosen_pairs(design: Resampling, options: Options) -> str:
@@ -244,7 +251,7 @@ def analyse_folds(
         posthoc=posthoc,
         prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranking_of(measures, promised, letters=groups, alpha=alpha),
-        difference_curves=difference_curves(measures, alpha=alpha, rng=rng),
+        difference_curves=difference_curves(measures, alpha=alpha, control=options.control, rng=rng),
         effects=effects(measures, alpha=alpha, control=options.control, order=measures.models),
         equivalence=equivalence(measures, rope=options.rope, order=measures.models, **options.family),
         assumptions=assumptions(measures.iauprec, alpha=alpha),

@@ -83,7 +83,9 @@ def analyse_one_set(
         ranking=ranked.assign(
             conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
         ),
-        difference_curves=difference_curves(measures, alpha=options.alpha, rng=options.rng),
+        difference_curves=difference_curves(
+            measures, alpha=options.alpha, control=options.control, rng=options.rng
+        ),
         effects=effects_over_cases(found, options, found.std_error),
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,21 @@ import pandas as pd
 
 from skewanova.base.checks import Seed, check_chosen, emit
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import Options, analyse_folds, chosen_note, pairs_over_folds
+from skewanova.comparison.folds import (
+    Options,
+    analyse_folds,
+    chosen_note,
+    level_of_each,
+    pairs_over_folds,
+)
 from skewanova.comparison.one_set import analyse_one_set, pairs_over
 from skewanova.comparison.result import Comparison
 from skewanova.comparison.shared_cases import analyse_runs, pairs_over_runs
-from skewanova.decision.bands import critical_of, decided_grid, pair_critical, rarest_decided
+from skewanova.decision.bands import compared, critical_of, decided_grid, pair_critical, rarest_decided
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_frame, leaders_frame, regions
-from skewanova.decision.planning import plans
+from skewanova.decision.planning import n_compared, plans
 from skewanova.decision.verdict import judged_part
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -43,23 +48,30 @@ def decision_frames(
     *,
     alpha: float,
     rng: Seed,
+    control: str | None = None,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Measure everything about the choice at once: the curves are sampled a single time."""
-    n_models = len(measures.models)
+    """Measure everything about the choice at once: the curves are sampled a single time.
+
+    Who may lead is decided between all models, the bands are those of the pairs that are compared.
+    """
     panel = panel_curves(measures)
-    critical = None if differences is None else critical_of(differences)
-    if critical is None:
-        critical = pair_critical(joint_curves(measures, decided_grid(measures)), alpha, rng=rng)
+    beside = None if differences is None else critical_of(differences)
+    critical = beside if control is None else None
+    if critical is None or beside is None:
+        joint = joint_curves(measures, decided_grid(measures))
+        critical = pair_critical(joint, alpha, rng=rng)
+        kept = compared(measures.models, control)
+        beside = critical if kept.all() else pair_critical(joint, alpha, kept=kept, rng=rng)
     rarest = rarest_decided(measures)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
-        "differing_priors": differing_frame(panel, measures.models, critical, rarest=rarest),
+        "differing_priors": differing_frame(panel, measures.models, beside, rarest=rarest, control=control),
         "decisions": promised,
         "choices": choices(promised),
         "support": support(measures),
-        "plans": plans(measures, alpha=alpha / comb(n_models, 2)),
+        "plans": plans(measures, alpha=alpha / n_compared(len(measures.models), control), control=control),
     }
 
 
@@ -77,6 +89,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     pairs: str = "auto",
     adjust: str | None = None,
     control: str | None = None,
+    alpha_for: str = "each",
     rope: float = 0.01,
     interaction: bool = False,
     sum_of_squares: int = 2,
@@ -118,6 +131,10 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     control : str, optional
         Model that all others are compared with, by the test of the design and Holm's adjustment over these
         comparisons alone; there are no letters then, but a mark on which side of the control a model is.
+    alpha_for : {"each", "all"}, default "each"
+        Whether each of the three conclusions (on all models at once, on the pairs over the deployment prior,
+        and on differences along the prior) is at level `alpha`, or all of them together, by a third of it for
+        each.
     rope : float, default 0.01
         Difference of IAUPREC that would not matter, for tests and probabilities of practical equivalence.
     interaction : bool, default False
@@ -151,7 +168,8 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     stage("scores")
-    options = Options(alpha, pairs, adjust, control, rope, interaction, sum_of_squares, rng)
+    level = level_of_each(alpha, alpha_for)
+    options = Options(level, pairs, adjust, control, rope, interaction, sum_of_squares, rng, alpha_for)
     whole = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     given = whole if models is None else whole.only_models(check_chosen(models, whole.models))
     check_several_models(given)
@@ -197,7 +215,12 @@ def _analysed(
     else:
         found = analyse_folds(measures, promised, options, more=mixed)
     differences = None if design in {"one_set", "shared_cases"} else found.difference_curves
-    shared: dict[str, Any] = {"alpha": options.alpha, "rng": options.rng, "differences": differences}
+    shared: dict[str, Any] = {
+        "alpha": options.alpha,
+        "rng": options.rng,
+        "control": options.control,
+        "differences": differences,
+    }
     frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
     over_folds = design not in {"one_set", "shared_cases"}
     told += emit(chosen_note(measures.design, options)) if over_folds else []

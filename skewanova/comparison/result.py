@@ -154,6 +154,7 @@ class Comparison(ReportSource):
             *sentences.curve_sentences(
                 self.difference_curves, self.differing_priors, short, control=control_of(self)
             ),
+            *sentences.winner_sentences(self.decisions, short),
         )
 
     def brief(self, width: int = 80) -> str:
@@ -278,7 +279,9 @@ class Comparison(ReportSource):
         return write_folder(self, Path(directory), figures=figures)
 
     def _ranking_table(self) -> Table:
-        return tables.ranking_table(self.ranking, 1 - self.alpha, runs=has_runs(self))
+        return tables.ranking_table(
+            self.ranking, 1 - self.alpha, claim=self.design.claim, runs=has_runs(self)
+        )
 
     def _family(self, test: str, response: str) -> pd.DataFrame:
         return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]
@@ -288,11 +291,12 @@ class Comparison(ReportSource):
         one_set = self.design.kind == "one_set"
         folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
         lines = [
-            f"{len(measures.models)} models, {folds}, level {self.alpha:g}",
+            f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
             f"Tests and intervals are about {self.design.claim}",
+            sentences.level_words(self.alpha, self.settings),
         ]
         return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 

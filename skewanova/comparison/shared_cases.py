@@ -63,7 +63,7 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
         ),
         prior_pairs=prior_pairs_of(published[1], alpha),
         ranking=ranked.assign(conf_low=low, conf_high=high),
-        difference_curves=difference_curves(measures, alpha=alpha, rng=options.rng),
+        difference_curves=difference_curves(measures, alpha=alpha, control=options.control, rng=options.rng),
         effects=effects_over_cases(found, options, _one_run(found, areas)),
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(areas.sample, measures.deployment_prior.low, found.estimate, error),

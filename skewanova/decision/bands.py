@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
 
 import numpy as np
@@ -14,6 +15,7 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
+    check_choice,
     check_count,
     check_fraction,
     check_prior_list,
@@ -83,6 +85,7 @@ def difference_curves(
     *,
     alpha: float = 0.05,
     n_draws: int = 4999,
+    control: str | None = None,
     rng: Seed = 0,
 ) -> pd.DataFrame:
     """Difference of AUPREC of every pair of models along the prior, with simultaneous bands.
@@ -100,6 +103,9 @@ def difference_curves(
         the evaluation uses.
     alpha : float, default 0.05
         Level of the bands, over all priors and pairs together.
+    control : str, optional
+        Model that all others are compared with: only its pairs are in the frame, and the bands hold for these
+        together.
     n_draws : int, default 4999
         Draws from the joint distribution; with a hundred models or more down to ``50 / alpha - 1``, 999 at
         the level of .05, where the smallest `p_adjusted` is then .001.
@@ -140,16 +146,16 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
+    kept = compared(evaluation.models, control)
     if len(evaluation.folds) == 1 or evaluation.design.kind == "shared_cases":
-        return _over_cases(evaluation, grid, alpha, n_draws=n_draws, rng=rng)
+        return _over_cases(evaluation, grid, alpha, kept=kept, n_draws=n_draws, rng=rng)
     values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
     design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
     found = _paired_along(values, halves, inflation=design.inflation)
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
     joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
-    largest = largest_of_pairs(
-        joint.deviations, std_error > 0, alpha, n_draws=n_draws, rng=rng, df=int(joint.df)
-    )
+    moved = (std_error > 0) & np.repeat(kept, len(grid))
+    largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     largest = np.sort(largest)
     n_draws = len(largest)
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
@@ -159,6 +165,7 @@ def difference_curves(
         evaluation,
         grid,
         alpha,
+        kept,
         estimate,
         std_error,
         statistic,
@@ -168,8 +175,17 @@ def difference_curves(
     )
 
 
+def compared(models: Sequence[str], control: str | None) -> Bools:
+    """Which pairs of models are compared: all, or those with the control."""
+    a, b = fold_statistics.pair_indices(len(models))
+    if control is None:
+        return np.ones(len(a), dtype=bool)
+    at = list(models).index(check_choice(control, models, "control"))
+    return np.asarray((a == at) | (b == at))
+
+
 def _over_cases(
-    evaluation: Evaluation, grid: Floats, alpha: float, *, n_draws: int, rng: Seed
+    evaluation: Evaluation, grid: Floats, alpha: float, *, kept: Bools, n_draws: int, rng: Seed
 ) -> pd.DataFrame:
     """The same on one test set: the largest z of the joint draws, t with as much beyond in its place.
 
@@ -182,7 +198,7 @@ def _over_cases(
     joint = joint_curves(evaluation, grid[tested]) if tested.any() else None
     if joint is not None and joint.pair_error is not None and joint.pair_df is not None:
         estimate, error, df = joint.pairs()[0], joint.pair_error, joint.pair_df
-        largest = np.sort(_draws_over_cases(joint, alpha, n_draws, rng))
+        largest = np.sort(_draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng))
         n_draws = len(largest)
         statistic, p_value = t_test(estimate, error, df)
         reached = n_draws - np.searchsorted(largest, -special.ndtri(p_value / 2))
@@ -193,11 +209,13 @@ def _over_cases(
         for name, part in zip(values, found, strict=True):
             values[name][:, tested] = part
     flat = (part.ravel() for part in (mean[a] - mean[b], *values.values()))
-    return _difference_frame(evaluation, grid, alpha, *flat)
+    return _difference_frame(evaluation, grid, alpha, kept, *flat)
 
 
-def _difference_frame(evaluation: Evaluation, grid: Floats, alpha: float, *columns: Floats) -> pd.DataFrame:
-    """Frame of all pairs along the prior, from the columns behind the prior."""
+def _difference_frame(
+    evaluation: Evaluation, grid: Floats, alpha: float, kept: Bools, *columns: Floats
+) -> pd.DataFrame:
+    """Frame of the pairs that are compared along the prior, from the columns behind the prior."""
     a, b = fold_statistics.pair_indices(len(evaluation.models))
     keys = {
         "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
@@ -205,6 +223,7 @@ def _difference_frame(evaluation: Evaluation, grid: Floats, alpha: float, *colum
         "prior": np.tile(grid, len(a)),
     }
     frame = pd.DataFrame(keys | dict(zip(DIFFERENCE_COLUMNS[3:9], columns, strict=True)))
+    frame = frame[np.repeat(kept, len(grid))].reset_index(drop=True)
     return frame.assign(reject=frame["p_adjusted"] < alpha)[list(DIFFERENCE_COLUMNS)]
 
 
@@ -456,8 +475,9 @@ def auprec_bands(
 
     Notes
     -----
-    Bands of means say how well each mean is known. Two models on the same folds may be told apart although
-    their bands overlap: for that see :func:`~skewanova.decision.difference_curves`.
+    Over the cases of one test set they are symmetric on the logit scale, as its intervals are; else about
+    the mean. Bands of means say how well each mean is known. Two models on the same folds may be told apart
+    although their bands overlap: for that see :func:`~skewanova.decision.difference_curves`.
 
     Examples
     --------
@@ -475,25 +495,43 @@ def auprec_bands(
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
     )
     reach = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng) * error
+    low, high = joint.estimate - reach, joint.estimate + reach
+    if evaluation.design.over_cases_alone:
+        low, high = _logit_limits(joint.estimate, reach)
     return pd.DataFrame(
         {
             "model": np.repeat(evaluation.models, len(grid)),
             "prior": np.tile(grid, len(evaluation.models)),
             "auprec": joint.estimate.ravel(),
-            "conf_low": np.maximum(joint.estimate - reach, 0).ravel(),
-            "conf_high": np.minimum(joint.estimate + reach, 1).ravel(),
+            "conf_low": np.maximum(low, 0).ravel(),
+            "conf_high": np.minimum(high, 1).ravel(),
         }
     )[list(BAND_COLUMNS)]
 
 
-def pair_critical(joint: JointCurves, alpha: float, *, n_draws: int = N_DRAWS, rng: Seed = 0) -> float:
-    """Critical value of the differences of all pairs at all priors; nan where nothing is known."""
+def _logit_limits(estimate: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """Limits symmetric on the logit scale, as intervals over cases have them; none about 0 and 1."""
+    inside = (estimate > 0) & (estimate < 1)
+    at = np.where(inside, estimate, 0.5)
+    centre, moved = special.logit(at), reach / (at * (1 - at))
+    limits = (np.where(inside, special.expit(centre + side * moved), estimate) for side in (-1, 1))
+    low, high = (np.where(np.isnan(reach), np.nan, limit) for limit in limits)
+    return low, high
+
+
+def pair_critical(
+    joint: JointCurves, alpha: float, *, kept: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
+) -> float:
+    """Critical value of the differences of all pairs (or those kept) at all priors; nan if none is known."""
     if not joint.known:
         return np.nan
-    if np.isinf(joint.df):
-        return critical_value(np.sort(_draws_over_cases(joint, alpha, n_draws, rng)), alpha)
     spread = np.sqrt(joint.pairs()[1])
-    moved = (spread > fold_statistics.ROUNDING).ravel()  # else alike in every fold
+    kept = np.ones(len(spread), dtype=bool) if kept is None else kept
+    if np.isinf(joint.df):
+        return critical_value(
+            np.sort(_draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng)), alpha
+        )
+    moved = ((spread > fold_statistics.ROUNDING) & kept[:, None]).ravel()  # else alike in every fold
     largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
@@ -510,9 +548,9 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
     return critical_value(np.sort(largest), alpha)
 
 
-def _draws_over_cases(joint: JointCurves, alpha: float, n_draws: int, rng: Seed) -> Floats:
-    """Draws of the largest |z| of the differences of all pairs at all priors, fewer if that is much work."""
-    a, b = fold_statistics.pair_indices(len(joint.estimate))
+def _draws_over_cases(joint: JointCurves, alpha: float, *, kept: Bools, n_draws: int, rng: Seed) -> Floats:
+    """Draws of the largest |z| of the differences of the pairs at all priors, fewer if that is much work."""
+    a, b = (side[kept] for side in fold_statistics.pair_indices(len(joint.estimate)))
     fewer = max(fewest_draws(alpha), MOST_COMPARED // (len(a) * len(joint.priors)))
     n_draws = min(n_draws, fewer)
     root = joint.deviations.reshape(len(joint.deviations), -1)

@@ -148,6 +148,10 @@ def _grid(size: float, df: float) -> tuple[Floats, Floats]:
     return spreads.ravel(), scales.ravel()
 
 
+#: Models below which estimates are not drawn together: there is nothing to gain (Stein 1956).
+FEWEST_SHRUNKEN = 4
+
+
 CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
 
 
@@ -218,6 +222,7 @@ RANKING_COLUMNS = (
 DECISION_COLUMNS = (
     "model",
     "expected_auprec",
+    "shrunken",
     "worst_auprec",
     "worst_prior",
     "expected_regret",
@@ -334,6 +339,8 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
         Columns of `DECISION_COLUMNS`, one row a model, the largest expected AUPREC first.
 
         * ``expected_auprec``: mean AUPREC over the deployment prior (IAUPREC);
+        * ``shrunken``: the same drawn towards the mean of all models, since the first of many is too high on
+          average (Efron and Morris 1975); nan with fewer than four;
         * ``worst_auprec``: its minimum over the deployment prior, reached at ``worst_prior``;
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: probability that the model has the largest expected AUPREC in truth, from the spread
@@ -361,7 +368,8 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     measures = evaluation.ordered(ranking_order(evaluation))
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures, curves)
-    p_best = _p_best(measures, rng)
+    spread = iauprec_covariance(measures)
+    p_best = _p_best(spread, measures, rng)
     over = "folds" if len(measures.folds) > 1 else "cases"
     worst, worst_prior = _worst(measures, curves)
     ends = measures.mean_auprec([weighting.low, weighting.high])
@@ -371,6 +379,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
             "expected_auprec": measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"]
             .mean()
             .to_numpy(),
+            "shrunken": np.full(len(p_best), np.nan) if spread is None else shrunken(*spread),
             "worst_auprec": worst,
             "worst_prior": worst_prior,
             "expected_regret": expected,
@@ -421,9 +430,27 @@ def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
     return regret @ weights, np.maximum(np.array(largest), 0.0)
 
 
-def _p_best(measures: Evaluation, rng: Seed) -> Floats:
+def shrunken(estimate: Floats, covariance: Floats, df: float) -> Floats:
+    """Estimates drawn towards their mean, which takes the luck out of the first (Efron and Morris 1975).
+
+    The share kept is 1 - (K - 3) v / S, at least 0, of K models with the sum of squares S about their mean;
+    v is the mean error variance of contrasts, times df / (df + 2) where it is estimated. With fewer than four
+    models there is nothing to draw: nan.
+    """
+    n_models = len(estimate)
+    if n_models < FEWEST_SHRUNKEN:
+        return np.full(n_models, np.nan)
+    contrasts = helmert(n_models)
+    error = float(np.trace(contrasts @ covariance @ contrasts.T)) / (n_models - 1)
+    known = error if np.isinf(df) else error * df / (df + 2)
+    moved = estimate - estimate.mean()
+    square = float((moved**2).sum())
+    kept = max(1 - (n_models - 3) * known / square, 0.0) if square > TIE**2 else 1.0
+    return np.asarray(estimate.mean() + kept * moved)
+
+
+def _p_best(found: tuple[Floats, Floats, float] | None, measures: Evaluation, rng: Seed) -> Floats:
     """Probability that each model has the largest IAUPREC; nan where no spread is known."""
-    found = iauprec_covariance(measures)
     if found is None:
         return np.full(len(measures.models), np.nan)
     estimate, covariance, df = found

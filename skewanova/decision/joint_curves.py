@@ -560,7 +560,11 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         return None
     sample, columns = cases
     _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
-    return values[0], sample.covariance(left[..., 0]), np.inf
+    a, b = fold_statistics.pair_indices(len(values[0]))
+    df = np.inf  # of cases drawn one by one there are many
+    if sample.cluster is not None:
+        df = float(sample.spread(left[:, a, 0] - left[:, b, 0])[1].min(initial=np.inf))
+    return values[0], sample.covariance(left[..., 0]), df
 
 
 def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:

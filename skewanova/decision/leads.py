@@ -537,11 +537,17 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
 
 
 def differing_frame(
-    panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
+    panel: PanelCurves,
+    models: tuple[str, ...],
+    critical: float,
+    *,
+    rarest: float = 0.0,
+    control: str | None = None,
 ) -> pd.DataFrame:
-    """Every stretch as a row."""
+    """Every stretch as a row, of all pairs or of those with the control."""
     rows = [
         (models[better], models[worse], _limit(panel, low), _limit(panel, high))
         for better, worse, low, high in band_stretches(panel, critical, rarest)
+        if control is None or control in {models[better], models[worse]}
     ]
     return pd.DataFrame(rows, columns=list(DIFFERING_COLUMNS))

@@ -360,7 +360,16 @@ class _Judge:
             return "there are hardly any positives"
         if SAME_CASES in self.measures.design.warnings:
             return "all folds test the same cases"
+        over_cases = self.measures.design.kind in {"one_set", "shared_cases"}
+        if over_cases and self.positives < POSITIVES_FOR_TESTS and self._few_scores() is not None:
+            return "positives are few, with few distinct scores"
         return ""
+
+    def _few_scores(self) -> Any:
+        """The check of distinct scores, if so few leave most cases of a model tied."""
+        found = self._check("different_scores")
+        total = sum(self.measures.iauprec[["n_positive", "n_negative"]].iloc[0])
+        return found if found is not None and found.statistic < min(FEW_SCORES, total) else None
 
     def _state(self) -> str:
         """The first state that applies."""
@@ -625,9 +634,8 @@ class _Judge:
 
     def _ties(self, say: Speech) -> str:
         """Few different scores of a model, or many cases at its best one, by the checks."""
-        few, top = self._check("different_scores"), self._check("share_at_best_score")
-        total = sum(self.measures.iauprec[["n_positive", "n_negative"]].iloc[0])
-        if few is not None and few.statistic < min(FEW_SCORES, total):
+        few, top = self._few_scores(), self._check("share_at_best_score")
+        if few is not None:
             shown = say(few.statistic, "statistic", "assumptions", plain)
             return f"A model has few distinct scores ({shown}): give finer ones."
         if top is not None and top.advice:

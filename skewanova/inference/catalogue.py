@@ -388,6 +388,13 @@ TESTS: Mapping[str, KnownTest] = {
 
 
 #: How the p-values of a family can be adjusted.
+ALPHA_FOR = ("each", "all")
+
+
+#: Conclusions of a report: on all models at once, on the pairs, and on differences along the prior.
+N_CONCLUSIONS = 3
+
+
 ADJUSTMENTS = tuple(ADJUSTED)
 
 

@@ -220,7 +220,7 @@ def _tests(first: list[str], done: list[str], alpha: float) -> str:
         return f"Tests, at level {alpha:g}: {named}."
     others = [known(test).methods for test in done if test not in first]
     beside = f" Reported beside them: {'; '.join(others)}." if others else ""
-    return f"The conclusions rest on these tests, at level {alpha:g}: {named}.{beside}"
+    return f"The conclusions rest on these tests, each at level {alpha:g}: {named}.{beside}"
 
 
 _LETTERS = "Letters follow Piepho (2004)."

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import records
-from skewanova.base.text import p_words, short_names
+from skewanova.base.text import format_number, p_words, short_names
 from skewanova.decision.verdict import untested_because
-from skewanova.inference.catalogue import known, named_test, response_name
+from skewanova.inference.catalogue import N_CONCLUSIONS, known, named_test, response_name
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
@@ -103,6 +103,31 @@ def models_untested_because(row: Any) -> str:
     if known(row.test).over == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
+
+
+#: A drop of the first estimate that shows among three digits.
+SHOWN_DROP = 0.001
+
+
+def level_words(alpha: float, settings: Mapping[str, object]) -> str:
+    """Of what the level is: of each conclusion, or of all of them."""
+    whose = f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g}"
+    if settings.get("alpha_for") == "all":
+        return f"{whose}, all together are at {N_CONCLUSIONS * alpha:.3g}"
+    return f"{whose} by itself"
+
+
+def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """Say of the first of many models that its estimate is too high, and what it is without the luck."""
+    first = next(records(decisions.iloc[:1]))
+    drop = first.expected_auprec - first.shrunken
+    if not drop >= SHOWN_DROP:
+        return []
+    return [
+        f"{names[str(first.model)]} is the first of {len(decisions)} models, which makes its IAUPREC of "
+        f"{format_number(first.expected_auprec)} too high on average; drawn towards the mean of all it is "
+        f"{format_number(first.shrunken)} (Efron and Morris 1975)."
+    ]
 
 
 def curve_sentences(

@@ -104,7 +104,7 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     )
 
 
-def ranking_table(ranking: pd.DataFrame, level: float, *, runs: bool = False) -> Table:
+def ranking_table(ranking: pd.DataFrame, level: float, *, claim: str, runs: bool = False) -> Table:
     """Ranking with intervals, regret and the probability of being best."""
     over_folds = ranking["std"].notna().any()
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
@@ -124,7 +124,7 @@ def ranking_table(ranking: pd.DataFrame, level: float, *, runs: bool = False) ->
             "P(best)": number("p_best", 2),
         },
         note=(
-            f"Interval: {way}. Worst: "
+            f"Interval: {way}, about {claim}. Worst: "
             f"{'mean ' if over_folds else ''}AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the "
             "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
             f"P(best): probability of the largest true IAUPREC. {group_note(ranking)}."
@@ -586,7 +586,9 @@ class TableOf:
 TABLES: Mapping[str, TableOf] = {
     "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
     "ranking": TableOf(
-        lambda source: ranking_table(source.ranking, 1 - source.alpha, runs=has_runs(source)),
+        lambda source: ranking_table(
+            source.ranking, 1 - source.alpha, claim=source.design.claim, runs=has_runs(source)
+        ),
         ("ranking.csv", "decisions.csv"),
     ),
     "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),

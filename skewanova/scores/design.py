@@ -125,6 +125,11 @@ class Resampling:
         return 1 + self.n_folds * self.ratio
 
     @property
+    def over_cases_alone(self) -> bool:
+        """Whether the models are fixed, and nothing but the cases varies."""
+        return self.kind == "one_set" or (self.kind == "shared_cases" and self.runs == "fixed")
+
+    @property
     def units(self) -> str:
         """What was drawn: cases, or clusters of cases."""
         return "clusters of cases" if self.n_clusters else "cases"
@@ -133,7 +138,7 @@ class Resampling:
     def claim(self) -> str:
         """What tests and intervals are about: who or what would vary if all was done again."""
         cases = self.units
-        kind = "one_set" if self.kind == "shared_cases" and self.runs == "fixed" else self.kind
+        kind = "one_set" if self.over_cases_alone else self.kind
         about = {
             "independent": "methods on new folds",
             "one_set": f"these fitted models on further {cases}",

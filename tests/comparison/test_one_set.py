@@ -112,6 +112,8 @@ def test_a_control_is_the_family_on_one_set(found):
     assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]]
     assert "mid and top were not found to differ" in other.conclusions[1]
     assert "top is ahead of low by" in other.conclusions[2]
+    assert (other.difference_curves[["model_a", "model_b"]] == "top").any(axis=1).all()
+    assert len(other.plans) == 2
     assert "control is not used" not in " ".join(other.warnings)
     with pytest.raises(
         InputError, match=r"^`pairs` chooses between tests over folds, but got 'max_t' where pairs"

@@ -218,6 +218,31 @@ def test_a_control_is_the_family_everywhere(result):
     raw = result.posthoc[result.posthoc["role"] == "headline"].set_index(["model_a", "model_b"])["p_value"]
     assert headline["p_value"].tolist() == [raw["high", "low"], raw["mid", "low"]]
     assert other.settings["control"] == "low"
+    assert (other.plans[["model_a", "model_b"]] == "low").any(axis=1).all()
+    assert (other.plans["alpha"] == 0.05 / (len(other.ranking) - 1)).all()
+    bands = other.difference_curves
+    assert (bands[["model_a", "model_b"]] == "low").any(axis=1).all()
+    keys = ["model_a", "model_b", "prior"]
+    both = bands.merge(result.difference_curves, on=keys, suffixes=("", "_of_all"))
+    assert len(both) == len(bands)
+    assert (both["conf_high"] <= both["conf_high_of_all"]).all()  # fewer pairs hold together
+    assert (both["std_error"] == both["std_error_of_all"]).all()
+    assert (other.differing_priors[["better", "worse"]] == "low").any(axis=1).all()
+
+
+def test_alpha_for_all_conclusions_is_shared(result):
+    shared = compare(scores(), **{**QUICK, "alpha": 0.06}, alpha_for="all")
+    alone = compare(scores(), **{**QUICK, "alpha": 0.02})
+    assert shared.alpha == pytest.approx(0.02)
+    assert shared.settings["alpha_for"] == "all"
+    for name in ("ranking", "posthoc", "difference_curves"):
+        pd.testing.assert_frame_equal(getattr(shared, name), getattr(alone, name))
+    words = " ".join(shared.summary().split())
+    level = "Each conclusion (all models, pairs, along the prior) is at level"
+    assert f"{level} 0.02, all together are at 0.06" in words
+    assert f"{level} 0.05 by itself" in " ".join(result.summary().split())
+    with pytest.raises(InputError, match=r"^`alpha_for` must be one of each, all"):
+        compare(scores(), **QUICK, alpha_for="every")
 
 
 def test_an_unknown_control_is_told_with_the_nearest_name():

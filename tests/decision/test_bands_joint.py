@@ -1,10 +1,13 @@
 """Critical values and bands at all priors at once: against simulation and at exact limits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fold_tables import designed, evaluated, scored
 from scipy import stats
+from scipy.special import logit
 
+import skewanova as sa
 from skewanova.base.rounding import TIE
 from skewanova.decision.bands import (
     BAND_PRIORS,
@@ -14,7 +17,7 @@ from skewanova.decision.bands import (
     auprec_bands,
     pair_critical,
 )
-from skewanova.decision.joint_curves import JointCurves
+from skewanova.decision.joint_curves import JointCurves, joint_curves
 from skewanova.evaluation.measures import prior_grid
 
 PRIORS = np.array([0.1, 0.5])
@@ -141,3 +144,30 @@ def test_options_out_of_range_are_refused(several, options, message):
     with pytest.raises(ValueError, match=message):
         auprec_bands(several, PRIORS, **options)
     assert len(auprec_bands(several, PRIORS, n_draws=99)) == 6
+
+
+def test_bands_over_cases_are_symmetric_on_the_logit_scale():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [60, 600])
+    columns = [rng.normal(labels * d) for d in (1.0, 2.5)]
+    parts = [
+        pd.DataFrame({"model": f"m{d}", "fold": 1, "case": range(660), "y_true": labels, "y_score": column})
+        for d, column in enumerate(columns)
+    ]
+    measures = sa.evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=(0.2, 0.5))
+    found = auprec_bands(measures, [0.2, 0.5], n_draws=499)
+    low, middle, high = (logit(found[name]) for name in ("conf_low", "auprec", "conf_high"))
+    np.testing.assert_allclose(high - middle, middle - low, rtol=1e-9)
+    joint = joint_curves(measures, np.array([0.2, 0.5]))
+    spread = np.sqrt((joint.deviations**2).sum(axis=0)).ravel()
+    reach = (high - middle) * found["auprec"] * (1 - found["auprec"]) / spread
+    np.testing.assert_allclose(reach, reach.iloc[0], rtol=1e-9)
+    assert 1.96 < reach.iloc[0] < stats.norm.isf(0.025 / 4) + 0.2
+
+
+def test_bands_of_perfect_models_over_cases_have_no_width():
+    labels = np.repeat([1, 0], [60, 600])
+    frame = pd.DataFrame({"fold": 1, "case": range(660), "y_true": labels})
+    both = pd.concat([frame.assign(model=m, y_score=labels * s + 1.0) for m, s in (("a", 1), ("b", 2))])
+    found = auprec_bands(sa.evaluate(both, priors=(0.5,), deployment_prior=(0.2, 0.5)), [0.5])
+    assert (found[["auprec", "conf_low", "conf_high"]] == 1).all(axis=None)

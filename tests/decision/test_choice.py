@@ -33,6 +33,7 @@ from skewanova.decision.choice import (
     RANKING_COLUMNS,
     probability_best,
     ranking_order,
+    shrunken,
 )
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
@@ -658,3 +659,27 @@ def test_choices_of_one_fold_without_scores_and_of_one_model():
     assert alone["model"].unique().tolist() == ["only"]
     assert alone["margin"].isna().all()
     assert (alone["runner_up"] == "").all()
+
+
+def test_estimates_are_drawn_together_as_efron_and_morris_have_it():
+    estimate, error = np.array([0.80, 0.70, 0.75, 0.73, 0.72]), 0.0004
+    moved = estimate - estimate.mean()
+    kept = 1 - 2 * error / (moved**2).sum()
+    found = shrunken(estimate, error * np.eye(5) + 0.01, np.inf)  # what all share is no noise
+    np.testing.assert_allclose(found, estimate.mean() + kept * moved, rtol=1e-12)
+    estimated = shrunken(estimate, error * np.eye(5), 8.0)
+    np.testing.assert_allclose(estimated, estimate.mean() + (1 - 0.8 * (1 - kept)) * moved, rtol=1e-12)
+    alike = shrunken(estimate, 1.0 * np.eye(5), np.inf)
+    np.testing.assert_allclose(alike, estimate.mean())
+    assert np.isnan(shrunken(estimate[:3], np.eye(3), np.inf)).all()
+    assert shrunken(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
+
+
+def test_the_first_of_many_equal_models_is_too_high_until_drawn_together():
+    rng = np.random.default_rng(5)
+    drawn = 0.7 + 0.02 * rng.normal(size=(2000, 8))
+    first = drawn.argmax(axis=1)
+    better = np.array([shrunken(row, 0.0004 * np.eye(8), np.inf) for row in drawn])
+    each = np.arange(len(drawn))
+    assert (drawn[each, first] - 0.7).mean() > 0.027
+    assert abs((better[each, first] - 0.7).mean()) < 0.01

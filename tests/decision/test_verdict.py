@@ -1,6 +1,7 @@
 """The verdict: its states on tables made for them, and no output that contradicts another on any table."""
 
 import re
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from verdict_tables import KINDS, compared, drawn, scores
 
+import skewanova as sa
 from skewanova.decision.verdict import LINES, MOST_WORDS, VERDICT_COLUMNS, Verdict, listed, share_words
 
 STATES = {
@@ -296,3 +298,26 @@ def test_names_in_a_row():
 @pytest.mark.parametrize(("value", "shown"), [(0.4, "<1"), (37.6, "38"), (99.7, ">99"), (100.0, "100")])
 def test_shares_in_words(value, shown):
     assert share_words(value) == shown
+
+
+@pytest.mark.parametrize(("n_positive", "n_values", "state"), [(30, 5, True), (30, 0, False), (60, 5, False)])
+def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, state):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([1, 0], [n_positive, 600])
+    parts = []
+    for name in "ab":
+        score = rng.normal(labels)
+        score = np.clip(score.round(), -1, n_values - 2) if n_values else score
+        parts.append(
+            pd.DataFrame(
+                {"model": name, "fold": 1, "case": range(len(labels)), "y_true": labels, "y_score": score}
+            )
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        verdict = sa.compare(pd.concat(parts), 0.5, priors=(0.5,)).verdict
+    assert (verdict.state == "untrusted") == state
+    if state:
+        assert verdict.choose.startswith(
+            "No test can be trusted here: positives are few, with few distinct scores."
+        )

@@ -48,7 +48,9 @@ def test_methods_name_the_primary_tests_design_sizes_seed_and_software(hostile):
     paragraphs = hostile.methods.paragraphs
     tests, made = paragraphs[2], paragraphs[-1]
     first, beside = tests.split(" Reported beside them: ")
-    assert first.startswith("The conclusions rest on these tests, at level 0.05: the repeated-measures F")
+    assert first.startswith(
+        "The conclusions rest on these tests, each at level 0.05: the repeated-measures F"
+    )
     assert "Landgrebe" in beside
     assert "Landgrebe" not in first
     assert "4 folds" in made

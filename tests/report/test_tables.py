@@ -7,6 +7,7 @@ from skewanova.report import sentences as report_sentences
 from skewanova.report import tables as report_tables
 
 NAN = float("nan")
+CLAIM = "methods on new folds"
 RANKING = pd.DataFrame(
     {
         "rank": [1, 2],
@@ -95,7 +96,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     assert max(map(len, found.split("\n"))) <= 80
     assert found.count("0.500 (0.000)") == 12 * 18
     assert all(found.count(f"AUPREC({p:.6g})") == 1 for p in priors)
-    ranked = report_tables.ranking_table(ranking, 0.995).to_text()
+    ranked = report_tables.ranking_table(ranking, 0.995, claim=CLAIM).to_text()
     assert max(map(len, ranked.split("\n"))) <= 80
     assert len({line[:24] for line in ranked.split("\n") if line.startswith("gradient")}) == 12
 
@@ -104,7 +105,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
 
 
 def test_ranking():
-    found = report_tables.ranking_table(RANKING, 0.995)
+    found = report_tables.ranking_table(RANKING, 0.995, claim=CLAIM)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
         ("B", "0.750", "0.700 to 0.800", "a", "0.612", "0.000", "0.000", "0.99"),
@@ -114,7 +115,9 @@ def test_ranking():
 
 
 def test_ranking_without_spread():
-    row = report_tables.ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95).rows[0]
+    row = report_tables.ranking_table(
+        RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95, claim=CLAIM
+    ).rows[0]
     assert (row[2], row[7]) == ("", "")
 
 
