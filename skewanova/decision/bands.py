@@ -33,7 +33,7 @@ from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
-from skewanova.inference.one_set import t_test
+from skewanova.inference.one_set import t_deviate, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, rarest_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
@@ -475,9 +475,10 @@ def auprec_bands(
 
     Notes
     -----
-    Over the cases of one test set they are symmetric on the logit scale, as its intervals are; else about
-    the mean. Bands of means say how well each mean is known. Two models on the same folds may be told apart
-    although their bands overlap: for that see :func:`~skewanova.decision.difference_curves`.
+    Over the cases of one test set they are symmetric on the logit scale, with t of Satterthwaite's degrees of
+    freedom, as its intervals are; else about the mean. Bands of means say how well each mean is known. Two
+    models on the same folds may be told apart although their bands overlap: for that see
+    :func:`~skewanova.decision.difference_curves`.
 
     Examples
     --------
@@ -494,10 +495,10 @@ def auprec_bands(
     error = (
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
     )
-    reach = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng) * error
-    low, high = joint.estimate - reach, joint.estimate + reach
-    if evaluation.design.over_cases_alone:
-        low, high = _logit_limits(joint.estimate, reach)
+    critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
+    low, high = joint.estimate - critical * error, joint.estimate + critical * error
+    if joint.model_df is not None:  # as intervals over cases are: t with as much beyond, on the logit scale
+        low, high = _logit_limits(joint.estimate, t_deviate(critical, joint.model_df) * error)
     return pd.DataFrame(
         {
             "model": np.repeat(evaluation.models, len(grid)),

@@ -263,6 +263,8 @@ class JointCurves:
         infinite for cases, nan without units.
     pair_error, pair_df : ndarray of shape (n_pairs, n_priors), or None
         Of cases: standard error of every difference, and its degrees of freedom, as the tests have them.
+    model_df : ndarray of shape (n_models, n_priors), or None
+        Where cases alone vary: degrees of freedom of every estimate.
     """
 
     priors: Floats
@@ -271,6 +273,7 @@ class JointCurves:
     df: float
     pair_error: Floats | None = None
     pair_df: Floats | None = None
+    model_df: Floats | None = None
 
     @property
     def known(self) -> bool:
@@ -279,9 +282,12 @@ class JointCurves:
 
     def at(self, chosen: NDArray[np.intp]) -> JointCurves:
         """Keep some of the priors."""
-        error, df = (None if each is None else each[:, chosen] for each in (self.pair_error, self.pair_df))
+        of_cases = (
+            None if each is None else each[:, chosen]
+            for each in (self.pair_error, self.pair_df, self.model_df)
+        )
         return JointCurves(
-            self.priors[chosen], self.estimate[:, chosen], self.deviations[..., chosen], self.df, error, df
+            self.priors[chosen], self.estimate[:, chosen], self.deviations[..., chosen], self.df, *of_cases
         )
 
     def pairs(self) -> tuple[Floats, Floats]:
@@ -363,20 +369,18 @@ def case_curves(
     else:  # as many directions as columns say the same
         starts = range(0, sample.n_units, CASES_AT_ONCE)
         units = condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
-    return JointCurves(
-        priors, estimate, units.reshape(-1, *estimate.shape), np.inf, *_pair_spreads(sample, found)
-    )
+    return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf, *_spreads(sample, found))
 
 
-def _pair_spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Floats]:
-    """Standard errors of all differences, and their degrees of freedom, of shape (n_pairs, n_priors)."""
+def _spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Floats, Floats]:
+    """Standard errors of all differences, their degrees of freedom, and those of all estimates."""
     spreads = []
     for k in range(len(found[0].estimate)):
         area = np.array([one.estimate[k] for one in found])
         values = np.hstack([one.rows(weightings=slice(k, k + 1)) for one in found])
-        spreads.append(Angles.of(area, values, sample).pairs())
-    error, df = zip(*spreads, strict=True)
-    return np.stack(error, axis=1), np.stack(df, axis=1)
+        spreads.append((*Angles.of(area, values, sample).pairs(), sample.spread(values)[1]))
+    error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
+    return error, df, own
 
 
 #: Cases of the test set that all runs share, and the scores of every model on them, run by run.
@@ -452,8 +456,9 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         means.append(found.area.mean(axis=1))
         units.append(found.sample.deviations(found.mean_values))
         roots.append(found.run_deviations)
-        spreads.append(found.pairs())
-    error, df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
+        spreads.append((*found.pairs(), found.sample.spread(found.mean_values)[1]))
+    error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
+    alone = own if evaluation.design.over_cases_alone else None
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size:
         flat = over_cases.reshape(len(over_cases), -1)
@@ -461,7 +466,7 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
-    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df)
+    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df, alone)
 
 
 def run_areas(

@@ -161,8 +161,10 @@ def test_bands_over_cases_are_symmetric_on_the_logit_scale():
     joint = joint_curves(measures, np.array([0.2, 0.5]))
     spread = np.sqrt((joint.deviations**2).sum(axis=0)).ravel()
     reach = (high - middle) * found["auprec"] * (1 - found["auprec"]) / spread
-    np.testing.assert_allclose(reach, reach.iloc[0], rtol=1e-9)
-    assert 1.96 < reach.iloc[0] < stats.norm.isf(0.025 / 4) + 0.2
+    normal = -stats.norm.ppf(stats.t.cdf(-reach, joint.model_df.ravel()))
+    np.testing.assert_allclose(normal, normal[0], rtol=1e-6)
+    assert 1.96 < normal[0] < stats.norm.isf(0.025 / 4) + 0.1
+    assert (reach > normal).all()
 
 
 def test_bands_of_perfect_models_over_cases_have_no_width():

@@ -35,6 +35,7 @@ from skewanova.decision.choice import (
     ranking_order,
     shrunken,
 )
+from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
 from skewanova.priors.weightings import as_deployment_prior
@@ -683,3 +684,27 @@ def test_the_first_of_many_equal_models_is_too_high_until_drawn_together():
     each = np.arange(len(drawn))
     assert (drawn[each, first] - 0.7).mean() > 0.027
     assert abs((better[each, first] - 0.7).mean()) < 0.01
+
+
+def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
+    rng = np.random.default_rng(2)
+    n_clusters, size = 12, 10
+    labels = np.tile(np.repeat([1, 0], [2, 8]), n_clusters)
+    cluster = np.repeat(np.arange(n_clusters), size)
+    common = rng.normal(size=(n_clusters, 3))[cluster]
+    parts = [
+        pd.DataFrame({"model": f"m{k}", "fold": 1, "case": range(len(labels)), "y_true": labels}).assign(
+            cluster=cluster, y_score=rng.normal((0.5 + 0.9 * k) * labels) + common[:, k]
+        )
+        for k in range(3)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=(0.3, 0.5))
+        estimate, covariance, df = iauprec_covariance(measures)
+        assert 4 <= df < 20
+        found = decisions(measures, rng=0)["p_best"].to_numpy()
+        known = probability_best(estimate, covariance, df=np.inf, rng=0)
+        alone = iauprec_covariance(evaluate(pd.concat(parts).drop(columns="cluster"), priors=(0.5,)))
+    assert found.max() < known.max()  # less sure than if the covariance were known
+    assert alone[2] == np.inf
