@@ -258,20 +258,32 @@ def plot_critical_difference(
     return ax
 
 
-def plot_components(result: object, *, ax: Axes | None = None) -> Axes:
+#: Of what runs bring into the variance, and of what cases do.
+COMPONENT_SHADES = (looks.NEUTRAL, "0.75")
+
+
+def plot_components(
+    result: object,
+    *,
+    legend: bool = True,
+    palette: Sequence[Any] = COMPONENT_SHADES,
+    ax: Axes | None = None,
+) -> Axes:
     """Bars of the variance of one area by where it comes from: runs, model x run, cases.
 
     Parameters
     ----------
     result : Comparison or DataFrame
         A result of several runs on one test set, or its frame `components`: component, share.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    legend, ax
+        As for :func:`~skewanova.plotting.plot_roc`.
+    palette : sequence of two colours, optional
+        Of what runs bring in, and of what cases bring in.
 
     Returns
     -------
     Axes
-        The axes drawn on, a bar a component; what runs bring in is dark, what cases bring in is light.
+        The axes drawn on, a bar a component.
 
     Raises
     ------
@@ -294,8 +306,9 @@ def plot_components(result: object, *, ax: Axes | None = None) -> Axes:
         raise InputError("there are no components to draw: the areas have no runs, or do not vary")
     ax = looks.new_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
     rows = range(len(names))
-    shades = ["0.75" if str(name).startswith("cases") else looks.NEUTRAL for name in names]
-    ax.barh(rows, share, color=shades, height=0.6)
+    shades = model_palette(["runs", "cases"], palette)
+    sources = ["cases" if str(name).startswith("cases") else "runs" for name in names]
+    ax.barh(rows, share, color=[shades[source] for source in sources], height=0.6)
     for row, value in zip(rows, share, strict=True):
         ax.annotate(f"{value:.0f} %", (value, row), (4, 0), textcoords="offset points", va="center")
     looks.style(
@@ -306,6 +319,8 @@ def plot_components(result: object, *, ax: Axes | None = None) -> Axes:
     )
     ax.set_yticks(rows, labels=names)
     ax.set(xlim=(0, 1.12 * max(share)), ylim=(len(names) - 0.5, -0.5))
+    if legend:
+        looks.legend(ax, [(f"more {name} help", Patch(color=shade)) for name, shade in shades.items()])
     return ax
 
 

@@ -120,6 +120,7 @@ def test_where_the_variance_comes_from(found):
     assert [text.get_text() for text in ax.get_yticklabels()] == expected["component"].tolist()
     widths = [bar.get_width() for bar in ax.patches]
     assert widths == pytest.approx((100 * expected["share"]).tolist())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["more runs help", "more cases help"]
     plans = plan_comparison(table(labels, scores), (0.2, 0.4), difference=0.02).to_frame()
     assert plans["run_share"].between(0, 1).all()
 
