@@ -57,6 +57,11 @@ STUDIES = {
         "paired_study",
         "How often models of equal AUPREC on one test set are found to differ.",
     ),
+    "prior": _Simulation(
+        "priors",
+        "prior_study",
+        "How often intervals of a prior estimated from unlabelled scores hold it.",
+    ),
     "crossings": _Simulation(
         "decisions",
         "crossings_study",

@@ -7,6 +7,7 @@
 - one_set: Size of the test on one set.
 - operating: Intervals at thresholds, and tests across data sets.
 - output: Figures and folder of a study.
+- priors: Coverage of an estimated prior, and the test of label shift.
 - results: What a study found: frame and tables.
 - runner: Replicates in seeded blocks over processes.
 - scenarios: Learners, scenarios, settings and levels.

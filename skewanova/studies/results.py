@@ -220,6 +220,14 @@ _LAYOUTS: Mapping[str, _Layout] = {
         lambda row: f"{_short(row.coverage)} ({_short(row.width)})",
         rows=_by_prior,
     ),
+    "prior": _Layout(
+        lambda group: f"Coverage (mean width) of intervals of the prior at level {group}, by number of bins",
+        "level",
+        "setting",
+        "bins",
+        lambda row: f"{_short(row.coverage)} ({format_number(row.width)})",
+        rows=lambda frame: frame.assign(level=frame["level"].map(_short_level)),
+    ),
     "paired": _Layout(
         lambda group: (
             f"Size of tests of models with the same true area, by number of positives and m/lam ({group})"

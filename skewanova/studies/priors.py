@@ -1,0 +1,216 @@
+"""Coverage of the interval of an estimated prior, and size and power of the test of label shift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+from scipy.stats import chi2
+
+from skewanova.base.checks import Floats
+from skewanova.priors import estimation, mixtures
+from skewanova.priors.binning import CASES_A_BIN, bin_edges, separation, tally
+from skewanova.priors.mixtures import Counts
+from skewanova.studies.results import Study, study_of
+from skewanova.studies.runner import Cell, Run, chosen, means
+
+#: Samples of each setting in the recorded study.
+RECORDED = 1000
+
+
+#: Bins asked for; "rule" is what `estimate_prior` takes.
+BINS = ("4", "8", "20", "rule")
+
+
+#: Levels of the intervals and of the test.
+LEVELS = (0.05, 0.005)
+
+
+#: Samples of the bootstrap where chi2 is too small.
+DRAWS = 199
+
+
+PRIOR_STUDY_COLUMNS = (
+    "setting", "n_positive", "n_unlabelled", "auc", "prior", "violation", "bins", "level", "coverage",
+    "std_error", "bias", "width", "shift_rejected", "replicates",
+)  # fmt: skip
+
+
+class Setting(NamedTuple):
+    """Where samples come from: normal scores, four negatives a positive, and what breaks label shift."""
+
+    n_positive: int = 100
+    n_unlabelled: int = 2000
+    auc: float = 0.85
+    prior: float = 0.05
+    violation: str = ""
+    digits: int | None = None  #: scores rounded to so many, for ties
+
+
+def _grid() -> dict[str, Setting]:
+    """Settings by name: one thing moved at a time from the usual, and the corners that are hardest."""
+    sizes = {f"positives {n}": Setting(n_positive=n) for n in (30, 60, 300, 1000)}
+    fields = {f"unlabelled {n}": Setting(n_unlabelled=n) for n in (100, 500, 10_000, 100_000)}
+    priors = {f"prior {p:g}": Setting(prior=p) for p in (0.005, 0.02, 0.2, 0.5)}
+    models = {f"auc {a:g}": Setting(auc=a) for a in (0.6, 0.7, 0.95)}
+    hard = {
+        "weak and few": Setting(30, 1000, 0.6, 0.2),
+        "weak, few, rare": Setting(30, 1000, 0.6, 0.02),
+        "few and rare": Setting(30, 100, 0.85, 0.005),
+        "ties": Setting(digits=0),
+    }
+    broken = {
+        "positives shifted": Setting(violation="positives"),
+        "negatives shifted": Setting(violation="negatives"),
+        "new subpopulation": Setting(violation="subpopulation"),
+    }
+    return {"usual": Setting(), **sizes, **fields, **priors, **models, **hard, **broken}
+
+
+SETTINGS = _grid()
+
+
+#: By how many standard deviations a class is shifted, and the share of a subpopulation between the classes.
+SHIFT, NEWCOMERS = 0.3, 0.05
+
+
+def prior_study(*, settings: Sequence[str] | None = None, bins: Sequence[str] = BINS, **run: Any) -> Study:
+    """Simulate labelled and unlabelled scores, and count how often the interval holds the prior.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names from `SETTINGS`; by default all.
+    bins : sequence of str, default ("4", "8", "20", "rule")
+        Numbers of bins, taken as they are; "rule" takes eight, fewer with few cases, and the bootstrap where
+        chi2 is too small, as :func:`~skewanova.estimate_prior` does.
+    **run
+        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (1,000), rng, n_jobs, progress.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `PRIOR_STUDY_COLUMNS`. ``bias`` is that of the estimate, ``width`` the mean
+        width of the 95 % interval by chi2, ``shift_rejected`` the rate of the test at the level.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from skewanova.studies.priors import prior_study
+    >>> study = prior_study(settings=["usual"], bins=["8"], replicates=5, progress=False)
+    >>> study.to_frame()[["setting", "bins", "level"]].values.tolist()
+    [['usual', '8', 0.05], ['usual', '8', 0.005]]
+    """
+    how = Run(**run)
+    asked = chosen(bins, dict.fromkeys(BINS), argument="bins")
+    cells = [
+        Cell((name,), how.number(RECORDED), partial(_measures, SETTINGS[name], asked))
+        for name in chosen(settings, SETTINGS, argument="settings")
+    ]
+    return study_of("prior", cells, _rows, columns=PRIOR_STUDY_COLUMNS, run=how)
+
+
+def sample(setting: Setting, draws: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Scores of labelled positives and negatives, and unlabelled scores."""
+    distance = float(ndtri(setting.auc) * np.sqrt(2))
+    positive = draws.normal(distance, 1, setting.n_positive)
+    negative = draws.normal(0, 1, 4 * setting.n_positive)
+    is_positive = draws.random(setting.n_unlabelled) < setting.prior
+    moved = {"positives": is_positive, "negatives": ~is_positive}.get(setting.violation, False)
+    field = draws.normal(distance * is_positive + SHIFT * np.asarray(moved), 1)
+    if setting.violation == "subpopulation":
+        new = draws.random(setting.n_unlabelled) < NEWCOMERS
+        field = np.where(new, draws.normal(distance / 2, 0.2, setting.n_unlabelled), field)
+    scores = positive, negative, field
+    if setting.digits is None:
+        return scores
+    return scores[0].round(setting.digits), scores[1].round(setting.digits), scores[2].round(setting.digits)
+
+
+def _measures(
+    setting: Setting, bins: Sequence[str], seed: np.random.SeedSequence, size: int
+) -> dict[str, Floats]:
+    """What each replicate has, by "bins|level|quantity"."""
+    draws = np.random.default_rng(seed)
+    samples = [sample(setting, draws) for _ in range(size)]
+    found: dict[str, Floats] = {}
+    for way in bins:
+        counts = _counted(samples, way, setting)
+        groups: dict[int, list[int]] = {}
+        for i, one in enumerate(counts):  # ties may leave fewer bins in some samples
+            groups.setdefault(len(one.positive), []).append(i)
+        for rows in groups.values():
+            stacked = Counts(*(np.stack(parts) for parts in zip(*(counts[i] for i in rows), strict=True)))
+            for key, values in _judged(stacked, setting.prior, calibrated=way == "rule", draws=draws).items():
+                found.setdefault(f"{way}|{key}", np.full(size, np.nan))[rows] = values
+    return found
+
+
+def _counted(samples: Sequence[tuple[Floats, Floats, Floats]], way: str, setting: Setting) -> list[Counts]:
+    """Each sample in bins at its own quantiles."""
+    n_bins = max(2, min(8, setting.n_positive // CASES_A_BIN)) if way == "rule" else int(way)
+    edges = [bin_edges(np.concatenate(parts[:2]), n_bins) for parts in samples]
+    return [Counts(*(tally(part, at) for part in parts)) for parts, at in zip(samples, edges, strict=True)]
+
+
+def _judged(
+    counts: Counts, prior: float, *, calibrated: bool, draws: np.random.Generator
+) -> dict[str, Floats]:
+    """Whether intervals hold the prior and the test rejects; the estimates' error, the intervals' width."""
+    peak = mixtures.likeliest(counts)
+    at = np.full(counts.shape, logit(prior))
+    ratios = mixtures.ratio(counts, at, peak.height)
+    best = np.asarray(expit(peak.log_odds))
+    misfit = mixtures.misfit(counts, mixtures.profile(counts, best), best)
+    df = counts.positive.shape[-1] - 2
+    usual = np.full(counts.shape, chi2.ppf(1 - LEVELS[0], 1))
+    low, high = mixtures.limits(counts, peak, (usual, usual))
+    found: dict[str, Floats] = {}
+    for level in LEVELS:
+        usual = np.full(counts.shape, chi2.ppf(1 - level, 1))
+        critical = _bootstrapped(counts, at, level, draws) if calibrated and level == LEVELS[0] else usual
+        found |= {
+            f"{level:g}|coverage": (ratios <= critical).astype(np.float64),
+            f"{level:g}|bias": mixtures.likeliest_prior(counts) - prior,
+            f"{level:g}|width": np.asarray(expit(high) - expit(low)),
+            f"{level:g}|shift_rejected": (misfit > chi2.ppf(1 - level, df)).astype(np.float64)
+            if df
+            else np.full(counts.shape, np.nan),
+        }
+    return found
+
+
+def _bootstrapped(counts: Counts, log_odds: Floats, level: float, draws: np.random.Generator) -> Floats:
+    """Critical values as `estimate_prior` has them at these priors: chi2's, or the bootstrap's."""
+    critical = np.full(counts.shape, chi2.ppf(1 - level, 1))
+    for i in range(len(critical)):
+        one = Counts(*(part[i] for part in counts))
+        weak = abs(separation(one) - 0.5) < estimation.WEAK - 0.5
+        few = min(one.totals[:2]) < CASES_A_BIN * len(one.positive)
+        if weak or few:
+            critical[i] = mixtures.bootstrap_critical(
+                one, log_odds[i], 1 - level, n_resamples=DRAWS, rng=draws
+            )
+    return critical
+
+
+def _rows(cell: Cell, values: Mapping[str, Floats]) -> Iterator[tuple[object, ...]]:
+    (name,) = cell.key
+    setting = SETTINGS[name]
+    facts = (name, *setting[:5])
+    for way in dict.fromkeys(key.split("|")[0] for key in values):
+        for level in LEVELS:
+            held = values[f"{way}|{level:g}|coverage"]
+            share, error = means(held[:, None])[0]
+            rest = [
+                float(np.mean(values[f"{way}|{level:g}|{what}"]))
+                for what in ("bias", "width", "shift_rejected")
+            ]
+            yield (*facts, way, level, share, error, *rest, len(held))

@@ -1,0 +1,78 @@
+"""The study of estimated priors: samples, what is counted, the command."""
+
+import numpy as np
+import pytest
+from command_runs import run
+from scipy.stats import chi2
+
+from skewanova import InputError, estimate_prior
+from skewanova.studies import priors
+from skewanova.studies.priors import LEVELS, PRIOR_STUDY_COLUMNS, SETTINGS, Setting, prior_study, sample
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(priors, "DRAWS", 19)
+
+
+def test_samples_have_the_sizes_and_the_prior_of_their_setting():
+    positive, negative, field = sample(Setting(50, 40_000, auc=0.95, prior=0.2), np.random.default_rng(0))
+    assert (len(positive), len(negative), len(field)) == (50, 200, 40_000)
+    assert field.mean() == pytest.approx(0.2 * np.sqrt(2) * 1.645, abs=0.03)
+
+
+def test_violations_move_what_they_say():
+    drawn = {
+        v: sample(Setting(50, 40_000, violation=v), np.random.default_rng(0))[2]
+        for v in ("", "negatives", "positives", "subpopulation")
+    }
+    base = drawn[""].mean()
+    assert drawn["negatives"].mean() - base == pytest.approx(0.95 * 0.3, abs=0.02)
+    assert drawn["positives"].mean() - base == pytest.approx(0.05 * 0.3, abs=0.01)
+    assert drawn["subpopulation"].mean() > base
+    assert set(sample(SETTINGS["ties"], np.random.default_rng(0))[0]) <= set(range(-5, 8))
+
+
+def test_a_replicate_is_what_estimate_prior_says_of_the_sample():
+    """The interval of the study holds the prior where that of the public function does."""
+    setting = SETTINGS["usual"]
+    found = priors._measures(setting, ["8"], np.random.SeedSequence(3), 4)
+    draws = np.random.default_rng(np.random.SeedSequence(3))
+    for i in range(4):
+        positive, negative, field = sample(setting, draws)
+        labels = np.repeat([1, 0], [len(positive), len(negative)])
+        one = estimate_prior(labels, np.concatenate([positive, negative]), field)
+        assert found["8|0.05|coverage"][i] == (one.conf_low <= 0.05 <= one.conf_high)
+        assert found["8|0.05|bias"][i] == pytest.approx(one.estimate - 0.05)
+        assert found["8|0.05|width"][i] == pytest.approx(one.conf_high - one.conf_low, abs=1e-4)
+        assert found["8|0.05|shift_rejected"][i] == (one.label_shift.statistic > chi2.ppf(0.95, 6))
+
+
+def test_frame_has_a_row_for_every_setting_bins_and_level():
+    study = prior_study(settings=["usual", "ties"], bins=["4", "rule"], replicates=3, progress=False)
+    frame = study.to_frame()
+    assert tuple(frame.columns) == PRIOR_STUDY_COLUMNS
+    assert len(frame) == 2 * 2 * len(LEVELS)
+    assert frame["coverage"].between(0, 1).all()
+    assert {table.header[0] for table in study.to_tables()} == {"Setting"}
+
+
+def test_a_setting_has_the_same_numbers_beside_others():
+    options = {"bins": ["4"], "replicates": 3, "progress": False}
+    alone = prior_study(settings=["ties"], **options).to_frame()
+    both = prior_study(settings=["usual", "ties"], **options).to_frame()
+    assert both[both["setting"] == "ties"].reset_index(drop=True).equals(alone)
+
+
+def test_weak_models_and_few_positives_take_the_bootstrap():
+    found = priors._measures(SETTINGS["weak and few"], ["rule"], np.random.SeedSequence(0), 3)
+    assert np.isfinite(found["rule|0.05|coverage"]).all()
+    with pytest.raises(InputError, match="`settings` must be one of"):
+        prior_study(settings=["none"])
+
+
+def test_the_command_runs_the_study(monkeypatch):
+    monkeypatch.setattr(priors, "SETTINGS", {"usual": SETTINGS["usual"]})
+    done = run("study", "prior", "--replicates", "2")
+    assert done.exit_code == 0, done.output
+    assert "Coverage (mean width) of intervals of the prior at level .05" in " ".join(done.stdout.split())
