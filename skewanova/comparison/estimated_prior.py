@@ -60,7 +60,7 @@ class PooledPrior(EstimatedPrior):
     statistic, p_value : float
         Whether the models differ, by a paired bootstrap of cases; nan with batches.
     method : {"pooled", "widest"}
-        By their covariance or, with batches, as far as the interval of any model reaches.
+        By their covariance or, where they do not agree or with batches, as far as that of any model reaches.
     """
 
     weights: Mapping[str, float]
@@ -297,6 +297,8 @@ def _pooled(
     told = agreement.together(
         bins, [len(one.binned.edges) + 1 for one in found.values()], rng=seeded(how.rng)
     )
+    if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
+        return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
     most = max(one.n_unlabelled for one in found.values())
     log_odds, log_density = agreement.weighting(told, CUT, PLACES, most)
     conf_low, conf_high = agreement.interval(told, how.level)
@@ -345,7 +347,7 @@ def _common(cases: Mapping[str, LabelledCases]) -> NDArray[np.intp]:
 
 
 def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
-    """Where further batches are predicted: equal parts of what each model predicts."""
+    """Where models do not agree, or predict further batches: equal parts of what each has."""
     parts: Sequence[PriorEstimate] = [*found.values()]
     log_odds = np.linspace(
         min(one.log_odds[0] for one in parts), max(one.log_odds[-1] for one in parts), 2 * PLACES - 1

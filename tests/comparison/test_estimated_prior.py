@@ -121,6 +121,8 @@ def test_models_that_do_not_agree_are_said_not_to():
     with pytest.warns(SkewanovaWarning, match="the models do not agree about the prior"):
         apart = estimate_prior_from_tables(labelled, unlabelled.assign(y_score=moved))
     assert not apart.prior.agree
+    assert apart.prior.method == "widest"
+    assert apart.prior.conf_low == min(one.conf_low for one in apart.by_model.values())
 
 
 def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
