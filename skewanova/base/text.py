@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
-import pandas as pd
 
 from skewanova.base.frames import Framed, records
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Names in a text table are cut to this length; files keep them whole.
 NAME_WIDTH = 24
@@ -60,6 +62,8 @@ class Table(Framed):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as a frame of text."""
+        import pandas as pd  # only here: the words of errors need no frames
+
         return pd.DataFrame(list(self.rows), columns=list(self.header))
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:

@@ -55,11 +55,11 @@ from skewanova.cli.output import (
 )
 from skewanova.cli.priors import LEADER_CHANGED, monitor, prior
 from skewanova.cli.studies import study
-from skewanova.inference.intervals import METHODS
+from skewanova.inference.catalogue import INTERVALS
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
-from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
+    from skewanova.priors.weightings import DeploymentPrior
     from skewanova.scores.table import Scores, ScoreTable
 
 
@@ -328,7 +328,7 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
     help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
     "quantiles:0.05=LOW:0.95=HIGH.",
 )
-@click.option("--method", type=click.Choice(METHODS), default="auto", help="How intervals are made.")
+@click.option("--method", type=click.Choice(INTERVALS), default="auto", help="How intervals are made.")
 @click.option("--confidence-level", type=float, default=0.95, help="Coverage of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of bootstraps.")
 @out_option("intervals.csv and its table")

@@ -24,7 +24,7 @@ from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, PAIRS
 from skewanova.priors.parsing import parse_priors
-from skewanova.scores.design import RESAMPLING
+from skewanova.scores.kinds import RESAMPLING
 
 if TYPE_CHECKING:
     from skewanova.scores.table import Scores

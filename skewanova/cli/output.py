@@ -15,8 +15,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-import pandas as pd
 from tqdm import tqdm
 
 import skewanova
@@ -24,10 +22,11 @@ from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.base.progress import listening
 from skewanova.base.text import of_a_kind, visible, visible_lines
-from skewanova.decision.verdict import LINES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
     from skewanova.comparison.datasets import DatasetsComparison
     from skewanova.comparison.result import Comparison
@@ -39,7 +38,7 @@ WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
 
 
 #: What a command writes, by the name of the file.
-Files = Mapping[str, pd.DataFrame | str | bytes]
+Files = Mapping[str, "pd.DataFrame | str | bytes"]
 
 
 #: Headings of a summary, and the colour of what stands under them.
@@ -84,6 +83,8 @@ def say_summary(text: str) -> None:
 
 def coloured(text: str) -> str:
     """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
+    from skewanova.decision.verdict import LINES
+
     heading, *lines = text.split("\n")
     verdict = next((title for title in LINES.values() if heading.startswith(f"{title} ")), "")
     shown = [click.style(heading, bold=True)] if not verdict else []
@@ -222,6 +223,9 @@ def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Only what JSON has: frames are records; nan, inf and other missing values are null."""
+    import numpy as np
+    import pandas as pd
+
     if isinstance(value, pd.DataFrame):
         return [_plain(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
     if isinstance(value, Mapping):

@@ -20,13 +20,13 @@ from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_n
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
-    RESAMPLING,
     Resampling,
     check_ratio,
     find_resampling,
     stated_resampling,
 )
 from skewanova.scores.halvings import Halvings
+from skewanova.scores.kinds import RESAMPLING
 from skewanova.scores.reading import open_scores
 from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
 

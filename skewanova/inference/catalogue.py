@@ -95,6 +95,10 @@ _THREE_WAY_NOTE = (
 )
 
 
+#: How an interval of one area may be made.
+INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
+
+
 #: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
 METHODS: Mapping[str, KnownTest] = {
     "paired_t": KnownTest(

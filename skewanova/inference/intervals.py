@@ -31,6 +31,7 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_bootstrap import bootstrap_estimates
+from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.jackknife import left_out
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
@@ -151,8 +152,8 @@ class Interval:
     confidence_level : float
         Nominal coverage.
     method : str
-        What was used: one of `METHODS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or ``boundary``
-        where the estimate is 0 or 1.
+        What was used: one of `INTERVALS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or
+        ``boundary`` where the estimate is 0 or 1.
     warning : str or None
         Why the interval should be read with care; also sent as a `SkewanovaWarning`.
     area_estimator : str
@@ -264,7 +265,7 @@ def confidence_interval(
     deployment_prior : (low, high) or deployment prior, optional
         As for :func:`~skewanova.iauprec`, in place of `prior`.
     method : str, default "auto"
-        One of `METHODS`:
+        One of `INTERVALS`:
 
         * ``jackknife``: from what leaving out each case changes in the estimate, on the logit scale, with a t
           deviate whose degrees of freedom come from the kurtosis of these changes;
@@ -324,7 +325,7 @@ def confidence_interval(
     >>> found.method, round(found.estimate, 3), round(found.conf_low, 3), round(found.conf_high, 3)
     ('jackknife', 0.388, 0.313, 0.469)
     """
-    check_choice(method, METHODS, "method")
+    check_choice(method, INTERVALS, "method")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     check_fraction(confidence_level, "confidence_level")
     check_count(n_resamples, "n_resamples", minimum=10)
@@ -443,9 +444,6 @@ _LIMITS: dict[str, Callable[[Question], Limits]] = {
     "cross_validation": lambda q: t_limits(q.fold_areas, q.confidence_level),
     "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.confidence_level),
 }
-
-
-METHODS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
 #: Methods that count the positives as trials, and those that measure the spread of the estimate.

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from skewanova.base.checks import Bools, Floats, InputError
 from skewanova.priors.mixtures import Counts
@@ -99,7 +98,7 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
 
 def normal_scores(score: NDArray[Any]) -> Floats:
     """Normal quantiles of the mid-ranks."""
-    return np.asarray(ndtri(rankdata(score) / (len(score) + 1)))
+    return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
 
 
 def _between(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:

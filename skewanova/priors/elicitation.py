@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.special import betainc, expit, logit
+import scipy
 
 from skewanova.base.checks import Floats, InputError, InputTypeError, check_priors
 
@@ -57,7 +57,9 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
     def misfit(log_shapes: Floats) -> Floats:
         a, b = np.exp(log_shapes)
-        return np.asarray(logit(fitted_quantiles(a, b, shares)) - logit(quantiles))
+        return np.asarray(
+            scipy.special.logit(fitted_quantiles(a, b, shares)) - scipy.special.logit(quantiles)
+        )
 
     found = least_squares(misfit, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
     a, b = np.exp(found.x)
@@ -76,12 +78,12 @@ def beta_quantile(a: float, b: float, share: float) -> float:
     """
 
     def excess(log_odds: float) -> float:
-        return float(betainc(a, b, expit(log_odds)) - share)
+        return float(scipy.special.betainc(a, b, scipy.special.expit(log_odds)) - share)
 
     low, high = QUANTILE_LIMITS
     if excess(low) >= 0 or excess(high) <= 0:
-        return float(expit(low if excess(low) >= 0 else high))
-    return float(expit(_root(excess, QUANTILE_LIMITS)))
+        return float(scipy.special.expit(low if excess(low) >= 0 else high))
+    return float(scipy.special.expit(_root(excess, QUANTILE_LIMITS)))
 
 
 def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
@@ -90,13 +92,18 @@ def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
         size = np.exp(log_size)
 
         def excess(log_odds: float) -> float:
-            return float(betainc(size * expit(log_odds), size * expit(-log_odds), quantiles[0]) - shares[0])
+            return float(
+                scipy.special.betainc(
+                    size * scipy.special.expit(log_odds), size * scipy.special.expit(-log_odds), quantiles[0]
+                )
+                - shares[0]
+            )
 
         log_odds = _root(excess, MEAN_LIMITS)
-        return float(size * expit(log_odds)), float(size * expit(-log_odds))
+        return float(size * scipy.special.expit(log_odds)), float(size * scipy.special.expit(-log_odds))
 
     def excess(log_size: float) -> float:
-        return float(betainc(*shapes(log_size), quantiles[1]) - shares[1])
+        return float(scipy.special.betainc(*shapes(log_size), quantiles[1]) - shares[1])
 
     return shapes(_root(excess, SIZE_LIMITS))
 

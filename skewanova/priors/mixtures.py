@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit, xlogy
-from scipy.stats import chi2
 
 from skewanova.base.checks import Floats
 
@@ -87,7 +86,7 @@ def profile(counts: Counts, prior: Floats) -> Fit:
     negative /= negative.sum(axis=-1, keepdims=True)
     mixture = mixed(positive, negative, prior)
     parts = zip(counts, (positive, negative, mixture), strict=True)
-    return Fit(sum(xlogy(n, p).sum(axis=-1) for n, p in parts), share, positive, negative)
+    return Fit(sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in parts), share, positive, negative)
 
 
 def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
@@ -98,7 +97,7 @@ def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
 
 def ends(n_unlabelled: Floats) -> tuple[Floats, Floats]:
     """Log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
-    low = np.asarray(logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
+    low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
@@ -110,19 +109,19 @@ def likeliest(counts: Counts) -> Peak:
     below, above = (np.clip(best + step, 0, COARSE - 1) for step in (-1, 1))
     left, right = (np.take_along_axis(places, at[..., None], -1)[..., 0] for at in (below, above))
     top = root(lambda at: _falling(counts, at), left, right)
-    return Peak(top, profile(counts, np.asarray(expit(top))).log_likelihood)
+    return Peak(top, profile(counts, np.asarray(scipy.special.expit(top))).log_likelihood)
 
 
 def likeliest_prior(counts: Counts) -> Floats:
     """The likeliest prior itself, 0 or 1 at the ends."""
     best = likeliest(counts).log_odds
     low, high = ends(counts.totals[2])
-    return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, expit(best))))
+    return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, scipy.special.expit(best))))
 
 
 def _falling(counts: Counts, log_odds: Floats) -> Floats:
     """Less than 0 where the likelihood rises with the prior: at its maximum the share is the prior."""
-    prior = np.asarray(expit(log_odds))
+    prior = np.asarray(scipy.special.expit(log_odds))
     return _excess(counts, prior, prior)
 
 
@@ -134,13 +133,16 @@ def _summit(counts: Counts, places: Floats) -> Codes:
     several = turns.sum(axis=-1) > 1
     if several.any():
         chosen = Counts(*(part[several] for part in np.broadcast_arrays(*counts)))
-        best[several] = profile(chosen, expit(places[several])).log_likelihood.argmax(axis=-1)
+        shares = scipy.special.expit(places[several])
+        best[several] = profile(chosen, shares).log_likelihood.argmax(axis=-1)
     return best
 
 
 def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
     """Twice the fall of the log-likelihood from its maximum."""
-    return np.maximum(0.0, 2 * (top - profile(counts, np.asarray(expit(log_odds))).log_likelihood))
+    return np.maximum(
+        0.0, 2 * (top - profile(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
+    )
 
 
 def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
@@ -173,8 +175,8 @@ def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
     """G2 of a fit against three samples that have nothing to do with each other."""
     fitted = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
     observed = (part / part.sum(axis=-1, keepdims=True) for part in counts)
-    free = sum(xlogy(n, share).sum(axis=-1) for n, share in zip(counts, observed, strict=True))
-    bound = sum(xlogy(n, p).sum(axis=-1) for n, p in zip(counts, fitted, strict=True))
+    free = sum(scipy.special.xlogy(n, share).sum(axis=-1) for n, share in zip(counts, observed, strict=True))
+    bound = sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, fitted, strict=True))
     return np.asarray(np.maximum(0.0, 2 * (free - bound)))
 
 
@@ -182,7 +184,7 @@ def bootstrap_critical(
     counts: Counts, log_odds: Floats, level: float, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Quantile of the ratio at a prior over samples of what fits best there; never below that of chi2."""
-    prior = np.asarray(expit(log_odds))
+    prior = np.asarray(scipy.special.expit(log_odds))
     fit = profile(counts, prior)
     shares = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
     drawn = Counts(
@@ -193,7 +195,7 @@ def bootstrap_critical(
     )
     top = likeliest(drawn).height
     ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), top)
-    return np.asarray(np.maximum(np.quantile(ratios, level, axis=0), chi2.ppf(level, 1)))
+    return np.asarray(np.maximum(np.quantile(ratios, level, axis=0), scipy.stats.chi2.ppf(level, 1)))
 
 
 def _excess(counts: Counts, prior: Floats, share: Floats) -> Floats:

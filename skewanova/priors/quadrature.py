@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.polynomial.legendre import leggauss
-from scipy.special import betaln, expit, logit, polygamma
 
 from skewanova.base.checks import SMALLEST_PRIOR, Floats
 
@@ -25,12 +25,12 @@ LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
 
 def log_skew(prior: float) -> float:
     """Log of the skew at a prior, infinite at the ends."""
-    return float(-logit(prior))
+    return float(-scipy.special.logit(prior))
 
 
 def prior_at(log_odds: Floats) -> Floats:
     """Priors at log-odds, held off 0 and 1, which are no priors and would make 0/0 of some precisions."""
-    return np.asarray(np.clip(expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
+    return np.asarray(np.clip(scipy.special.expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
@@ -48,19 +48,23 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
     """Priors and weights for a beta distribution: panels in the log-odds over all but 1e-18 of the weight."""
     centre = np.log(a) - np.log(b)
-    spread = float(np.sqrt(polygamma(1, a) + polygamma(1, b)))
+    spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
     reach = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
     low, high = centre - spread * 10 - reach / a, centre + spread * 10 + reach / b
     cuts = [-log_skew(p) for p in breaks]
     odds, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
-    weights = step * np.exp(-a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - betaln(a, b))
+    weights = step * np.exp(
+        -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
+    )
     kept = weights > 0
     return prior_at(odds[kept]), normalised(weights[kept])
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
     """Priors and quadrature steps in the log-odds on the panels between given priors and breaks."""
-    edges = np.unique(logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]])))
+    edges = np.unique(
+        scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
+    )
     odds, step = _panels(edges, 12)
     return prior_at(odds), step
 

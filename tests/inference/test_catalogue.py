@@ -20,7 +20,7 @@ from skewanova.inference.catalogue import (
 )
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
-from skewanova.scores.design import RESAMPLING, RUNS
+from skewanova.scores.kinds import RESAMPLING, RUNS
 
 
 def test_every_function_has_a_record_of_its_question():

@@ -17,9 +17,9 @@ from skewanova import BetaPrior, SkewanovaWarning, UniformSkew, auprec_score, ia
 from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
 from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
+from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.influence import auprec_variance
 from skewanova.inference.intervals import (
-    METHODS,
     acceleration_of,
     bca_limits,
     binomial_limits,
@@ -192,7 +192,7 @@ def test_bootstrap_repeats_by_seed():
 # --- dispatch -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", INTERVALS)
 @pytest.mark.parametrize("estimator", ["average_precision", "trapezoid", "interpolated_median"])
 def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)

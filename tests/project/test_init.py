@@ -145,6 +145,17 @@ print(*(name for name in {HEAVY!r} if name in sys.modules))
     assert run(code) == "\n\n"
 
 
+def test_help_of_the_commands_loads_neither_frames_nor_models_nor_plots():
+    code = f"""
+import sys
+from skewanova.cli.commands import main
+for arguments in (["--help"], ["compare", "--help"], ["intervals", "--help"]):
+    main(arguments, standalone_mode=False)
+print(*(name for name in {HEAVY!r} if name in sys.modules and name != "click"))
+"""
+    assert run(code).endswith("\n\n")
+
+
 def test_comparing_loads_nothing_that_draws():
     code = """
 import sys, skewanova
