@@ -1,4 +1,4 @@
-.PHONY: check test coverage demo docs gallery package lowest fuzz mutants
+.PHONY: check test coverage demo docs gallery papers package lowest fuzz mutants
 # What CI runs, all of it.
 check:
 	bash .ci/run
@@ -22,6 +22,9 @@ lowest:
 # Every plot, with the code that draws it: docs/gallery.md.
 gallery:
 	python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
+# Every item of the five documents, checked: docs/papers.md.
+papers:
+	python examples/papers.py --write
 # Search for hostile input that breaks a rule: make fuzz SEED=1 MINUTES=20 ONLY=names
 SEED ?= 0
 MINUTES ?= 60
