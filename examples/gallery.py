@@ -8,12 +8,12 @@ Writes the pictures and a page that shows each beside the line of code that draw
 from __future__ import annotations
 
 import argparse
+import hashlib
 import inspect
 import os
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
-from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
@@ -22,12 +22,13 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import IdentityTransform
 
 import skewanova as sa
 
 DPI = 110
-COLOURS = 128
 #: Means and standard deviations of the positives' scores; the negatives' are standard normal. Models with a
 #: large spread find some positives early, and lead at rare priors; those with a small one lead at 0.5.
 SIMULATED = {
@@ -45,12 +46,14 @@ N_FOLDS, N_POSITIVE, N_NEGATIVE = 10, 60, 600
 INTRODUCTION = """# Gallery
 
 Written by `make gallery` (`python examples/gallery.py --out docs/images/gallery --page docs/gallery.md`).
-Every function takes a result of `compare()` or the frame it draws, and `ax=`; it returns the matplotlib
-`Axes`. A model has one colour and one marker in all of them. The numbers behind a picture are in the
-frame named beside it.
+Every function takes a result of `compare()` or the frame it draws, and `ax=`, `legend=` and `palette=`
+(colours by model, in their order, or the name of a palette of seaborn); it returns the matplotlib `Axes`. A
+model has one colour and one marker in all of them, and from the eleventh on dashes too. What a style sheet
+sets (colours, grid, titles, spines) stays so. The numbers behind a picture are in the frame named beside it.
 
 Axes narrower than 3.4 inches, as in one column of a paper, get their legend below and smaller titles:
-`Figure(figsize=(3.5, 3.3), layout="constrained").subplots()`. Names in scripts that matplotlib's DejaVu
+`Figure(figsize=(3.5, 3.3), layout="constrained").subplots()`. Two panels of a figure of 6.5 x 2.6 inches have
+a small legend inside, or none where the axis names the models. Names in scripts that matplotlib's DejaVu
 Sans lacks (Chinese, Japanese, Korean) need a font that has them:
 `plt.rcParams["font.family"] = ["DejaVu Sans", "Noto Sans CJK SC"]`.
 
@@ -92,7 +95,7 @@ def iauprec(result: sa.Comparison) -> Axes:
 
 def auprec(result: sa.Comparison) -> Axes:
     """AUPREC against the prior (`result.auprec_by_prior`)."""
-    return sa.plotting.plot_auprec(result, deployment_prior=(0.05, 0.20))
+    return sa.plotting.plot_auprec(result)
 
 
 def interaction(result: sa.Comparison) -> Axes:
@@ -121,7 +124,7 @@ def p_values(result: sa.Comparison) -> Axes:
 
 
 def critical_difference(result: sa.Comparison) -> Axes:
-    """Mean ranks and groups not told apart by Nemenyi's test (`sa.inference.rank_comparison`)."""
+    """Mean ranks, and groups not told apart by the headline test (`sa.inference.rank_comparison`)."""
     return sa.plotting.plot_critical_difference(result)
 
 
@@ -209,11 +212,21 @@ def page(images: str) -> str:
     return "\n".join(parts)
 
 
+def drawn(figure: Figure) -> str:
+    """Fingerprint of what a figure shows, its texts and lines: stale pictures have another."""
+    figure.draw_without_rendering()
+    texts = sorted(text.get_text() for text in figure.findobj(Text) if text.get_visible())
+    lines = [
+        np.asarray(line.get_xydata(), dtype=np.float64).round(3).tolist()
+        for line in figure.findobj(Line2D)
+        if line.get_transform().contains_branch(line.axes.transData if line.axes else IdentityTransform())
+    ]
+    return hashlib.sha256(repr((texts, lines)).encode()).hexdigest()
+
+
 def save(figure: Figure, path: Path) -> int:
-    """Write a picture with a palette of few colours; its size in bytes."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    """Write a picture with its fingerprint; its size in bytes."""
+    figure.savefig(path, dpi=DPI, metadata={"Software": None, "Drawn": drawn(figure)})
     return path.stat().st_size
 
 

@@ -231,9 +231,10 @@ class Comparison(ReportSource):
         >>> from skewanova import compare, load_satellite_scores
         >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
         >>> text = result.to_latex("ranking", columns=["Model", "IAUPREC"], rows=2, digits=4, caption="Means")
-        >>> print("\n".join(text.split("\n")[3:12]))
+        >>> print("\n".join(text.split("\n")[3:13]))
         \caption{Means}
         \label{tab:ranking}
+        \smallskip
         \begin{tabular}{lr}
         \toprule
         Model & IAUPREC \\

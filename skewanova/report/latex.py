@@ -97,6 +97,7 @@ def _float(table: Table, parts: Sequence[_Part], label: str) -> str:
         r"\setlength{\tabcolsep}{4pt}",
         rf"\caption{{{latex_escape(table.caption)}}}",
         label,
+        r"\smallskip",
     ]
     for turn, part in enumerate(parts):
         lines += [r"\par\medskip"] if turn else []
