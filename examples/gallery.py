@@ -214,7 +214,6 @@ def page(images: str) -> str:
 
 def drawn(figure: Figure) -> str:
     """Fingerprint of what a figure shows, its texts and lines: stale pictures have another."""
-    figure.draw_without_rendering()
     texts = sorted(text.get_text() for text in figure.findobj(Text) if text.get_visible())
     lines = [
         np.asarray(line.get_xydata(), dtype=np.float64).round(3).tolist()
