@@ -14,6 +14,7 @@ from scipy.special import expit
 from skewanova.base.checks import InputTypeError, check_choice
 from skewanova.base.frames import records
 from skewanova.plotting import looks
+from skewanova.plotting.looks import Palette
 from skewanova.priors.estimation import PriorEstimate
 
 #: Colours of positives and negatives, and of what was observed.
@@ -24,7 +25,14 @@ POSITIVE, NEGATIVE, OBSERVED = "#d55e00", "#56b4e9", "0.2"
 STATE_COLOURS = {"choice": "#009e73", "open": "#e69f00", "changed": "#d55e00", "beyond": "0.5"}
 
 
-def plot_prior_estimate(source: object, *, model: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_prior_estimate(
+    source: object,
+    *,
+    model: str | None = None,
+    legend: bool = True,
+    palette: Palette = (POSITIVE, NEGATIVE),
+    ax: Axes | None = None,
+) -> Axes:
     """Unlabelled scores in bins as a mixture of the two classes, and the likelihood of the prior.
 
     Parameters
@@ -33,7 +41,9 @@ def plot_prior_estimate(source: object, *, model: str | None = None, ax: Axes | 
         An estimate, or a comparison whose deployment prior is one.
     model : str, optional
         The model, where there are several; by default the first.
-    ax : Axes, optional
+    palette : mapping, sequence or str, optional
+        Colours of positives and negatives.
+    legend, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -61,24 +71,32 @@ def plot_prior_estimate(source: object, *, model: str | None = None, ax: Axes | 
     """
     found = _estimate_of(source, model)
     bins = found.bins_frame()
+    names = looks.model_palette(("positives", "negatives"), palette)
     ax = looks.new_axes(ax, (6.4, 4.4))
     share = found.fit.positive * found.estimate * found.n_unlabelled
-    ax.bar(bins["bin"], bins["expected"] - share, color=NEGATIVE, width=0.9)
-    ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=POSITIVE, width=0.9)
+    ax.bar(bins["bin"], bins["expected"] - share, color=names["negatives"], width=0.9)
+    ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=names["positives"], width=0.9)
     ax.plot(bins["bin"], bins["n_unlabelled"], "o", color=OBSERVED, markersize=5)
     ax.set_xticks(bins["bin"], [*(f"{edge:.3g}" for edge in bins["score_high"][:-1]), "above"])
     ax.set_ylim(0, 1.75 * max(bins["expected"].max(), bins["n_unlabelled"].max()))
     looks.style(ax, title=f"Prior {found}", xlabel="Score up to", ylabel="Unlabelled cases")
     ax.tick_params(axis="x", labelsize="small")
-    names = {"positives": POSITIVE, "negatives": NEGATIVE}
     entries: list[looks.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
     dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
-    looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
+    if legend:
+        looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
     _likelihood(ax, found)
     return ax
 
 
-def plot_monitor(source: object, leaders: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_monitor(
+    source: object,
+    leaders: pd.DataFrame | None = None,
+    *,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Prior of every batch with its interval, over the stretches on which each model leads.
 
     Parameters
@@ -87,7 +105,7 @@ def plot_monitor(source: object, leaders: pd.DataFrame | None = None, *, ax: Axe
         What `monitor` found, or its table.
     leaders : DataFrame, optional
         Who may be the best at which prior; by default that of `source`.
-    ax : Axes, optional
+    legend, palette, ax
         As for :func:`plot_roc`.
 
     Returns
@@ -115,7 +133,7 @@ def plot_monitor(source: object, leaders: pd.DataFrame | None = None, *, ax: Axe
     table = looks.find_frame(source, "table", columns, "plot_monitor")
     spans = looks.or_own(source, leaders, "leaders", ["prior_low", "prior_high", "leader"])
     ax = looks.new_axes(ax, (6.4, 4.4))
-    entries = [] if spans is None else _leads(ax, spans)
+    entries = [] if spans is None else _leads(ax, spans, palette)
     for place, row in enumerate(records(table)):
         colour = STATE_COLOURS[str(row.state)]
         ax.plot([place, place], [row.conf_low, row.conf_high], color=colour, linewidth=2)
@@ -126,7 +144,8 @@ def plot_monitor(source: object, leaders: pd.DataFrame | None = None, *, ax: Axe
     ax.set_xticks(range(len(table)), [names[str(name)] if name else "all" for name in table["batch"]])
     ax.tick_params(axis="x", labelsize="small", labelrotation=90 if len(table) > 12 else 0)
     looks.style(ax, title="Prior by batch", xlabel="Batch", ylabel="Prior")
-    looks.legend(ax, entries)
+    if legend:
+        looks.legend(ax, entries)
     return ax
 
 
@@ -159,11 +178,11 @@ def _likelihood(ax: Axes, found: PriorEstimate) -> None:
     inset.set_title("likelihood of the prior", fontsize="x-small", loc="left")
 
 
-def _leads(ax: Axes, spans: pd.DataFrame) -> list[looks.Entry]:
+def _leads(ax: Axes, spans: pd.DataFrame, palette: Palette) -> list[looks.Entry]:
     """Shade the stretches by their leader."""
-    palette = looks.model_palette([*dict.fromkeys(spans["leader"].astype(str))])
+    shades = looks.model_palette([*dict.fromkeys(spans["leader"].astype(str))], palette)
     stretches = spans.drop_duplicates(["prior_low", "prior_high"])
     for row in records(stretches):
-        ax.axhspan(row.prior_low, row.prior_high, color=palette[str(row.leader)], alpha=0.12, linewidth=0)
-    names = looks.model_labels(palette)
-    return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in palette.items()]
+        ax.axhspan(row.prior_low, row.prior_high, color=shades[str(row.leader)], alpha=0.12, linewidth=0)
+    names = looks.model_labels(shades)
+    return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in shades.items()]
