@@ -223,7 +223,9 @@ def _residual_rows(values: Floats) -> list[Row]:
     normal = stats.shapiro(residual.ravel()) if residual.size <= MOST_RESIDUALS else nothing
     # two folds leave each model two residuals of one size, and two models mirror each other
     spread = stats.levene(*residual.T, center="median") if min(values.shape) > 2 else nothing
-    not_normal = "residuals are not normal: read the sign-flip and Friedman rows beside"
+    not_normal = (
+        "residuals are not normal: where folds are independent, read the sign-flip and Friedman rows beside"
+    )
     unequal = (
         "models spread unequally over folds: do not rely on Tukey's tests or label permutation, which pool "
         "their variances"

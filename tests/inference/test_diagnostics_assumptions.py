@@ -3,6 +3,7 @@ import pytest
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
 from scipy import stats
 
+from skewanova import evaluate, load_satellite_scores
 from skewanova.inference import assumptions, fold_statistics
 from skewanova.inference.diagnostics import CHECK_COLUMNS, additivity_test
 
@@ -191,3 +192,9 @@ def test_errors():
         assumptions(frame.iloc[1:])
     with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1, but got 2$"):
         assumptions(frame, alpha=2)
+
+
+def test_tests_for_independent_folds_are_advised_where_folds_are():
+    satellite = evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec
+    advice = assumptions(satellite).set_index("check").loc["normality", "advice"]
+    assert "where folds are independent, read the sign-flip" in advice
