@@ -80,7 +80,7 @@ class AreaRange(NamedTuple):
 
 
 class AreaPair(NamedTuple):
-    """Two printed areas beside :func:`loss_ratio`.
+    """Two printed areas beside the largest ratio of their losses.
 
     Attributes
     ----------
