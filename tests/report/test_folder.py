@@ -439,7 +439,11 @@ def test_document_refers_only_to_itself(document):
     inside = [target for target in targets if target.startswith("#")]
     assert {target[1:] for target in inside} <= set(outline.ids)
     files = {target for target in targets if not target.startswith("#")}
-    assert files == ({*report_folder.CSV_FILES, "references.bib"} - {"components.csv"}) < report_folder.FILES
+    assert (
+        files
+        == ({*report_folder.CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"})
+        < report_folder.FILES
+    )
     assert not re.search(r"""(src|href)=["']https?:|url\((?!#)|@import|@font-face""", document)
 
 
@@ -473,7 +477,7 @@ def test_every_table_and_figure_names_its_file(document):
     outline = Outline(document)
     assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
     assert all(named)
-    known = {*report_folder.CSV_FILES, "references.bib"} - {"components.csv"}
+    known = {*report_folder.CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}
     assert {name for names in named for name in names} == known
 
 
