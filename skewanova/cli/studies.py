@@ -88,7 +88,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     by = click.Choice(["size", "prior"])
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
-        *([chosen] if simulation.file in {"calibration", "halvings"} else []),
+        *([chosen] if simulation.file in {"calibration", "halvings", "priors"} else []),
         *(
             [click.option("--by", type=by, default="size", help="What varies.")]
             if simulation.by_prior

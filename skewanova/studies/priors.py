@@ -77,12 +77,12 @@ SETTINGS = _grid()
 SHIFT, NEWCOMERS = 0.3, 0.05
 
 
-def prior_study(*, settings: Sequence[str] | None = None, bins: Sequence[str] = BINS, **run: Any) -> Study:
+def prior_study(*, scenarios: Sequence[str] | None = None, bins: Sequence[str] = BINS, **run: Any) -> Study:
     """Simulate labelled and unlabelled scores, and count how often the interval holds the prior.
 
     Parameters
     ----------
-    settings : sequence of str, optional
+    scenarios : sequence of str, optional
         Names from `SETTINGS`; by default all.
     bins : sequence of str, default ("4", "8", "20", "rule")
         Numbers of bins, taken as they are; "rule" takes eight, fewer with few cases, and the bootstrap where
@@ -104,7 +104,7 @@ def prior_study(*, settings: Sequence[str] | None = None, bins: Sequence[str] = 
     Examples
     --------
     >>> from skewanova.studies.priors import prior_study
-    >>> study = prior_study(settings=["usual"], bins=["8"], replicates=5, progress=False)
+    >>> study = prior_study(scenarios=["usual"], bins=["8"], replicates=5, progress=False)
     >>> study.to_frame()[["setting", "bins", "level"]].values.tolist()
     [['usual', '8', 0.05], ['usual', '8', 0.005]]
     """
@@ -112,7 +112,7 @@ def prior_study(*, settings: Sequence[str] | None = None, bins: Sequence[str] = 
     asked = chosen(bins, dict.fromkeys(BINS), argument="bins")
     cells = [
         Cell((name,), how.number(RECORDED), partial(_measures, SETTINGS[name], asked))
-        for name in chosen(settings, SETTINGS, argument="settings")
+        for name in chosen(scenarios, SETTINGS, argument="scenarios")
     ]
     return study_of("prior", cells, _rows, columns=PRIOR_STUDY_COLUMNS, run=how)
 

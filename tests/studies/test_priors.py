@@ -49,7 +49,7 @@ def test_a_replicate_is_what_estimate_prior_says_of_the_sample():
 
 
 def test_frame_has_a_row_for_every_setting_bins_and_level():
-    study = prior_study(settings=["usual", "ties"], bins=["4", "rule"], replicates=3, progress=False)
+    study = prior_study(scenarios=["usual", "ties"], bins=["4", "rule"], replicates=3, progress=False)
     frame = study.to_frame()
     assert tuple(frame.columns) == PRIOR_STUDY_COLUMNS
     assert len(frame) == 2 * 2 * len(LEVELS)
@@ -59,16 +59,16 @@ def test_frame_has_a_row_for_every_setting_bins_and_level():
 
 def test_a_setting_has_the_same_numbers_beside_others():
     options = {"bins": ["4"], "replicates": 3, "progress": False}
-    alone = prior_study(settings=["ties"], **options).to_frame()
-    both = prior_study(settings=["usual", "ties"], **options).to_frame()
+    alone = prior_study(scenarios=["ties"], **options).to_frame()
+    both = prior_study(scenarios=["usual", "ties"], **options).to_frame()
     assert both[both["setting"] == "ties"].reset_index(drop=True).equals(alone)
 
 
 def test_weak_models_and_few_positives_take_the_bootstrap():
     found = priors._measures(SETTINGS["weak and few"], ["rule"], np.random.SeedSequence(0), 3)
     assert np.isfinite(found["rule|0.05|coverage"]).all()
-    with pytest.raises(InputError, match="`settings` must be one of"):
-        prior_study(settings=["none"])
+    with pytest.raises(InputError, match="`scenarios` must be one of"):
+        prior_study(scenarios=["none"])
 
 
 def test_the_command_runs_the_study(monkeypatch):
