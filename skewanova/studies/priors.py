@@ -58,7 +58,7 @@ def _grid() -> dict[str, Setting]:
     models = {f"auc {a:g}": Setting(auc=a) for a in (0.6, 0.7, 0.95)}
     hard = {
         "weak and few": Setting(30, 1000, 0.6, 0.2),
-        "weak, few, rare": Setting(30, 1000, 0.6, 0.02),
+        "weak few rare": Setting(30, 1000, 0.6, 0.02),
         "few and rare": Setting(30, 100, 0.85, 0.005),
         "ties": Setting(digits=0),
     }
