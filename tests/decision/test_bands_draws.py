@@ -209,6 +209,12 @@ def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
 # --- over cases ---------------------------------------------------------------------------------------------
 
 
+def drawn_over_cases(joint, alpha, n_draws, rng):
+    """Of all pairs."""
+    kept = bands.compared(range(len(joint.estimate)), None)
+    return bands._draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng)
+
+
 def test_draws_over_cases_are_those_of_normal_curves():
     deviations = folds(n_units=8)
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, np.inf)
@@ -218,7 +224,7 @@ def test_draws_over_cases_are_those_of_normal_curves():
         np.abs(drawn[:, i] - drawn[:, j]) / np.sqrt(((deviations[:, i] - deviations[:, j]) ** 2).sum(axis=0))
         for i, j in PAIRS
     ]
-    found = bands._draws_over_cases(joint, 0.05, 6, 5)
+    found = drawn_over_cases(joint, 0.05, 6, 5)
     assert found == pytest.approx(np.max(z, axis=(0, 2)))
 
 
@@ -227,7 +233,7 @@ def test_draws_over_cases_are_fewer_if_that_is_much_work(monkeypatch, most, draw
     monkeypatch.setattr(bands, "fewest_draws", lambda _: 4)
     monkeypatch.setattr(bands, "MOST_COMPARED", most)
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), folds(), np.inf)
-    assert len(bands._draws_over_cases(joint, 0.05, 9, 0)) == drawn
+    assert len(drawn_over_cases(joint, 0.05, 9, 0)) == drawn
 
 
 @pytest.mark.parametrize(("share", "counts"), [(0.5, False), (4.0, True)])
@@ -235,7 +241,7 @@ def test_over_cases_rounding_does_not_count(share, counts):
     deviations = np.zeros((2, 2, 1))
     deviations[1, 0] = share * TIE
     joint = JointCurves(np.array([0.1]), np.full((2, 1), 0.7), deviations, np.inf)
-    assert (bands._draws_over_cases(joint, 0.05, 99, 0).max() > 0) == counts
+    assert (drawn_over_cases(joint, 0.05, 99, 0).max() > 0) == counts
 
 
 def test_the_value_is_the_draw_that_may_still_be_reached():
@@ -286,7 +292,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
         np.array([means[i] - means[j] for i, j in PAIRS])
     )
     joint = joint_curves(one_set, grid[1:])
-    draws = np.sort(bands._draws_over_cases(joint, 0.1, 99, 2))
+    draws = np.sort(drawn_over_cases(joint, 0.1, 99, 2))
     known = found[found["prior"] >= 0.4]
     df = joint.pair_df.ravel()
     t = known["statistic"].to_numpy()
