@@ -337,14 +337,10 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     assert len(axes["p_values"].patches) == 3
 
 
-def test_interaction_plot_has_a_few_of_many_priors(monkeypatch):
+def test_precision_recall_has_a_few_of_many_priors():
     result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
-    monkeypatch.setattr(report_figures, "MOST_INTERACTING", 5)
-    axes = report_figures.FIGURES["interaction"].draw(result).axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.2", "0.3", "0.4", "0.5"]
-    for kind, n_drawn in (("interaction", 5), ("precision_recall", 6)):
-        told = report_figures.caption(kind, result)
-        assert told.endswith(f". Drawn are {n_drawn} of 9 priors, evenly chosen.")
+    told = report_figures.caption("precision_recall", result)
+    assert told.endswith(". Drawn are 6 of 9 priors, evenly chosen.")
     figure = report_figures.FIGURES["precision_recall"].draw(result)
     titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]
     assert titles == ["0.1", "0.2", "0.25", "0.35", "0.4", "0.5"]
