@@ -106,8 +106,7 @@ def _ranking(ranking: pd.DataFrame) -> Table:
             "Best on": lambda row: f"{row.n_best}",
             "Group": lambda row: row.group,
         },
-        note="Best on: number of data sets. Models that share a letter were not found to differ by signed "
-        "ranks.",
+        note="Best on: number of data sets. Models that share a letter were not found to differ.",
     )
 
 

@@ -1,6 +1,7 @@
 """Several data sets: reading, tests across them, meta-analysis, text, folder and command."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -270,6 +271,11 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "<b>two" not in page
+    contents = re.findall(r'href="#(\w+)"', page[page.index("<nav") : page.index("</nav>")])
+    assert contents == ["findings", "datasets", "tables", "found", *(["warnings"] if result.warnings else [])]
+    assert contents == re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
+    linked = set(re.findall(r'href="([\w.]+\.csv)"', page))
+    assert linked == {"anova.csv", "hierarchical.csv", "iauprec.csv", "posthoc.csv", "ranking.csv"}
     assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
