@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 from scipy.stats import chi2_contingency
 
 from skewanova.base.checks import (
@@ -356,7 +356,7 @@ def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
     density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)
     density = np.maximum(density / density.max(), np.exp(-50.0))
     return PooledPrior(
-        estimate=float(expit(np.mean([logit(np.clip(one.estimate, 1e-9, 1 - 1e-9)) for one in parts]))),
+        estimate=float(np.sin(np.mean([np.arcsin(np.sqrt(one.estimate)) for one in parts])) ** 2),
         conf_low=min(one.conf_low for one in parts),
         conf_high=max(one.conf_high for one in parts),
         confidence_level=level,
