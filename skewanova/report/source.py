@@ -141,7 +141,7 @@ class ReportSource(Framed):
 
     @cached_property
     def score_bins(self) -> pd.DataFrame:
-        """Labelled cases in bins of each model's score, for :func:`~skewanova.comparison.monitor.monitor`."""
+        """Labelled cases in bins of each model's score, for ``skewanova monitor``."""
         return score_bins(self.scores)
 
     @cached_property
