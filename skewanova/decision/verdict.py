@@ -192,7 +192,13 @@ class Verdict(Framed):
         """
         room = max(map(len, LINES.values())) + 2
         return "\n".join(
-            textwrap.fill(text, width, initial_indent=f"{title:<{room}}", subsequent_indent=" " * room)
+            textwrap.fill(
+                text,
+                width,
+                initial_indent=f"{title:<{room}}",
+                subsequent_indent=" " * room,
+                break_on_hyphens=False,
+            )
             for title, text, _ in self.lines()
         )
 
@@ -329,7 +335,7 @@ class _Judge:
             texts = {
                 "choose": self._choose(state, said["choose"]),
                 "how_sure": self._how_sure(state, said["how_sure"], spared),
-                "where_it_changes": self._where(said["where_it_changes"], spared),
+                "where_it_changes": self._where(state, said["where_it_changes"], spared),
                 "weakest_point": self._weakest(state, said["weakest_point"]),
             }
             if len(" ".join(texts.values()).split()) <= MOST_WORDS:
@@ -490,7 +496,7 @@ class _Judge:
     def _how_sure(self, state: str, say: Speech, spared: Collection[str]) -> str:
         """The one number that carries the state, then what may go first to save words."""
         if state in {"untrusted", "single"} or (self.part and self.share == 0):
-            return "Nothing is tested." if state != "single" else "There is nothing to compare with."
+            return "No test is trusted." if state != "single" else "There is nothing to compare with."
         parts = [getattr(self, f"_sure_{'alike' if state in {'undecided', 'equal'} else state}")(say)]
         if "detectable" not in spared and state in {"undecided", "equal"}:
             parts[0] += self._detectable(say)
@@ -513,7 +519,7 @@ class _Judge:
             return "Told apart at some priors only, by simultaneous bands"
         nearest = smallest(leads)
         first, second = (self.names[model] for model in in_order(nearest))
-        return f"{first} is ahead of {second} by {say.lead(nearest)}"
+        return f"Smallest lead: {first} over {second} by {say.lead(nearest)}"
 
     def _sure_alike(self, say: Speech) -> str:
         row = max(self._among(self.standing.candidates), key=lambda row: abs(row.estimate))
@@ -537,7 +543,7 @@ class _Judge:
         if self.part or np.isnan(size):
             return ""
         power = say(float(rows["power"].iloc[0]), "power", "plans", plain)
-        return f"; {say(size, 'detectable', 'plans')} would have shown (power {power})"
+        return f"; {say(size, 'detectable', 'plans')} would be found (power {power})"
 
     def _p_best(self, say: Speech) -> str:
         row = next(records(self.frames["decisions"]))
@@ -548,12 +554,15 @@ class _Judge:
 
     # --- where it changes -----------------------------------------------------------------------------------
 
-    def _where(self, say: Speech, spared: Collection[str]) -> str:
+    def _where(self, state: str, say: Speech, spared: Collection[str]) -> str:
         """Changes of the highest mean: inside of the deployment prior, or else the nearest outside."""
         if len(self.models) == 1:
             return "There is no other model."
         regions = list(records(self.frames["regions"]))
-        low, high = regions[0].prior_low, regions[-1].prior_high
+        if self.share == 0:
+            return f"Not judged: {self.names[self.models[0]]} has the highest mean seen."
+        regions = [region for region in regions if region.prior_high > self.limit] or regions[-1:]
+        low, high = max(regions[0].prior_low, min(self.limit, regions[0].prior_high)), regions[-1].prior_high
         if low == high:
             return f"Only prior {say(low, 'prior_low', 'regions', prior_words)} was looked at."
         changes = list(pairwise(regions))
@@ -565,25 +574,28 @@ class _Judge:
             return f"{self._change(nearest, say, spared)}{f', and at {more} more' if more else ''}."
         if not changes:
             ends = (say(v, "prior_low", "regions", prior_words) for v in (low, high))
+            if state in {"undecided", "equal"}:
+                return f"No change seen from prior {' to '.join(ends)}."
             leader = self.names[str(regions[0].model)]
             tail = "" if "tail" in spared else f": {leader} has the highest mean"
             return f"Nowhere from prior {' to '.join(ends)}{tail}."
-        ends = (say(v, "prior_low", "leaders", prior_words) for v in (found.low, found.high))
+        ends = (say(v, "prior_low", "leaders", prior_words) for v in dict.fromkeys((found.low, found.high)))
         nearest = min(changes, key=lambda change: _distance(change[0].prior_high, found.low, found.high))
         told = self._change(nearest, say, spared)
-        return f"Not from prior {' to '.join(ends)}; outside, {told[0].lower()}{told[1:]}."
+        at = "at" if found.low == found.high else "from"
+        return f"Not {at} prior {' to '.join(ends)}; outside, {told[0].lower()}{told[1:]}."
 
     def _change(self, change: tuple[Any, Any], say: Speech, spared: Collection[str]) -> str:
         """One change of the highest mean, with the interval of its crossing."""
         below, above = change
-        prior = say(below.prior_high, "prior_high", "regions", prior_words)
         crossings = self.frames["crossings"]
         here = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
-        found = crossings[crossings["lead"] & here]
+        found = list(records(crossings[crossings["lead"] & here & crossings["conf_low"].notna()]))[:1]
+        if any(row.open_low and row.open_high for row in found):
+            return "The highest mean passes at a prior that these data do not locate"
+        prior = say(below.prior_high, "prior_high", "regions", prior_words)
         limits = ""
-        for row in records(found.iloc[:1]):
-            if np.isnan(row.conf_low):
-                continue
+        for row in found:
             for value, name in ((row.conf_low, "conf_low"), (row.conf_high, "conf_high")):
                 say(value, name, "crossings", prior_words)
             limits = f" ({open_interval(row)})"
@@ -609,14 +621,15 @@ class _Judge:
         if 1 - self.share < LITTLE_OF_THE_PRIOR:
             return ""
         if self.part:
-            return "Negatives are too few for most of the deployment prior: add some."
+            what = "all" if self.share == 0 else "most"
+            return f"Negatives are too few for {what} of the deployment prior: collect more."
         limit = say(self.limit, "prior", "support", prior_words)
         share = say(100 * (1 - self.share), "share", "support", share_words)
-        return f"Below prior {limit} ({share} % of the deployment prior) negatives are too few: add some."
+        return f"Below prior {limit} ({share} % of the deployment prior) negatives are too few: collect more."
 
     def _few_positives(self, say: Speech) -> str:
         if self.positives < POSITIVES_FOR_TESTS:
-            return f"Only {say(self.positives, 'n_positive', 'iauprec', plain)} positives: add some."
+            return f"Only {say(self.positives, 'n_positive', 'iauprec', plain)} positives: collect more."
         fewest = float(self.measures.iauprec["n_positive"].min())
         if fewest < POSITIVES_IN_A_FOLD:
             return (
@@ -637,7 +650,7 @@ class _Judge:
         few, top = self._few_scores(), self._check("share_at_best_score")
         if few is not None:
             shown = say(few.statistic, "statistic", "assumptions", plain)
-            return f"A model has few distinct scores ({shown}): give finer ones."
+            return f"A model has only {shown} distinct scores: give finer ones."
         if top is not None and top.advice:
             shown = say(100 * top.statistic, "statistic", "assumptions", share_words)
             return f"Of a fold, {shown} % share a model's best score: give finer ones."
@@ -661,12 +674,14 @@ class _Judge:
         best, *others = self.standing.candidates
         plans = self.frames["plans"]
         rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(others)]
-        if rows.empty or not 1 < float(rows["case_factor"].iloc[0]) < MOST_DATA:
+        if rows.empty or not float(rows["case_factor"].iloc[0]) > 1:
             return ""
-        row = next(records(rows))
+        row, units = next(records(rows)), self.measures.design.units
+        told = f"{self.names[best]} from {self.names[str(row.model_b)]}"
+        if row.case_factor >= MOST_DATA:
+            return f"Too few data: no feasible number of {units} would tell {told}."
         factor = say(row.case_factor, "case_factor", "plans", format_factor)
-        told = f"telling {self.names[best]} from {self.names[str(row.model_b)]}"
-        return f"Too few data: {told} takes about {factor} times the {self.measures.design.units}."
+        return f"Too few data: telling {told} takes about {factor} times the {units}."
 
     def _sampling(self, say: Speech) -> str:
         """What the design leaves unknown."""
@@ -707,8 +722,8 @@ def sampling_weakness(design: Resampling, say: Speech) -> str:
         what = "runs" if design.kind == "shared_cases" else "folds"
         return f"Only {say(design.n_folds, 'n_folds', 'design', plain)} {what}: add some."
     if design.overlapping and not design.n_halvings:
-        return "Folds share training data: unstable learners may seem to differ; halvings would show it."
-    return "None that the checks look at."
+        return "Folds share training data: unstable learners may seem to differ; half splits would show it."
+    return "None found by the checks."
 
 
 def headline(posthoc: pd.DataFrame) -> pd.DataFrame:

@@ -43,9 +43,13 @@ from skewanova.report.source import (
     is_one_set,
     spread_of,
 )
+from skewanova.scores.design import Resampling
 
 #: How the intervals of the ranking were found.
-_OVER_FOLDS = "t over folds, allowing for the training data they share"
+_OVER_FOLDS = "t over folds"
+
+
+_OVERLAPPING = "t over folds, allowing for the training data they share"
 
 
 _OVER_CASES = "over samples of cases"
@@ -104,11 +108,12 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     )
 
 
-def ranking_table(ranking: pd.DataFrame, level: float, *, claim: str, runs: bool = False) -> Table:
-    """Ranking with intervals, regret and the probability of being best."""
-    over_folds = ranking["std"].notna().any()
+def ranking_table(ranking: pd.DataFrame, level: float, *, design: Resampling, deployment_prior: str) -> Table:
+    """Ranking with intervals, regret and the probability of being best; the deployment prior in words."""
+    over_folds, runs = ranking["std"].notna().any(), design.kind == "shared_cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
-    way = (_OVER_RUNS if runs else _OVER_FOLDS) if over_folds else _OVER_CASES
+    shared = _OVERLAPPING if design.overlapping else _OVER_FOLDS
+    way = (_OVER_RUNS if runs else shared) if over_folds else _OVER_CASES
     return table_of(
         "ranking",
         means if over_folds else "Ranking by IAUPREC on the test set",
@@ -124,10 +129,11 @@ def ranking_table(ranking: pd.DataFrame, level: float, *, claim: str, runs: bool
             "P(best)": number("p_best", 2),
         },
         note=(
-            f"Interval: {way}, about {claim}. Worst: "
-            f"{'mean ' if over_folds else ''}AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the "
-            "rarest of the deployment. Regret: shortfall from the best model over the deployment prior. "
-            f"P(best): probability of the largest true IAUPREC. {group_note(ranking)}."
+            f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, "
+            f"{deployment_prior}. Interval: {way}, about {design.claim}. Worst: AUPREC at prior "
+            f"{ranking['worst_prior'].iloc[0]:g}, the lowest of the deployment. Regret: shortfall from the "
+            "best model at each prior of the deployment. P(best): probability that the true IAUPREC is the "
+            f"largest. {group_note(ranking)}."
         ),
     )
 
@@ -587,7 +593,10 @@ TABLES: Mapping[str, TableOf] = {
     "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
     "ranking": TableOf(
         lambda source: ranking_table(
-            source.ranking, 1 - source.alpha, claim=source.design.claim, runs=has_runs(source)
+            source.ranking,
+            1 - source.alpha,
+            design=source.design,
+            deployment_prior=source.evaluation.deployment_prior.describe(),
         ),
         ("ranking.csv", "decisions.csv"),
     ),

@@ -132,7 +132,7 @@ class Resampling:
         cases = self.units
         kind = "one_set" if self.over_cases_alone else self.kind
         about = {
-            "independent": "methods on new folds",
+            "independent": "methods on further independent folds",
             "one_set": f"these fitted models on further {cases}",
             "shared_cases": f"learners over further runs and {cases}",
         }.get(kind, "methods trained anew on data like these")

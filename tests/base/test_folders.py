@@ -601,7 +601,7 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     texts = {path: run(*path, "--help").output for path in commands()}
     assert not any("\\b" in text or "\b" in text for text in texts.values())
     examples = [text for text in texts.values() if "xample" in text]
-    assert len(examples) == 5
+    assert len(examples) == 7
     assert all(line.strip() in {"Example:", "For example, in ~/.bashrc:"} for text in examples
                for line in text.split("\n") if "xample" in line)  # fmt: skip
     for group in ((), ("study",)):

@@ -222,7 +222,7 @@ def test_ties_are_those_of_the_checks():
     result = compared(scores("independent", [2.0, 1.0], n_folds=5, digits=0), "independent")
     row = result.assumptions.set_index("check").loc["different_scores"]
     assert 2 < row["statistic"] < 30
-    said = f"A model has few distinct scores ({row['statistic']:g}): give finer ones."
+    said = f"A model has only {row['statistic']:g} distinct scores: give finer ones."
     assert result.verdict.weakest_point == said
     (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
     assert (number.table, number.value) == ("assumptions", row["statistic"])

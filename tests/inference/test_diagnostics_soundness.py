@@ -72,7 +72,7 @@ def test_compare_warns_and_says_each_once():
     ("columns", "claim"),
     [
         ({}, "methods trained anew on data like these"),
-        ({"resampling": "independent"}, "methods on new folds"),
+        ({"resampling": "independent"}, "methods on further independent folds"),
     ],
 )
 def test_the_claim_stands_in_summary_and_methods(columns, claim):

@@ -5,9 +5,10 @@ import pytest
 from skewanova.inference.intervals import INTERVAL_COLUMNS
 from skewanova.report import sentences as report_sentences
 from skewanova.report import tables as report_tables
+from skewanova.scores.design import Resampling
 
 NAN = float("nan")
-CLAIM = "methods on new folds"
+HOW = {"design": Resampling("independent", 2, 0.0, "stated"), "deployment_prior": "uniform"}
 RANKING = pd.DataFrame(
     {
         "rank": [1, 2],
@@ -96,7 +97,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     assert max(map(len, found.split("\n"))) <= 80
     assert found.count("0.500 (0.000)") == 12 * 18
     assert all(found.count(f"AUPREC({p:.6g})") == 1 for p in priors)
-    ranked = report_tables.ranking_table(ranking, 0.995, claim=CLAIM).to_text()
+    ranked = report_tables.ranking_table(ranking, 0.995, **HOW).to_text()
     assert max(map(len, ranked.split("\n"))) <= 80
     assert len({line[:24] for line in ranked.split("\n") if line.startswith("gradient")}) == 12
 
@@ -105,7 +106,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
 
 
 def test_ranking():
-    found = report_tables.ranking_table(RANKING, 0.995, claim=CLAIM)
+    found = report_tables.ranking_table(RANKING, 0.995, **HOW)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
         ("B", "0.750", "0.700 to 0.800", "a", "0.612", "0.000", "0.000", "0.99"),
@@ -116,7 +117,7 @@ def test_ranking():
 
 def test_ranking_without_spread():
     row = report_tables.ranking_table(
-        RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95, claim=CLAIM
+        RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95, **HOW
     ).rows[0]
     assert (row[2], row[7]) == ("", "")
 
