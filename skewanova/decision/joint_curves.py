@@ -566,9 +566,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     sample, columns = cases
     _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
     a, b = fold_statistics.pair_indices(len(values[0]))
-    df = np.inf  # of cases drawn one by one there are many
-    if sample.cluster is not None:
-        df = float(sample.spread(left[:, a, 0] - left[:, b, 0])[1].min(initial=np.inf))
+    df = float(sample.spread(left[:, a, 0] - left[:, b, 0])[1].min(initial=np.inf))
     return values[0], sample.covariance(left[..., 0]), df
 
 

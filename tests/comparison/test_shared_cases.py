@@ -96,7 +96,9 @@ def test_ranking_and_words(found):
     )
     text = result.summary()
     assert "4 runs on one test set (every fold tests the same cases)" in text
-    assert "Interval: t over runs and cases." in text
+    assert "Interval: t over runs and cases, about learners over further runs and cases." in " ".join(
+        text.split()
+    )
     assert "training data they share" not in text
     assert result.ranking["p_best"].sum() == pytest.approx(1, abs=0.01)
 
