@@ -190,7 +190,7 @@ def test_rows_are_named_by_model_pair_or_test(hostile):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"columns": ["Modell"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Modell'"),
+        ({"columns": ["Mode"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Mode'"),
         ({"columns": []}, "`columns` must name at least one of Model, "),
         ({"columns": "Model"}, "`columns` must be a list of heads"),
         ({"rows": ["nobody"]}, "`rows` must be one of "),
