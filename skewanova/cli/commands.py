@@ -107,7 +107,7 @@ def threshold(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Choose one threshold, and tell what it does at the priors of its use.
+    """Choose one threshold, and tell what it does where it is used.
 
     \b
     Example:
