@@ -206,7 +206,7 @@ def test_covariance_of_iauprec_over_cases(single):
     assert covariance == pytest.approx(truth.covariance)
     values = measures.iauprec.set_index("model")["iauprec"]
     assert mean == pytest.approx(values[list(measures.models)].to_numpy())
-    assert np.isinf(df)
+    assert 4 <= df < 60  # fewer than the 60 cases, whose values have heavy tails
 
 
 def test_models_that_are_the_same_vary_alike():
