@@ -565,9 +565,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         return None
     sample, columns = cases
     _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
-    a, b = fold_statistics.pair_indices(len(values[0]))
-    df = float(sample.spread(left[:, a, 0] - left[:, b, 0])[1].min(initial=np.inf))
-    return values[0], sample.covariance(left[..., 0]), df
+    return values[0], sample.covariance(left[..., 0]), sample.fewest_df(left[..., 0])
 
 
 def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:

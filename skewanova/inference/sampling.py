@@ -152,6 +152,11 @@ class Sample:
         std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
         return std_error, np.maximum(df, FEWEST_DF)
 
+    def fewest_df(self, values: Floats) -> float:
+        """Fewest degrees of freedom of the difference of two estimates, from their values (n_units, n)."""
+        pairs = (values[:, k : k + 1] - values[:, k + 1 :] for k in range(values.shape[1] - 1))
+        return min((float(self.spread(difference)[1].min()) for difference in pairs), default=np.inf)
+
     def spread_by_stratum(self, values: Floats) -> tuple[Floats, Floats]:
         """What each stratum (of negatives, positives, both) adds to the variance; variances of these."""
         variance, doubt = np.zeros((3, *values.shape[1:])), np.zeros((3, *values.shape[1:]))

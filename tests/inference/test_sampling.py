@@ -92,6 +92,16 @@ def test_two_clusters_are_enough():
     assert check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [1, 0]
 
 
+def test_fewest_degrees_of_freedom_of_a_difference():
+    values = np.random.default_rng(4).standard_t(3, size=(60, 4))
+    sample = Sample(np.arange(60) < 20)
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    by_pair = [float(sample.spread(values[:, a] - values[:, b])[1]) for a, b in pairs]
+    assert sample.fewest_df(values) == pytest.approx(min(by_pair), rel=1e-12)
+    assert max(by_pair) > 1.2 * min(by_pair)
+    assert sample.fewest_df(values[:, :1]) == np.inf
+
+
 def test_rounding_is_no_doubt_about_a_spread():
     """Squares that differ by rounding alone: their variance may come out below zero."""
     for size in np.linspace(0.1, 3, 200):
