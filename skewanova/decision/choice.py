@@ -125,7 +125,8 @@ def _given_leading(covariance: Floats, variances: Floats, axes: Floats) -> tuple
     shared = behind @ covariance[:, :n_leading] @ axes.T
     slope = np.divide(shared, variances, out=np.zeros_like(shared), where=variances > 0)
     left, vectors = np.linalg.eigh(behind @ covariance @ behind.T - slope @ shared.T)
-    return slope, (vectors * np.sqrt(np.maximum(left, 0.0))) @ vectors.T
+    left = np.where(left <= TIE * np.trace(covariance), 0.0, left)  # models that are the same stay the same
+    return slope, (vectors * np.sqrt(left)) @ vectors.T
 
 
 def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:

@@ -565,7 +565,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         return None
     sample, columns = cases
     _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
-    return values[0], sample.covariance(left[..., 0]), sample.fewest_df(left[..., 0])
+    return values[0], sample.covariance(left[..., 0]), sample.df
 
 
 def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:

@@ -152,10 +152,10 @@ class Sample:
         std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
         return std_error, np.maximum(df, FEWEST_DF)
 
-    def fewest_df(self, values: Floats) -> float:
-        """Fewest degrees of freedom of the difference of two estimates, from their values (n_units, n)."""
-        pairs = (values[:, k : k + 1] - values[:, k + 1 :] for k in range(values.shape[1] - 1))
-        return min((float(self.spread(difference)[1].min()) for difference in pairs), default=np.inf)
+    @cached_property
+    def df(self) -> float:
+        """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
+        return max(min(self.effective_size(positive=side) for side in (True, False)) - 1, 1.0)
 
     def spread_by_stratum(self, values: Floats) -> tuple[Floats, Floats]:
         """What each stratum (of negatives, positives, both) adds to the variance; variances of these."""

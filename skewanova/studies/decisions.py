@@ -512,8 +512,8 @@ def _one_set_shares(
     area, values = measured(sample, list(scores[0]), [DEPLOYMENT], "trapezoid")
     estimate, covariance = area[:, 0], sample.covariance(values[..., 0])
     draws = rng.multivariate_normal(estimate, covariance, size=2000)
-    df = sample.fewest_df(values[..., 0])
-    return probability_best(estimate, covariance, df=df, n_draws=2000, rng=rng), share_best(draws)
+    posterior = probability_best(estimate, covariance, df=sample.df, n_draws=2000, rng=rng)
+    return posterior, share_best(draws)
 
 
 def _held_out(shift: Floats, rng: np.random.Generator) -> Floats:

@@ -92,14 +92,15 @@ def test_two_clusters_are_enough():
     assert check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [1, 0]
 
 
-def test_fewest_degrees_of_freedom_of_a_difference():
-    values = np.random.default_rng(4).standard_t(3, size=(60, 4))
-    sample = Sample(np.arange(60) < 20)
-    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    by_pair = [float(sample.spread(values[:, a] - values[:, b])[1]) for a, b in pairs]
-    assert sample.fewest_df(values) == pytest.approx(min(by_pair), rel=1e-12)
-    assert max(by_pair) > 1.2 * min(by_pair)
-    assert sample.fewest_df(values[:, :1]) == np.inf
+def test_degrees_of_freedom_are_those_of_the_smaller_class():
+    positive = np.arange(60) < 20
+    assert Sample(positive).df == 19
+    assert Sample(positive, np.arange(60)).df == 19
+    assert Sample(positive, np.arange(60) // 2).df == 9  # ten clusters of positives
+    assert Sample(positive, None, np.full(60, 3.0)).df == pytest.approx(19)
+    weight = np.where(np.arange(60) < 10, 3.0, 1.0)
+    assert Sample(positive, None, weight).df == pytest.approx((10 * 3 + 10) ** 2 / (10 * 9 + 10) - 1)
+    assert Sample(np.arange(5) < 1).df == 1
 
 
 def test_rounding_is_no_doubt_about_a_spread():
