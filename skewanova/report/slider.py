@@ -51,7 +51,7 @@ def slider_of(source: ReportSource) -> Slider | None:
     low, high = source.evaluation.deployment_prior.low, source.evaluation.deployment_prior.high
     start = int(np.abs(np.log(priors) - np.log(low * high) / 2).argmin())
     steps = {
-        "priors": priors.tolist(),
+        "priors": [float(f"{prior:.9g}") for prior in priors],  # the last digits are the processor's
         "captions": [table.caption for table in tables],
         "rows": [[BETWEEN.join(cells) for _, *cells in table.rows] for table in tables],
     }

@@ -611,7 +611,7 @@ def test_slider_moves_over_the_rows_of_the_file(document, hostile):
     (bar,) = outline.named("input")
     steps, frame = json.loads(given["data-steps"]), hostile.by_prior
     assert not any(name in given["data-steps"] for name in HOSTILE)
-    assert steps["priors"] == sorted(set(frame["prior"]))
+    assert steps["priors"] == pytest.approx(sorted(set(frame["prior"])), rel=1e-8)
     assert int(bar["max"]) == len(steps["priors"]) - 1 == len(steps["rows"]) - 1
     assert set(steps["priors"]) >= {0.05, 0.1, 0.2, 0.5}  # of the table and of the deployment
     assert steps["priors"][int(bar["value"])] == pytest.approx(0.1, rel=0.1)  # amid the deployment prior
