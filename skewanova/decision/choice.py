@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats, Seed, check_fraction, seeded
@@ -70,10 +71,18 @@ def probability_best(
         _values(falling, among, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed))
         for n_leading in _numbers_leading(falling)
     )
-    shares = map(share_best, draws)
+    twin = _first_twins(falling, among)
+    shares = (share_best(drawn[:, twin]) for drawn in draws)
     found = np.empty(len(order))
     found[order] = min(shares, key=lambda share: float(share[0]))
     return found
+
+
+def _first_twins(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
+    """For every model the first that differs from it by rounding only: their draws shall be equal."""
+    size = np.diag(covariance)[:, None] + np.diag(covariance)
+    same = (size - 2 * covariance <= TIE * size) & (np.abs(estimate[:, None] - estimate) <= TIE)
+    return np.asarray(same.argmax(axis=1))
 
 
 def _numbers_leading(falling: Floats) -> list[int]:

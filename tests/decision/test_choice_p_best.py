@@ -150,3 +150,11 @@ def test_by_default_there_are_9999_draws_from_seed_0():
     assert found * 9999 == pytest.approx(np.round(found * 9999))
     assert found.tolist() == probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
     assert found.tolist() != probability_best(estimate, COVARIANCE, df=4, rng=1).tolist()
+
+
+def test_models_that_are_the_same_share_what_they_win():
+    covariance = 1e-3 * np.array([[1.0, 0.5, 0.5, 0.5], [0.5, 1.0, 1.0, 1.0 - 1e-6], [0.5, 1.0, 1.0, 1.0 - 1e-6],
+                                  [0.5, 1.0 - 1e-6, 1.0 - 1e-6, 1.0]])  # fmt: skip
+    found = probability_best(np.array([0.75, 0.74, 0.74, 0.7401]), covariance, df=40, rng=0)
+    assert found[1] == found[2] > 0
+    assert found.sum() == pytest.approx(1)
