@@ -153,8 +153,9 @@ def test_by_default_there_are_9999_draws_from_seed_0():
 
 
 def test_models_that_are_the_same_share_what_they_win():
-    covariance = 1e-3 * np.array([[1.0, 0.5, 0.5, 0.5], [0.5, 1.0, 1.0, 1.0 - 1e-6], [0.5, 1.0, 1.0, 1.0 - 1e-6],
-                                  [0.5, 1.0 - 1e-6, 1.0 - 1e-6, 1.0]])  # fmt: skip
+    near = 1.0 - 1e-6
+    rows = [[1.0, 0.5, 0.5, 0.5], [0.5, 1.0, 1.0, near], [0.5, 1.0, 1.0, near], [0.5, near, near, 1.0]]
+    covariance = 1e-3 * np.array(rows)
     found = probability_best(np.array([0.75, 0.74, 0.74, 0.7401]), covariance, df=40, rng=0)
     assert found[1] == found[2] > 0
     assert found.sum() == pytest.approx(1)
