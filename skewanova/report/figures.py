@@ -108,7 +108,7 @@ class FigureOf:
     values : callable
         Its numbers in a sentence, for whoever cannot see it.
     left_out : callable
-        What it leaves out of a large comparison, in a sentence.
+        What the caption adds: what is left out of a large comparison, what its marks are.
     is_there : callable
         Whether there is something to draw.
     along_priors, by_model : bool
