@@ -76,13 +76,23 @@ def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.in
 def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
     """Yield the runs that hold a positive, best first, in blocks; only positives are looked at one by one."""
     seen = 0
+    for at in _rows_of_positives(keys):
+        runs = _runs_ending_at(at, keys, seen)
+        seen += len(at)
+        if len(runs.true):  # else all of one run that goes on in the next block
+            yield runs
+
+
+def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
+    """Yield them in blocks, none of them empty and none but the last small."""
+    found: list[NDArray[np.intp]] = []
     for block in _blocks(len(keys)):
-        at = block.start + np.flatnonzero((keys[block] & 1).astype(bool))
-        if len(at):
-            runs = _runs_ending_at(at, keys, seen)
-            seen += len(at)
-            if len(runs.true):  # else all of one run that goes on in the next block
-                yield runs
+        found.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
+        if sum(map(len, found)) >= BLOCK_SIZE // 3:
+            yield np.concatenate(found)
+            found = []
+    if any(map(len, found)):
+        yield np.concatenate(found)
 
 
 def _runs_ending_at(at: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:

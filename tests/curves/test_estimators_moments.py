@@ -45,7 +45,7 @@ def test_nothing_added_is_zero():
 @pytest.mark.parametrize(("share", "shift"), [(0.1, 1.5), (0.5, 0.0), (0.9, 3.0)])
 def test_many_priors_of_a_large_sample(estimator, share, shift, monkeypatch):
     rng = np.random.default_rng(5)
-    positive = rng.random(200_000) < share
+    positive = rng.random(300_000) < share
     score = rng.normal(size=len(positive)) + shift * positive
     grid = np.tile(PRIORS, 2)
     found = auprec_score(positive, score, prior=grid, area_estimator=estimator)
