@@ -88,7 +88,7 @@ def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
     found: list[NDArray[np.intp]] = []
     for block in _blocks(len(keys)):
         found.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
-        if sum(map(len, found)) >= BLOCK_SIZE // 3:
+        if sum(map(len, found)) > BLOCK_SIZE // 3:
             yield np.concatenate(found)
             found = []
     if any(map(len, found)):
