@@ -476,7 +476,8 @@ def auprec_bands(
     Notes
     -----
     Over the cases of one test set they are symmetric on the logit scale, with t of Satterthwaite's degrees of
-    freedom, as its intervals are; else about the mean. Bands of means say how well each mean is known. Two
+    freedom, as its intervals are; else about the mean, with several runs on one test set with t of Hillis's
+    degrees of freedom (:func:`~skewanova.inference.compare_runs`). Bands of means say how well each mean is known. Two
     models on the same folds may be told apart although their bands overlap: for that see
     :func:`~skewanova.decision.difference_curves`.
 
@@ -496,9 +497,11 @@ def auprec_bands(
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
     )
     critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
-    low, high = joint.estimate - critical * error, joint.estimate + critical * error
-    if joint.model_df is not None:  # as intervals over cases are: t with as much beyond, on the logit scale
-        low, high = _logit_limits(joint.estimate, t_deviate(critical, joint.model_df) * error)
+    deviate = critical if joint.model_df is None else t_deviate(critical, joint.model_df)
+    reach = deviate * error
+    low, high = joint.estimate - reach, joint.estimate + reach
+    if evaluation.design.over_cases_alone:
+        low, high = _logit_limits(joint.estimate, reach)
     return pd.DataFrame(
         {
             "model": np.repeat(evaluation.models, len(grid)),

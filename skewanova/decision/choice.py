@@ -292,7 +292,7 @@ def ranking(
         AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and ``max_regret``
         are the mean and largest shortfall from the best model at each deployment prior; ``p_best`` is the
         probability that the model has the largest true IAUPREC, as in :func:`decisions`. With one fold, all
-        else that rests on the spread over folds is nan.
+        else that rests on the spread over folds is nan; with several runs on one test set, the limits are.
 
     Examples
     --------
@@ -314,7 +314,8 @@ def ranking_of(
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     ratio, halves = measures.design.ratio, measures.iauprec_between_halves
-    interval = fold_mean_interval(mean, std, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
+    over_folds = np.where(measures.design.kind == "shared_cases", np.nan, std)  # of runs it is not all
+    interval = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),

@@ -30,7 +30,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import LeftOut, left_out, measured
 from skewanova.inference.one_set import Angles, t_deviate
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import run_pairs
+from skewanova.inference.shared_cases import run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.pairing import paired_cases, paired_runs
 from skewanova.scores.table import ScoreTable
@@ -264,7 +264,7 @@ class JointCurves:
     pair_error, pair_df : ndarray of shape (n_pairs, n_priors), or None
         Of cases: standard error of every difference, and its degrees of freedom, as the tests have them.
     model_df : ndarray of shape (n_models, n_priors), or None
-        Where cases alone vary: degrees of freedom of every estimate.
+        Where cases vary, alone or with runs: degrees of freedom of every estimate.
     """
 
     priors: Floats
@@ -442,6 +442,12 @@ class RunAreas(NamedTuple):
             return Angles.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
         return run_pairs(self.area, self.covariance, nested=self.runs == "nested")[1:]
 
+    def means_df(self) -> Floats:
+        """Degrees of freedom of every mean, as its interval has them."""
+        if self.runs == "fixed":
+            return self.sample.spread(self.mean_values)[1]
+        return run_means(self.area, self.covariance)[1]
+
 
 def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Curves of models with several runs on one test set: over runs and cases together.
@@ -456,9 +462,8 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         means.append(found.area.mean(axis=1))
         units.append(found.sample.deviations(found.mean_values))
         roots.append(found.run_deviations)
-        spreads.append((*found.pairs(), found.sample.spread(found.mean_values)[1]))
+        spreads.append((*found.pairs(), found.means_df()))
     error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
-    alone = own if evaluation.design.over_cases_alone else None
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size:
         flat = over_cases.reshape(len(over_cases), -1)
@@ -466,7 +471,7 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
-    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df, alone)
+    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df, own)
 
 
 def run_areas(

@@ -177,7 +177,8 @@ def compare_runs(
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
     reach = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))) * std_error
-    around = _model_reach(values, case_covariance, confidence_level)
+    own_error, own_df = run_means(values, case_covariance)
+    around = special.stdtrit(own_df, (1 + confidence_level) / 2) * own_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
     return SharedCasesComparison(
@@ -288,8 +289,8 @@ def run_pairs(values: Floats, covariance: Floats, *, nested: bool = False) -> tu
     return difference, error, df
 
 
-def _model_reach(values: Floats, covariance: Floats, level: float) -> Floats:
-    """Half-width of the t interval of every mean: of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18)."""
+def run_means(values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Standard error of every mean, of variance (MS(R) + J Cov2) / J, and its df (Hillis 2014, eq. 18)."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
@@ -297,7 +298,7 @@ def _model_reach(values: Floats, covariance: Floats, level: float) -> Floats:
     other = ~np.eye(n_runs, dtype=bool)
     spread = noise + n_runs * np.maximum(own[:, other].mean(axis=1), 0.0)
     df = np.array([hillis_df(s, n, n_runs - 1) for s, n in zip(spread, noise, strict=True)])
-    return np.asarray(special.stdtrit(df, (1 + level) / 2) * np.sqrt(spread / n_runs))
+    return np.sqrt(spread / n_runs), df
 
 
 def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:

@@ -6,9 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
+from skewanova.decision import auprec_bands, ranking
+from skewanova.decision.joint_curves import joint_curves
+from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
+from skewanova.inference.shared_cases import run_means
 from skewanova.report.methods import methods_of
 from skewanova.scores import find_resampling
 
@@ -83,6 +88,30 @@ def test_bands_have_the_errors_of_the_test(found):
     }
     assert row["std_error"] == pytest.approx(errors[frozenset((row["model_a"], row["model_b"]))])
     assert row["conf_low"] < row["estimate"] < row["conf_high"]
+
+
+def test_bands_of_means_know_that_runs_are_few(found):
+    """Their deviate is t of the degrees of freedom of the interval, with as much beyond as one normal value."""
+    labels, scores, result = found
+    n_cases, n_models, n_runs = scores.shape
+    names = [int(name[1:]) for name in result.evaluation.models]
+    one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
+    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance)
+    bands = auprec_bands(result.evaluation, [0.3])
+    error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
+    reach = (bands["conf_high"] - bands["auprec"]).to_numpy() / error
+    normal = stats.norm.isf(stats.t.sf(reach, df[names]))
+    assert normal == pytest.approx(np.full(n_models, normal[0]), rel=1e-6)
+    assert 2.2 < normal[0] < 2.5  # of three models
+    assert df.min() < 30
+
+
+def test_the_spread_over_runs_alone_gives_no_limits(found):
+    """Cases vary too, so t over runs would cover too seldom."""
+    *_, result = found
+    for frame in (auprec_intervals(result.evaluation), ranking(result.evaluation)):
+        assert frame[["conf_low", "conf_high"]].isna().all(axis=None)
+        assert frame.drop(columns=["conf_low", "conf_high"]).notna().any(axis=None)
 
 
 def test_ranking_and_words(found):
