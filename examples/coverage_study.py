@@ -50,7 +50,7 @@ def cut_into_halves(task, n_folds, rng):
 
 
 def learner(task, rng, n_noise):
-    """A function from folds to scores (models, folds, cases): discriminants, or stress with noise features."""
+    """A function from folds to scores (models, folds, cases): discriminants, or a stress case."""
     pool = task.subsets(task.data(1, rng), rng, 0.0)[0]
     if n_noise:
         pool = np.concatenate([pool, rng.standard_normal((*pool.shape[:-1], n_noise))], axis=-1)
@@ -133,15 +133,21 @@ def evaluated(table, resampling="auto", deployment_prior=(0.05, 0.2), priors=PRI
     )
 
 
-def own(interval, question, frame, at, estimate="estimate", low="conf_low", high="conf_high"):
-    """Rows for intervals that each hold by themselves."""
-    shown = frame[[*at, estimate, low, high]].set_axis([*at, "estimate", "low", "high"], axis=1)
+LIMITS = ("estimate", "conf_low", "conf_high")
+
+AREAS = ("auprec", "conf_low", "conf_high")
+
+
+def own(interval, frame, *, at=(), of=LIMITS):
+    """Rows for intervals that each hold by themselves; `of` are the columns of estimate and limits."""
+    question = "difference" if "model_a" in frame else "mean"
+    shown = frame[[*at, *of]].set_axis([*at, "estimate", "low", "high"], axis=1)
     return shown.assign(interval=interval, question=question)
 
 
-def together(interval, question, frame, at, estimate):
+def together(interval, frame, **columns):
     """The same of bands, which hold all together or not."""
-    return own(interval, question, frame, at, estimate).assign(all=True)
+    return own(interval, frame, at=["prior"], **columns).assign(all=True)
 
 
 def over_folds(table, resampling="auto"):
@@ -149,25 +155,22 @@ def over_folds(table, resampling="auto"):
     measures = evaluated(table, resampling)
     ranked, pairs = ranking(measures), effects(measures)
     return [
-        own("IAUPREC of a model", "mean", ranked, [], "iauprec"),
-        own("AUPREC of a model at a prior", "mean", auprec_intervals(measures), ["prior"], "auprec"),
-        together("AUPREC along the prior", "mean", auprec_bands(measures), ["prior"], "auprec"),
-        own("difference of two models", "difference", pairs, []),
-        own("effect size", "difference", pairs, [], "effect", "effect_low", "effect_high"),
-        together(
-            "differences along the prior", "difference", difference_curves(measures), ["prior"], "estimate"
-        ),
-        own("P(best)", "best", ranked, [], "p_best", "p_best", "p_best"),
+        own("IAUPREC of a model", ranked, of=("iauprec", *LIMITS[1:])),
+        own("AUPREC of a model at a prior", auprec_intervals(measures), at=["prior"], of=AREAS),
+        together("AUPREC along the prior", auprec_bands(measures), of=AREAS),
+        own("difference of two models", pairs),
+        own("effect size", pairs, of=("effect", "effect_low", "effect_high")),
+        together("differences along the prior", difference_curves(measures)),
+        own("P(best)", ranked, of=("p_best",) * 3),
     ]
 
 
 def over_cases(table):
     """Bands on one test set; its intervals have studies of their own."""
     measures = evaluated(table)
-    bands = difference_curves(measures).dropna()
     return [
-        together("AUPREC along the prior", "mean", auprec_bands(measures), ["prior"], "auprec"),
-        together("differences along the prior", "difference", bands, ["prior"], "estimate"),
+        together("AUPREC along the prior", auprec_bands(measures), of=AREAS),
+        together("differences along the prior", difference_curves(measures).dropna()),
     ]
 
 
@@ -176,16 +179,11 @@ def over_runs(table):
     measures = evaluated(table, deployment_prior=(0.2, 0.4), priors=(0.4, 0.2))
     areas = run_areas(measures, measures.deployment_prior)
     found = compare_runs(areas.area, areas.covariance)
-    models = pd.DataFrame(
-        {"estimate": found.estimate, "conf_low": found.model_low, "conf_high": found.model_high}
-    )
-    bands = difference_curves(measures, RUN_PRIORS).dropna()
-    at_priors = auprec_intervals(measures)
+    limits = found.estimate, found.model_low, found.model_high
     return [
-        own("IAUPREC of a model", "mean", models, []),
-        own("AUPREC of a model at a prior", "mean", at_priors, ["prior"], "auprec"),
-        together("AUPREC along the prior", "mean", auprec_bands(measures, RUN_PRIORS), ["prior"], "auprec"),
-        together("differences along the prior", "difference", bands, ["prior"], "estimate"),
+        own("IAUPREC of a model", pd.DataFrame(dict(zip(LIMITS, limits, strict=True)))),
+        together("AUPREC along the prior", auprec_bands(measures, RUN_PRIORS), of=AREAS),
+        together("differences along the prior", difference_curves(measures, RUN_PRIORS).dropna()),
     ]
 
 
@@ -229,9 +227,7 @@ def coverage_of(design, frames):
         joint = bool(shown["all"].any())
         by_table = inside.groupby(shown["table"]).agg("all" if joint else "mean").astype(float)
         rows.append((design, name, joint, float(by_table.mean()), by_table))
-    return [
-        (*row, float(by_table.std() / np.sqrt(len(by_table))), len(by_table)) for *row, by_table in rows
-    ]
+    return [(*row, float(by_table.std() / np.sqrt(len(by_table))), len(by_table)) for *row, by_table in rows]
 
 
 def simulated(design, replicates, seed=0):

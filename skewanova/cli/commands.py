@@ -25,6 +25,7 @@ from skewanova.cli.estimates import (
 from skewanova.cli.options import (
     Group,
     Parsed,
+    classes_option,
     column_names,
     comparison_options,
     design_options,
@@ -33,12 +34,14 @@ from skewanova.cli.options import (
     out_option,
     output_options,
     read_chosen_part,
+    read_classes,
     read_table,
     reading,
     table_options,
 )
 from skewanova.cli.output import (
     Files,
+    classes_as_json,
     comparison_as_json,
     datasets_as_json,
     print_json,
@@ -217,6 +220,19 @@ def run_datasets(scores: Path, *, as_json: bool, quiet: bool, full: bool, **opti
         say(f"{told(result, full=full)}{_where(written)}")
 
 
+def run_classes(scores: Path, *, as_json: bool, quiet: bool, full: bool, **options: Any) -> None:
+    """Compare each class of several against the rest, and print what was found of all."""
+    out, rng, figures = (options.pop(name) for name in ("out", "seed", "figures"))
+    weighting = refuse_estimate(options.pop("deployment_prior"))
+    tables = read_classes(scores, options)
+    result = skewanova.compare_classes(tables, weighting, rng=rng, **options)
+    written = saved(result, out, figures)
+    if as_json:
+        print_json("compare", **classes_as_json(result))
+    elif not quiet:
+        say(f"{told(result, full=full)}{_where(written)}")
+
+
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
@@ -262,6 +278,7 @@ def demo(**options: Any) -> None:
     default="error",
     help="What to do if a model lacks a fold.",
 )
+@classes_option
 @table_options
 @output_options
 @exits_on_bad_input
@@ -271,13 +288,17 @@ def compare(scores: Path, **options: Any) -> None:
     SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
     for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
     data set the row is about). A higher score speaks for the positive class. With a column dataset, every
-    data set is compared by itself and then all together.
+    data set is compared by itself and then all together; with --classes, every class against the rest.
 
     \b
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """  # noqa: D301 - click wants the sign \b itself
+    if options["classes"] is not None:
+        run_classes(scores, **options)
+        return
+    del options["classes"]
     given = dict(options)
     try:
         table = open_table(scores, options)
@@ -289,6 +310,7 @@ def compare(scores: Path, **options: Any) -> None:
 
 @main.command()
 @click.argument("scores", type=click.Path(path_type=Path))
+@classes_option
 @table_options
 @output_options
 @exits_on_bad_input
@@ -299,6 +321,10 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from skewanova.scores.pairing import describe_table
 
+    if options["classes"] is not None:
+        _check_classes(scores, options, as_json=as_json, quiet=quiet)
+        return
+    del options["classes"]
     given = dict(options)
     try:
         table = open_table(scores, options)
@@ -317,6 +343,21 @@ def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, qui
     parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
     end = f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
     show("check", "\n\n".join([*parts, wrapped(end)]), as_json=as_json, quiet=quiet, datasets=facts)
+
+
+def _check_classes(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Check every class, and tell that each will be compared against the rest."""
+    from skewanova.scores.multiclass import naming_class
+    from skewanova.scores.pairing import describe_table
+
+    tables, described = read_classes(scores, options).tables, {}
+    for name, table in tables.items():
+        with naming_class(name):
+            described[name] = describe_table(table)
+    facts = {name: _facts(table, described[name]) for name, table in tables.items()}
+    parts = ["\n".join(map(wrapped, [f"class {name}", *lines])) for name, lines in described.items()]
+    end = f"{len(tables)} classes: `compare` will compare the models on each against the rest."
+    show("check", "\n\n".join([*parts, wrapped(end)]), as_json=as_json, quiet=quiet, classes=facts)
 
 
 @main.command()

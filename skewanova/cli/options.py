@@ -331,6 +331,28 @@ def with_options(options: Sequence[Callable[..., Any]], command: Callable[..., N
 _Table = TypeVar("_Table")
 
 
+def classes_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Columns of scores where classifiers have several classes."""
+    option = click.option(
+        "--classes",
+        type=Parsed("LIST", names_of),
+        help="Of classifiers with several classes: columns of scores in the place of y_score, one a class, "
+        "named as the classes in y_true. Each class is compared against the rest.",
+    )
+    return option(command)
+
+
+def read_classes(path: Path, options: dict[str, Any]) -> skewanova.scores.MulticlassScores:
+    """Read the scores of several classes into memory, taking the options about them out of `options`."""
+    if options["wide"]:
+        raise InputError("--classes needs a row for each model and case: leave out --wide")
+    columns, positive = column_names(options)
+    if positive is not None:
+        raise InputError("--classes takes each class as the positive one in turn: leave out --positive")
+    with reading(path):
+        return skewanova.scores.read_multiclass(path, options.pop("classes"), columns=columns)
+
+
 def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
     """Names of columns and the positive label, taken out of `options` with what belongs to them."""
     named = {column: options.pop(f"{word}_column") for word, column in COLUMN_WORDS.items()}

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from tqdm import tqdm
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from skewanova.comparison.classes import ClassesComparison
     from skewanova.comparison.datasets import DatasetsComparison
     from skewanova.comparison.result import Comparison
     from skewanova.scores.table import Scores
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
 WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
+
+
+#: A comparison of one kind or another.
+AnyComparison: TypeAlias = "Comparison | DatasetsComparison | ClassesComparison"
 
 
 #: What a command writes, by the name of the file.
@@ -103,7 +108,7 @@ def coloured(text: str) -> str:
     return "\n".join(shown)
 
 
-def told(result: Comparison | DatasetsComparison, *, full: bool) -> str:
+def told(result: AnyComparison, *, full: bool) -> str:
     """All that was found, or verdict and ranking and what else there is."""
     if full:
         return result.summary(screen_width())
@@ -142,7 +147,7 @@ def writing() -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def saved(result: Comparison | DatasetsComparison, out: Path | None, figures: Sequence[str]) -> Path | None:
+def saved(result: AnyComparison, out: Path | None, figures: Sequence[str]) -> Path | None:
     """Write the folder of a comparison, if one is asked for; where it is."""
     if out is None:
         return None
@@ -218,6 +223,19 @@ def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
         "warnings": result.warnings,
         **{name: getattr(result, name) for name in ACROSS_FILES},
         "datasets": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
+    }
+
+
+def classes_as_json(result: ClassesComparison) -> dict[str, Any]:
+    """Frames of all classes, and the comparison of each."""
+    from skewanova.report.classes import CLASSES_FILES
+
+    return {
+        "choices": result.choices,
+        "conclusions": result.conclusions,
+        "warnings": result.warnings,
+        **{name: getattr(result, name) for name in CLASSES_FILES},
+        "classes": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
     }
 
 

@@ -6,16 +6,17 @@ joint is the adjustment, over all classes and pairs at once, which holds whateve
 
 from __future__ import annotations
 
+import os
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction
-from skewanova.base.frames import records
-from skewanova.base.text import format_number, shared_notes, short_names, visible
+from skewanova.base.text import shared_notes, short_names, visible
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -24,18 +25,19 @@ from skewanova.inference.families import adjusted, family
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.scores.multiclass import MulticlassScores
+from skewanova.report.classes import ClassesSource, classes_tables, priors_of
+from skewanova.scores.multiclass import MulticlassScores, naming_class
 
 OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p_adjusted", "reject")
 
 
 @dataclass(frozen=True, eq=False)
-class ClassesComparison:
+class ClassesComparison(ClassesSource):
     """What a comparison of classifiers with several classes found.
 
     Attributes
     ----------
-    comparisons : mapping
+    comparisons : dict
         The comparison of each class against the rest, by its name; tests there are for that class alone.
     anova : DataFrame
         Test of all models for every class, adjusted by Holm over the classes; columns of `OMNIBUS_COLUMNS`.
@@ -51,11 +53,6 @@ class ClassesComparison:
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
-    ranking: pd.DataFrame = field(repr=False)
-    alpha: float
-    warnings: tuple[str, ...] = field(repr=False)
 
     def __str__(self) -> str:
         """Return the summary."""
@@ -75,20 +72,53 @@ class ClassesComparison:
             told += [f"class {visible(str(name))}: {sentence}" for sentence in found]
         return tuple(told)
 
-    def summary(self) -> str:
-        """Return the findings as text of at most 80 columns."""
+    def brief(self, width: int = 80) -> str:
+        """Return what to deploy for each class, and the ranking, as text of at most `width` columns."""
+        lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
+        table = classes_tables(self)[0].to_text(width, names=short_names(self.ranking["model"]))
+        return f"{_filled(lines, width)}\n\n{table}"
+
+    def summary(self, width: int = 80) -> str:
+        """Return the findings as text of at most `width` columns."""
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
-        lines = [heading, *map(self._class_line, self.comparisons), *self.conclusions]
-        return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
+        priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in priors_of(self).items()]
+        pairs = classes_tables(self)[1].to_text(width, names=short_names(self.ranking["model"]))
+        lines = [heading, *priors, *self.conclusions]
+        parts = [self.brief(width), _filled(lines, width), pairs]
+        parts += [_filled(["Warnings", *self.warnings], width)] if self.warnings else []
+        return "\n\n".join(parts)
 
-    def _class_line(self, name: str) -> str:
-        rows = self.ranking[self.ranking["class"] == name]
-        told = [f"{visible(row.model)} {format_number(row.iauprec)}" for row in records(rows)]
-        prior = self.comparisons[name].evaluation.deployment_prior.describe()
-        return f"class {visible(name)}, IAUPREC over {prior}: {', '.join(told)}"
+    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
+        """Write a folder for each class, and the frames and a short report of all.
+
+        Parameters
+        ----------
+        directory : path
+            Folder to write, whole or not at all; an earlier output there is replaced, anything else is left
+            alone. Classes are numbered there, since their names are data: ``classes.csv`` has both.
+        figures : str or sequence of str, default ("svg",)
+            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        ValueError
+            If a format is unknown, or something other than an earlier output stands there.
+        """
+        from skewanova.report.classes import write_classes_folder  # drawing is heavy
+
+        return write_classes_folder(self, Path(directory), figures=figures)
+
+
+def _filled(lines: Sequence[str], width: int) -> str:
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
 def compare_classes(
@@ -178,12 +208,8 @@ def _prior_of(name: str, deployment_prior: Target | Mapping[str, Target]) -> Tar
 
 def _compared(name: str, scores: MulticlassScores, prior: Target, **options: Any) -> Comparison:
     """Compare one class against the rest; a message begins with the class."""
-    try:
+    with naming_class(name):
         return compare(scores.tables[name], prior, **options)
-    except InputTypeError as error:
-        raise InputTypeError(f"class {name!r}: {error}") from error
-    except InputError as error:
-        raise InputError(f"class {name!r}: {error}") from error
 
 
 def _joint_pairs(comparisons: Mapping[str, Comparison], alpha: float, adjust: str) -> pd.DataFrame:

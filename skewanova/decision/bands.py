@@ -476,9 +476,9 @@ def auprec_bands(
     Notes
     -----
     Over the cases of one test set they are symmetric on the logit scale, with t of Satterthwaite's degrees of
-    freedom, as its intervals are; else about the mean, with several runs on one test set with t of Hillis's
-    degrees of freedom (:func:`~skewanova.inference.compare_runs`). Bands of means say how well each mean is known. Two
-    models on the same folds may be told apart although their bands overlap: for that see
+    freedom, as its intervals are; else about the mean, with several runs on one test set with t of the
+    degrees of freedom of :func:`~skewanova.inference.compare_runs`. Bands of means say how well each mean is
+    known. Two models on the same folds may be told apart although their bands overlap: for that see
     :func:`~skewanova.decision.difference_curves`.
 
     Examples

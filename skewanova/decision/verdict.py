@@ -816,7 +816,7 @@ def datasets_verdict(
     names, rows = short_names(map(str, ranking["model"])), list(records(pairs))
     standing = Standing(tuple(names), rows, [], 0.0, 1.0)
     said = {line: Speech(line) for line in LINES}
-    state, choose = _choice_across(standing, names)
+    state, choose = _choice_across(standing, names, "data sets")
     models = standing.candidates
     if control is not None:
         state, choose = "control", choice_beside(standing, names, control)
@@ -832,12 +832,27 @@ def datasets_verdict(
     )
 
 
-def _choice_across(standing: Standing, names: Mapping[str, str]) -> tuple[str, str]:
+def class_choice(
+    models: Sequence[str], pairs: Collection[Any], alone: Verdict, *, control: str | None = None
+) -> str:
+    """What to deploy for one class of several, by its pairs of the family of all classes."""
+    if alone.state == "untrusted":
+        return alone.choose
+    if alone.state == "unsupported":
+        return "These data can judge little of its deployment prior, or none of it: see its report."
+    names = short_names(models)
+    standing = Standing(tuple(names), list(pairs), [], 0.0, 1.0)
+    if control is not None:
+        return choice_beside(standing, names, control)
+    return _choice_across(standing, names, "data")[1]
+
+
+def _choice_across(standing: Standing, names: Mapping[str, str], what: str) -> tuple[str, str]:
     """State and choice by the pairs alone."""
     candidates = standing.candidates
     others = [model for model in standing.models if model not in candidates]
     if not others or not candidates:
-        return "undecided", f"The data sets cannot tell which of {listed(list(names.values()))} is best."
+        return "undecided", f"The {what} cannot tell which of {listed(list(names.values()))} is best."
     if len(standing.leads(candidates[0])) == len(names) - 1:
         return "choose", f"Choose {names[candidates[0]]}."
     verb = "is" if len(others) == 1 else "are"

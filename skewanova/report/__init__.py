@@ -1,5 +1,6 @@
 """What was found, in tables, words and pictures.
 
+- classes: Tables, page and folder of several classes.
 - datasets: Tables, page and folder across data sets.
 - document: The HTML page.
 - figures: Every figure by name: drawing, caption, files.

@@ -180,8 +180,13 @@ def write_datasets_folder(
 
 
 def _provenance(source: DatasetsSource) -> dict[str, Any]:
-    """That of all data sets; settings that differ between them are in the folder of each."""
-    results = list(source.comparisons.values())
+    """That of all data sets."""
+    shared, path, digest = shared_provenance(list(source.comparisons.values()))
+    return provenance_of(KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
+
+
+def shared_provenance(results: Sequence[ReportSource]) -> tuple[dict[str, Any], Path | None, str | None]:
+    """Settings and input that comparisons have in common; what differs is in the folder of each."""
     first = results[0]
     shared = {
         name: value
@@ -189,8 +194,7 @@ def _provenance(source: DatasetsSource) -> dict[str, Any]:
         if all(result.settings.get(name) == value for result in results)
     }
     path = first.source if len({result.source for result in results}) == 1 else None
-    digest = first.sha256 if path else None
-    return provenance_of(KIND, shared, seed=first.settings.get("seed"), source=path, sha256=digest)
+    return shared, path, first.sha256 if path else None
 
 
 def folder_name(number: int) -> str:

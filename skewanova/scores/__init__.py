@@ -5,6 +5,7 @@
 - design: How the folds came about, and the ratio of test to training cases.
 - formats: CSV, JSON lines and frames to columns.
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
+- multiclass: Each class of several against the rest.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
 - parquet: Parquet in batches.
 - reading: Score tables read from files and frames.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -18,7 +19,8 @@ from skewanova.base.checks import (
     check_vector,
     to_array,
 )
-from skewanova.scores.reading import read_scores
+from skewanova.scores.halvings import build_scores
+from skewanova.scores.reading import load_rows, read_scores
 from skewanova.scores.table import ScoreTable
 
 
@@ -104,14 +106,67 @@ def scores_from_multiclass(
             pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, place]})
             for model, values in columns.items()
         ]
-        tables[name] = _read(name, pd.concat(parts, ignore_index=True))
+        with naming_class(name):
+            tables[name] = read_scores(pd.concat(parts, ignore_index=True))
     return MulticlassScores(MappingProxyType(tables))
 
 
-def _read(name: str, frame: pd.DataFrame) -> ScoreTable:
-    """Read one class's table; a message begins with the class."""
+def read_multiclass(
+    source: object, classes: Sequence[str], *, columns: Mapping[str, str] | None = None
+) -> MulticlassScores:
+    """Read and check a long table of the scores of several classes.
+
+    Parameters
+    ----------
+    source : path or frame
+        As for :func:`~skewanova.read_scores`, but ``y_true`` is the class of the case, and in the place of
+        y_score there is a column of scores or probabilities for each class, named as the class is in y_true.
+    classes : sequence of str
+        These columns.
+    columns : mapping, optional
+        Where the table uses other names for the others, as for :func:`~skewanova.read_scores`.
+
+    Returns
+    -------
+    MulticlassScores
+        For :func:`~skewanova.compare_classes`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`scores_from_multiclass`; the message names the rows, by line of a file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova.scores import read_multiclass
+    >>> frame = pd.DataFrame({"model": "tree", "fold": 1, "y_true": ["cat", "dog", "cat", "dog"],
+    ...                       "cat": [0.9, 0.2, 0.4, 0.6], "dog": [0.1, 0.8, 0.6, 0.4]})
+    >>> read_multiclass(frame, ["cat", "dog"]).tables["dog"].counts.tolist()
+    [[[2, 2]]]
+    """
+    if isinstance(classes, str):
+        raise InputTypeError("`classes` must be a sequence of columns, but is one text")
+    raw = load_rows(source, columns, classes=classes)
+    labels = raw.frame["y_true"].map(str, na_action="ignore")
+    known = _check_classes(labels.dropna().to_numpy(), classes)
+    rest = raw.frame.drop(columns=["y_true", *known])
+    tables = {}
+    for name in known:
+        y_true = labels.eq(name).astype(object).where(labels.notna())
+        with naming_class(name):
+            part = rest.assign(y_true=y_true, y_score=raw.frame[name])
+            tables[name] = build_scores(part, raw.where, None, raw.source)
+    return MulticlassScores(MappingProxyType(tables))
+
+
+@contextmanager
+def naming_class(name: str) -> Iterator[None]:
+    """Begin the message of bad input with the class it is in."""
     try:
-        return read_scores(frame)
+        yield
+    except InputTypeError as error:
+        raise InputTypeError(f"class {name!r}: {error}") from error
     except InputError as error:
         raise InputError(f"class {name!r}: {error}") from error
 

@@ -37,6 +37,9 @@ COLUMNS = ("model", "fold", "y_true", "y_score")
 OPTIONAL = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 
 
+KNOWN = (*COLUMNS, *OPTIONAL)
+
+
 #: Columns that hold numbers; the others are labels, taken as they are written.
 NUMBERS = frozenset({"y_score", "weight"})
 
@@ -100,18 +103,29 @@ def read_scores(
     >>> table.models, table.folds, table.counts.tolist()
     (('A',), (1,), [[[1, 2]]])
     """
-    raw = _load(source, columns, pos_label)
+    raw = load_rows(source, columns, pos_label)
     return build_scores(raw.frame, raw.where, pos_label, raw.source)
 
 
-def _load(source: object, columns: Mapping[str, str] | None, pos_label: object) -> RawTable:
-    """The columns of one data set by their own names, not yet checked."""
-    names = column_names(columns)
+def load_rows(
+    source: object,
+    columns: Mapping[str, str] | None,
+    pos_label: object = None,
+    *,
+    classes: Sequence[str] = (),
+) -> RawTable:
+    """The columns of one data set by their own names, not yet checked; with `classes`, these for y_score."""
+    names = column_names(columns, [name for name in KNOWN if name != "y_score" or not classes])
+    taken = [name for name in classes if name in names.values()]
+    if taken:
+        raise InputError(
+            f"`classes` must name columns of scores, but {taken[0]!r} is read as another column: rename it"
+        )
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     labels = [name for column, name in names.items() if column not in NUMBERS]
     datasets = [*DATASET_COLUMNS.difference(names.values())]
-    kept, text = [*names.values(), *datasets], [*labels, *DATASET_COLUMNS]
-    raw = load_table(source, required=required, optional=kept, text=text, pos_label=pos_label)
+    kept, text = [*names.values(), *datasets, *classes], [*labels, *DATASET_COLUMNS]
+    raw = load_table(source, required=[*required, *classes], optional=kept, text=text, pos_label=pos_label)
     _check_one_dataset(raw.frame, datasets)
     return replace(raw, frame=raw.frame.rename(columns={name: column for column, name in names.items()}))
 
@@ -120,7 +134,7 @@ def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
     """The rows of one part of a table, by its column part, and those of all other parts."""
-    raw = _load(source, columns, pos_label)
+    raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
             "`choose_on` needs the column part, which says of every row where it belongs, and no column "
@@ -323,9 +337,7 @@ def _check_both_there(wide: pd.DataFrame, columns: Sequence[str]) -> None:
         )
 
 
-def column_names(
-    columns: Mapping[str, str] | None, known: Sequence[str] = (*COLUMNS, *OPTIONAL)
-) -> dict[str, str]:
+def column_names(columns: Mapping[str, str] | None, known: Sequence[str] = KNOWN) -> dict[str, str]:
     """What every column is called in the source; one that serves as another is no optional one."""
     names = {column: column for column in known}
     for column, name in (columns or {}).items():
@@ -397,7 +409,7 @@ def read_datasets(
             str(name): _read(str(name), table, columns=columns, pos_label=pos_label)
             for name, table in source.items()
         }
-    names = column_names(columns, (DATASET, *COLUMNS, *OPTIONAL))
+    names = column_names(columns, (DATASET, *KNOWN))
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
     labels = [name for column, name in names.items() if column not in NUMBERS]
     raw = load_table(source, required=required, optional=[*names.values()], text=labels)

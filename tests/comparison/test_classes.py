@@ -1,11 +1,19 @@
 """Several classes: each as compared alone, adjusted together."""
 
+import json
+import re
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
+from click.testing import CliRunner
 from statsmodels.stats.multitest import multipletests
 
 import skewanova as sa
+from skewanova.cli import commands
+from skewanova.decision.verdict import Verdict, class_choice
 
 OPTIONS = {"priors": (0.3,)}
 
@@ -91,3 +99,143 @@ def test_messages_begin_with_the_class(found):
     scores, _ = found
     with pytest.raises(sa.InputError, match=r"^class '0': "):
         sa.compare_classes(scores, 0.3, control="m9", **OPTIONS)
+
+
+def test_what_to_deploy_goes_by_the_joint_family(found):
+    _, result = found
+    assert set(result.choices) == set("012")
+    for name, choice in result.choices.items():
+        pairs = result.posthoc[result.posthoc["class"] == name]
+        behind = [f"m{k}" for k in range(3) if (pairs["reject"] & (pairs["model_b"] == f"m{k}")).any()]
+        assert behind == ["m2"]
+        assert choice in {"Choose m0 or m1; m2 is behind.", "Choose m1 or m0; m2 is behind."}
+    none = replace(result, posthoc=result.posthoc.assign(reject=False))
+    assert none.choices["0"].startswith("The data cannot tell which of ")
+    assert result.summary().startswith(result.brief())
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("untrusted", "No test holds."), ("unsupported", "can judge little of its deployment prior, or none")],
+)
+def test_a_class_that_no_test_can_judge_says_so(found, state, said):
+    _, result = found
+    alone = Verdict(state, (), "No test holds.", "", "", "")
+    pairs = list(result.posthoc.itertuples())[:3]
+    assert said in class_choice(["m0", "m1", "m2"], pairs, alone)
+
+
+def test_beside_a_control_a_class_names_what_is_ahead_of_it(found):
+    _, result = found
+    alone = Verdict("control", (), "", "", "", "")
+    pairs = [row for row in result.posthoc.itertuples() if row.model_b == "m2"][:2]
+    said = class_choice(["m0", "m1", "m2"], pairs, alone, control="m2")
+    assert said == "m0 and m1 are ahead of the control, m2."
+
+
+@pytest.fixture
+def quick_parts(monkeypatch):
+    """Reports of the classes take most of the time, and have their own tests."""
+
+    def quick(_result, output, name, *, formats):
+        assert formats == ("svg",)
+        part = output.below(name)
+        part.write("report.html", "one")
+        part.sign({"tool": "skewanova"})
+
+    monkeypatch.setattr("skewanova.report.folder.write_part", quick)
+
+
+@pytest.mark.usefixtures("quick_parts")
+def test_folder_has_numbers_for_names(found, tmp_path):
+    _, result = found
+    named = replace(
+        result,
+        comparisons={f"<b>{name}</b>": one for name, one in result.comparisons.items()},
+        posthoc=result.posthoc.assign(**{"class": "<b>" + result.posthoc["class"] + "</b>"}),
+        ranking=result.ranking.assign(**{"class": "<b>" + result.ranking["class"] + "</b>"}),
+    )
+    folder = named.save(tmp_path / "out")
+    files = {"anova.csv", "classes.csv", "posthoc.csv", "ranking.csv"}
+    assert {path.name for path in folder.iterdir()} == {
+        *files, "provenance.json", "report.html", "tables.md", "class-001", "class-002", "class-003"
+    }  # fmt: skip
+    contents = pd.read_csv(folder / "classes.csv")
+    assert contents["class"].tolist() == ["<b>0</b>", "<b>1</b>", "<b>2</b>"]
+    assert contents["folder"].tolist() == ["class-001", "class-002", "class-003"]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<b>" not in page
+    assert page.count("&lt;b&gt;0&lt;/b&gt;") > 3
+    sections = re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
+    assert sections == re.findall(r'href="#(\w+)"', page[page.index("<nav") : page.index("</nav>")])
+    assert set(re.findall(r'href="([\w.]+\.csv)"', page)) == files - {"classes.csv"}
+    assert named.save(tmp_path / "out") == folder  # an earlier output is replaced
+
+
+def run(*arguments):
+    return CliRunner().invoke(commands.main, list(map(str, arguments)), prog_name="skewanova")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A file with a column of scores a class."""
+    labels, scores = drawn()
+    parts = [
+        pd.DataFrame(values, columns=list("012")).assign(
+            model=model, fold=1, case=np.arange(900), y_true=labels
+        )
+        for model, values in scores.items()
+    ]
+    pd.concat(parts).to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path / "scores.csv"
+
+
+@pytest.mark.usefixtures("quick_parts")
+def test_command(found, table, tmp_path, monkeypatch):
+    scores, result = found
+    asked = {}
+
+    def compared(tables, weighting, **options):
+        asked.update(options, tables=tables, low=weighting.low)
+        return result
+
+    monkeypatch.setattr("skewanova.compare_classes", compared)
+    arguments = "compare", table, "--classes", "0,1,2", "--deployment-prior", "0.3"
+    done = run(*arguments, "--out", tmp_path / "out", "--alpha", "0.01")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(result.brief())
+    assert asked["tables"].to_frame().equals(scores.to_frame())
+    assert (asked["low"], asked["alpha"], asked["rng"]) == (0.3, 0.01, 0)
+    page = tmp_path / "out" / "report.html"
+    assert run("report", tmp_path / "out").stdout == f"{page}\n"
+    told = json.loads(run(*arguments, "--json").stdout)
+    assert told["choices"] == result.choices
+    assert list(told["classes"]) == ["0", "1", "2"]
+    assert len(told["posthoc"]) == 9
+    assert run(*arguments, "--quiet").output == ""
+
+
+def test_check_tells_what_compare_will_do(table):
+    done = run("check", table, "--classes", "0,1,2")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("The table can be compared.") == 3
+    assert "3 classes: `compare` will compare the models on each against the rest." in done.stdout
+    facts = json.loads(run("check", table, "--classes", "0,1,2", "--json").stdout)["classes"]
+    assert {name: fact["n_positive"] for name, fact in facts.items()} == {
+        str(k): 3 * int((drawn()[0] == k).sum()) for k in range(3)
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--classes", "0,1"], "has the class '2', which is not among 0, 1"),
+        (["--classes", "0,1,2", "--positive", "1"], "each class as the positive one in turn"),
+        (["--classes", "0,1,2", "--wide"], "leave out --wide"),
+        (["--classes", "0,1,3"], "'3'"),
+    ],
+)
+def test_refusals_of_the_command(table, options, message):
+    refused = run("compare", table, *options)
+    assert refused.exit_code == 2
+    assert message in refused.stderr

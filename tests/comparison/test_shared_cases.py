@@ -91,7 +91,7 @@ def test_bands_have_the_errors_of_the_test(found):
 
 
 def test_bands_of_means_know_that_runs_are_few(found):
-    """Their deviate is t of the degrees of freedom of the interval, with as much beyond as one normal value."""
+    """Their deviate is t of the interval's degrees of freedom, with as much beyond as one normal value."""
     labels, scores, result = found
     n_cases, n_models, n_runs = scores.shape
     names = [int(name[1:]) for name in result.evaluation.models]

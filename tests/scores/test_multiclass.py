@@ -1,9 +1,11 @@
 """Every class of several against the rest."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skewanova import InputError, InputTypeError, read_scores, scores_from_multiclass
+from skewanova.scores import read_multiclass
 
 LABELS = np.array(["cat", "dog", "owl", "dog", "cat", "owl", "cat", "dog"])
 RNG = np.random.default_rng(0)
@@ -61,3 +63,55 @@ def test_what_is_refused(labels, scores, options, message):
 def test_scores_are_named_by_model():
     with pytest.raises(InputTypeError, match="must be a mapping from the names of the models"):
         scores_from_multiclass(LABELS, SCORES["tree"])
+
+
+def long_table():
+    keys = {"fold": 1, "case": np.arange(8), "y_true": LABELS}
+    parts = [
+        pd.DataFrame({"model": model, **keys} | dict(zip(("cat", "dog", "owl"), values.T, strict=True)))
+        for model, values in SCORES.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_a_table_with_a_column_a_class_holds_the_same(tmp_path):
+    arrays = scores_from_multiclass(LABELS, SCORES)
+    long_table().to_csv(tmp_path / "scores.csv", index=False)
+    for source in (long_table(), tmp_path / "scores.csv"):
+        found = read_multiclass(source, ["cat", "dog", "owl"])
+        assert found.to_frame().equals(arrays.to_frame())
+    assert found.tables["owl"].source == tmp_path / "scores.csv"
+    renamed = long_table().rename(columns={"y_true": "truth", "case": "patient"})
+    again = read_multiclass(renamed, ["owl", "cat", "dog"], columns={"y_true": "truth", "case": "patient"})
+    assert again.classes == ("owl", "cat", "dog")
+    assert again.tables["cat"].frame.equals(arrays.tables["cat"].frame)
+
+
+def test_classes_may_be_numbers():
+    numbers = {"cat": 1, "dog": 2, "owl": 3}
+    frame = long_table().rename(columns={name: str(number) for name, number in numbers.items()})
+    found = read_multiclass(frame.assign(y_true=frame["y_true"].map(numbers)), ["1", "2", "3"])
+    assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
+
+
+@pytest.mark.parametrize(
+    ("change", "classes", "message"),
+    [
+        ({}, ["cat", "dog"], "has the class 'owl', which is not among cat, dog"),
+        ({}, ["cat"], "at least 2 classes"),
+        ({}, ["cat", "dog", "owl", "hen"], "hen"),
+        ({}, ["cat", "dog", "owl", "case"], "'case' is read as another column"),
+        ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
+        ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "owl"),
+    ],
+)
+def test_what_is_refused_of_a_table(change, classes, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        read_multiclass(long_table().assign(**change), classes)
+
+
+def test_the_columns_of_a_table_are_several():
+    with pytest.raises(InputTypeError, match="`classes` must be a sequence of columns, but is one text"):
+        read_multiclass(long_table(), "cat")
+    with pytest.raises(InputError, match=r"`columns`.*'y_score'"):
+        read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})
