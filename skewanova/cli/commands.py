@@ -382,16 +382,19 @@ def intervals(
     """Give a confidence interval for every model and fold of SCORES.
 
     At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
-    folds, all folds are also pooled.
+    folds, all folds are also pooled. Intervals are about these fitted models on further cases.
     """
     from skewanova.report.tables import intervals_table
+    from skewanova.scores.design import cases_claim
 
     table = read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
-    shown = intervals_table(frame)
+    claim = cases_claim(table)
+    shown = intervals_table(frame, claim)
     files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
     write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
-    show("intervals", shown.to_text(screen_width()), as_json=as_json, quiet=quiet, intervals=frame)
+    text = shown.to_text(screen_width())
+    show("intervals", text, as_json=as_json, quiet=quiet, claim=claim, intervals=frame)
 
 
 @main.command()

@@ -233,9 +233,12 @@ def _prior_heads(priors: Iterable[float]) -> list[str]:
     return heads
 
 
-def intervals_table(intervals: pd.DataFrame) -> Table:
-    """Confidence intervals of every model and fold."""
-    notes = dict.fromkeys(text for text in intervals["warning"] if text)
+def intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
+    """Confidence intervals of every model and fold, and what they are about."""
+    about = f"Each interval is its own, about {claim}: what training anew would change is not in it."
+    if (intervals["level"] != "fold").any():
+        about += " Rows in brackets take the models of all folds for one."
+    notes = dict.fromkeys([about, *(text for text in intervals["warning"] if text)])
     return table_of(
         "intervals",
         "Confidence intervals",

@@ -213,6 +213,18 @@ def find_resampling(
     return replace(found, n_clusters=n_clusters, weighted=table.has_weights)
 
 
+def cases_claim(table: ScoreTable) -> str:
+    """What intervals over the cases of a table's models are about, whatever its folds are."""
+    return Resampling(
+        "one_set",
+        len(table.folds),
+        0.0,
+        "",
+        n_clusters=int(table.has_clusters),
+        weighted=table.has_weights,
+    ).claim
+
+
 def _found(table: Scores, resampling: str, given: float | None) -> Resampling:
     """The design of a table, whatever its cases stand for."""
     n_folds = len(table.folds)

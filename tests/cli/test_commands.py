@@ -351,6 +351,7 @@ def test_intervals(folder):
     done = run("intervals", "scores.csv", "--prior", "0.4", "--out", "i")
     assert (done.exit_code, done.stderr) == (0, "")
     assert max(map(len, done.output.split("\n"))) <= 80
+    assert "about these fitted models on further cases: what training anew" in " ".join(done.output.split())
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
     assert pd.read_csv("i/intervals.csv")["estimate"].tolist() == pytest.approx(

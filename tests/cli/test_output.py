@@ -98,6 +98,7 @@ def test_intervals_as_json(folder):
         known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
     assert [row["estimate"] for row in found["intervals"]] == known["estimate"].tolist()
     assert list(found["intervals"][0]) == list(known)
+    assert found["claim"] == "these fitted models on further cases"
 
 
 @pytest.mark.parametrize(

@@ -414,3 +414,45 @@ def test_what_could_not_be_tested_across_data_sets_is_said():
     only = compared(pd.concat([rows[rows["model"] == "A"], twin]))
     assert only.conclusions[0].startswith("The models could not be tested for a difference")
     assert not any("not found to differ" in text for text in only.conclusions)
+
+
+def seeds_of(seed, *, n_runs=2, sizes=(30, 60)):
+    """Rows of two models with several runs on one test set."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1, 0], sizes)
+    case = np.arange(len(labels))
+    return pd.concat(
+        [
+            pd.DataFrame({"model": model, "fold": run, "case": case, "y_true": labels}).assign(
+                y_score=labels * 1.2 + rng.normal(size=len(labels))
+            )
+            for model in ("a", "b")
+            for run in range(n_runs)
+        ]
+    )
+
+
+def test_runs_on_one_test_set_are_one_observation_of_a_data_set():
+    """The means over runs are compared across data sets, each with the error over runs and cases."""
+    frame = pd.concat([seeds_of(k).assign(dataset=f"d{k}") for k in range(2)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)  # two data sets, few negatives
+        result = sa.compare_datasets(frame, 0.4, priors=(0.4,))
+    errors, differences = [], []
+    for name, one in result.comparisons.items():
+        assert one.design.kind == "shared_cases"
+        row = one.posthoc[one.posthoc["role"] == "headline"].iloc[0]
+        assert row["test"] == "obuchowski_rockette_holm"
+        sign = 1 if row["model_a"] == "a" else -1
+        differences.append(sign * row["estimate"])
+        errors.append(row["std_error"])
+        means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
+        by_run = one.iauprec.groupby("model", observed=True)["iauprec"].mean()
+        assert means["iauprec"]["a"] - means["iauprec"]["b"] == pytest.approx(differences[-1])
+        assert means["iauprec"].to_dict() == pytest.approx(by_run.to_dict())
+        assert (means["std_error"] > 0).all()
+    expected = random_effects(np.array(differences), np.array(errors) ** 2)
+    found = result.hierarchical.iloc[0]
+    sign = 1 if found["model_a"] == "a" else -1
+    assert sign * found["estimate"] == pytest.approx(expected.estimate)
+    assert found["std_error"] == pytest.approx(expected.std_error)

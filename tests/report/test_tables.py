@@ -319,13 +319,18 @@ def test_intervals():
         ],
         columns=list(INTERVAL_COLUMNS),
     )
-    found = report_tables.intervals_table(frame)
+    found = report_tables.intervals_table(frame, "these fitted models on further cases")
     assert found.header == ("Model", "Fold", "AUPREC", "90 % interval", "Method")
     assert found.rows == (
         ("A", "1", "0.512", "0.400 to 0.600", "wilson"),
         ("A", "(pooled)", "0.500", "", "bca"),
     )
-    assert found.note == "few"
+    assert found.note == (
+        "Each interval is its own, about these fitted models on further cases: what training anew would change "
+        "is not in it. Rows in brackets take the models of all folds for one. few"
+    )
+    alone = report_tables.intervals_table(frame[:1], "these")
+    assert "brackets" not in alone.note
 
 
 def test_practical_equality():

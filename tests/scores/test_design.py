@@ -6,7 +6,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, read_scores
 from skewanova.scores import find_resampling
-from skewanova.scores.design import SAME_CASES, SAME_LABELS
+from skewanova.scores.design import SAME_CASES, SAME_LABELS, cases_claim
 from skewanova.scores.pairing import complete_table
 
 
@@ -294,3 +294,12 @@ def test_descriptions():
         "repeated hold-out, 20 folds, 0.25 test cases for each training case (assumed)"
     )
     assert "(folds overlap at random)" in found(OVERLAPPING)[0].describe()
+
+
+def test_intervals_over_cases_are_about_fitted_models_whatever_the_folds():
+    frame = table_of([range(20), range(20, 40)]).to_frame()
+    assert cases_claim(read_scores(frame)) == "these fitted models on further cases"
+    patients = frame.assign(cluster=frame["case"].astype(int) // 2, weight=2.0)
+    assert cases_claim(read_scores(patients)) == (
+        "these fitted models on further clusters of cases of the population that the weights stand for"
+    )
