@@ -326,8 +326,8 @@ def test_intervals():
         ("A", "(pooled)", "0.500", "", "bca"),
     )
     assert found.note == (
-        "Each interval is its own, about these fitted models on further cases: what training anew would change "
-        "is not in it. Rows in brackets take the models of all folds for one. few"
+        "Each interval is its own, about these fitted models on further cases: what training anew would "
+        "change is not in it. Rows in brackets take the models of all folds for one. few"
     )
     alone = report_tables.intervals_table(frame[:1], "these")
     assert "brackets" not in alone.note
