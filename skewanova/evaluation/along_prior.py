@@ -106,7 +106,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     spreads = {"std_error": found.std_error, "conf_low": found.low, "conf_high": found.high}
     if evaluation.design.kind == "shared_cases":
-        spreads = dict.fromkeys(spreads, np.nan)
+        spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)
     return frame[list(INTERVAL_COLUMNS)]
 
