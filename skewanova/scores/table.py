@@ -181,9 +181,10 @@ class ScoreTable:
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
         """Number of cases that two folds share, and of all cases, those of dropped folds included."""
-        fold, case = np.unique(np.stack([self.codes("fold"), self.codes("case")]), axis=1)
+        fold, case = self.codes("fold"), self.codes("case")
         shape = len(self.folds), len(self.frame["case"].cat.categories)
         member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
+        member.data[:] = 1  # each pair is held once by now, with the number of its rows
         return (member @ member.T).toarray(), shape[1]
 
     def class_sizes(self) -> tuple[int, int]:
