@@ -15,7 +15,6 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
-from skewanova.evaluation.distributed import AbsentCurves, in_order, is_distributed, measure_distributed
 from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
@@ -42,7 +41,7 @@ class Evaluation(Framed):
     iauprec : DataFrame
         Columns model, fold, iauprec, auc, n_positive, n_negative.
     curves : mapping
-        ROC curve of every (model, fold); of streamed scores without thresholds, of a Dask data frame none.
+        ROC curve of every (model, fold); of streamed scores without thresholds.
     models, folds : tuple
         Their order in the frames.
     priors : tuple of float
@@ -54,7 +53,7 @@ class Evaluation(Framed):
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     scores : ScoreTable or StreamedScores, optional
-        What was measured; of a Dask data frame none.
+        What was measured.
     resampling, test_fraction
         How the folds came about, as stated: see :attr:`design`.
     """
@@ -181,9 +180,8 @@ def evaluate(
     ----------
     scores : ScoreTable, StreamedScores, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
-        as by :func:`~skewanova.stream_scores`. The groups of a Dask data frame are measured where its rows
-        are, each by :func:`~skewanova.evaluation.measure_group`; models then stand in the order of their
-        names.
+        as by :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark, and queries of DuckDB
+        and polars that would not fit.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
@@ -225,8 +223,6 @@ def evaluate(
     stated: dict[str, Any] = {"resampling": check_choice(resampling, RESAMPLING, "resampling")}
     if test_fraction is not None:
         stated["test_fraction"] = check_fraction(test_fraction, "test_fraction")
-    if is_distributed(scores):
-        return replace(_collected(scores, grid, weighting, area_estimator), **stated)
     table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
@@ -315,24 +311,6 @@ def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores
     negative, positive = counts[counts.sum(axis=1) > 0].T
     return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
         iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
-    )
-
-
-def _collected(source: object, grid: Floats, weighting: DeploymentPrior, area_estimator: str) -> Evaluation:
-    """Evaluation of a table whose rows, and curves, stay where they are."""
-    options = {"priors": grid.tolist(), "deployment_prior": weighting, "area_estimator": area_estimator}
-    long, models, folds = in_order(measure_distributed(source, **options))
-    sums = long.drop(columns=["prior", "auprec"]).drop_duplicates(["model", "fold"], ignore_index=True)
-    return Evaluation(
-        auprec=long[["model", "fold", "prior", "auprec"]],
-        iauprec=sums,
-        curves=AbsentCurves(),
-        models=models,
-        folds=folds,
-        priors=tuple(grid.tolist()),
-        deployment_prior=weighting,
-        area_estimator=area_estimator,
-        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low], fewest=float(sums["n_negative"].min()))),
     )
 
 

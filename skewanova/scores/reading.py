@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
+from skewanova.scores.engines import engine_of, gather
 from skewanova.scores.formats import PARQUET, RawTable, existing, load_table, open_parquet, wanted_columns
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
@@ -155,7 +156,7 @@ def read_parts(
 
 
 def stream_scores(
-    source: str | os.PathLike[str],
+    source: object,
     *,
     columns: Mapping[str, str] | None = None,
     pos_label: object = None,
@@ -199,26 +200,42 @@ def stream_scores(
     ...     stream_scores(path)
     <StreamedScores: 77,220 rows, 3 models x 20 folds, of 'scores.parquet'>
     """
-    from skewanova.scores.streaming import stream  # needs an extra package
-
-    names = column_names(columns)
+    engine = engine_of(source)
+    if engine is not None:
+        known = _known_columns(engine.names, columns, name=engine.name)
+        for column in _dataset_columns(engine.names, columns):
+            refuse_several_datasets(column, engine.n_distinct(column))
+        return gather(engine, known, pos_label=pos_label)
     path = existing(source)
     parquet = open_parquet(path)
-    for column in sorted(DATASET_COLUMNS.difference(names.values()).intersection(parquet.names)):
+    for column in _dataset_columns(parquet.names, columns):
         if parquet.holds_several(column):
             raise InputError(
                 f"a table that is read in passes must hold one data set, but {column!r} tells of several: "
                 "write a file for each"
             )
+    known = _known_columns(parquet.names, columns, name=repr(path.name))
+    from skewanova.scores.streaming import stream  # needs an extra package
+
+    return stream(parquet, known, pos_label=pos_label, progress=progress)
+
+
+def _dataset_columns(has: Sequence[str], columns: Mapping[str, str] | None) -> list[str]:
+    """Columns that tell data sets apart."""
+    return sorted(DATASET_COLUMNS.difference(column_names(columns).values()).intersection(has))
+
+
+def _known_columns(has: Sequence[str], columns: Mapping[str, str] | None, *, name: str) -> dict[str, str]:
+    """What the columns that passes read are called in a table that has these; others are refused."""
+    names = column_names(columns)
     required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
-    if names.get("halving") in parquet.names:
+    if names.get("halving") in has:
         raise InputError(HALVINGS_IN_MEMORY)
-    refuse_in_passes(parquet.names, [names[column] for column in SAMPLING_COLUMNS if column in names])
+    refuse_in_passes(has, [names[column] for column in SAMPLING_COLUMNS if column in names])
     unread = {*HALVING_COLUMNS, *SAMPLING_COLUMNS}
     names = {column: name for column, name in names.items() if column not in unread}
-    found = wanted_columns(parquet.names, required, [*names.values()], name=repr(path.name))
-    known = {column: name for column, name in names.items() if name in found}
-    return stream(parquet, known, pos_label=pos_label, progress=progress)
+    found = wanted_columns(has, required, [*names.values()], name=name)
+    return {column: name for column, name in names.items() if name in found}
 
 
 def open_scores(
@@ -236,7 +253,9 @@ def open_scores(
     ScoreTable or StreamedScores
         The checked table.
     """
-    if isinstance(source, str | os.PathLike) and _too_large(existing(source)):
+    if engine_of(source) is not None or (
+        isinstance(source, str | os.PathLike) and _too_large(existing(source))
+    ):
         return stream_scores(source, columns=columns, pos_label=pos_label)
     return read_scores(source, columns=columns, pos_label=pos_label)
 

@@ -218,7 +218,7 @@ class CaseFacts:
     unpaired : ndarray of shape (n_folds,)
         Number of cases in each fold that lack a model.
     repeated_keys, mixed_keys, unpaired_keys
-        As many of them as are kept: (cell, key), key, keys by fold.
+        As many of them as are kept: (cell, key), key, keys by fold; of an engine names stand for keys.
     """
 
     shared: NDArray[np.int64]
@@ -228,8 +228,13 @@ class CaseFacts:
     repeated: int = 0
     mixed: int = 0
     repeated_keys: list[tuple[int, int]] = field(default_factory=list)
-    mixed_keys: list[int] = field(default_factory=list)
-    unpaired_keys: dict[int, list[int]] = field(default_factory=dict)
+    mixed_keys: list[Any] = field(default_factory=list)
+    unpaired_keys: dict[int, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, n_folds: int) -> CaseFacts:
+        """Facts of no rows."""
+        return cls(np.zeros((n_folds, n_folds), dtype=np.int64), np.zeros(n_folds, dtype=np.int64))
 
 
 class CaseStore:
@@ -250,10 +255,7 @@ class CaseStore:
         self._starts = np.concatenate(([0], np.cumsum(size)))
         self._offsets = np.zeros((size.size, (1 << self._bits) + 1), dtype=np.int64)
         self._n_models = (size > 0).sum(axis=0)
-        n_folds = counts.shape[1]
-        self.facts = CaseFacts(
-            np.zeros((n_folds, n_folds), dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
-        )
+        self.facts = CaseFacts.none(counts.shape[1])
 
     def add(self, cell: int, key: NDArray[np.int64], positive: Bools) -> None:
         """Keep the cases of one group, and note those that stand in it twice."""
@@ -271,7 +273,8 @@ class CaseStore:
     def finish(self) -> CaseFacts:
         """Look at all buckets."""
         for bucket in range(1 << self._bits):
-            self._look(*self._read(bucket))
+            fold, key, positive = self._read(bucket)
+            look_at_bucket(self.facts, self._n_models, fold, key=key, positive=positive)
         return self.facts
 
     def _bucket(self, key: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -290,22 +293,26 @@ class CaseStore:
         records = np.concatenate(parts)
         return fold, records["key"].copy(), records["positive"].copy()
 
-    def _look(self, fold: NDArray[np.int64], key: NDArray[np.int64], positive: Bools) -> None:
-        facts, n_folds = self.facts, len(self._n_models)
-        keys, case = np.unique(key, return_inverse=True)
-        pair, seen = np.unique(case * n_folds + fold, return_counts=True)
-        case_of, fold_of = np.divmod(pair, n_folds)
-        member: Any = sparse.csr_array((np.ones_like(pair), (case_of, fold_of)), shape=(len(keys), n_folds))
-        facts.shared += (member.T @ member).toarray()
-        facts.n_cases += len(keys)
-        of_case = np.bincount(case, weights=positive, minlength=len(keys))
-        facts.n_positive += int(np.count_nonzero(of_case))
-        mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
-        facts.mixed += len(mixed)
-        facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:KEPT]].tolist()])[:KEPT]
-        odd = np.flatnonzero(seen != self._n_models[fold_of])
-        facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
-        room = max(SHOWN, KEPT // n_folds)
-        for at in np.unique(fold_of[odd]).tolist():
-            found = keys[case_of[odd[fold_of[odd] == at]]][:room]
-            facts.unpaired_keys[at] = sorted([*facts.unpaired_keys.get(at, ()), *found.tolist()])[:room]
+
+def look_at_bucket(
+    facts: CaseFacts, n_models: NDArray[np.intp], fold: NDArray[Any], *, key: NDArray[Any], positive: Bools
+) -> None:
+    """Add to the facts those of all rows of some cases; `n_models` have each fold."""
+    n_folds = len(n_models)
+    keys, case = np.unique(key, return_inverse=True)
+    pair, seen = np.unique(case * n_folds + fold, return_counts=True)
+    case_of, fold_of = np.divmod(pair, n_folds)
+    member: Any = sparse.csr_array((np.ones_like(pair), (case_of, fold_of)), shape=(len(keys), n_folds))
+    facts.shared += (member.T @ member).toarray()
+    facts.n_cases += len(keys)
+    of_case = np.bincount(case, weights=positive, minlength=len(keys))
+    facts.n_positive += int(np.count_nonzero(of_case))
+    mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
+    facts.mixed += len(mixed)
+    facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:KEPT]].tolist()])[:KEPT]
+    odd = np.flatnonzero(seen != n_models[fold_of])
+    facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
+    room = max(SHOWN, KEPT // n_folds)
+    for at in np.unique(fold_of[odd]).tolist():
+        found = keys[case_of[odd[fold_of[odd] == at]]][:room]
+        facts.unpaired_keys[at] = sorted([*facts.unpaired_keys.get(at, ()), *found.tolist()])[:room]

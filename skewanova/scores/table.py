@@ -25,6 +25,7 @@ from skewanova.base.checks import (
     Where,
     check_labels,
     check_scores,
+    row_number,
 )
 from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
 from skewanova.priors.evidence import equal_units
@@ -236,6 +237,14 @@ def check_any_row(n_rows: int) -> None:
         raise InputError("the score table must hold at least one row, but is empty")
 
 
+def place_of_group(frame: pd.DataFrame) -> Where:
+    """Rows of a group have no number in the table."""
+    if not len(frame) or any(key not in frame for key in ("model", "fold")):
+        return row_number
+    model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
+    return lambda row: f"{row_number(row)} of those of model {model!r} in fold {fold!r}"
+
+
 def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
     """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
     check_any_row(len(raw))
@@ -414,7 +423,7 @@ class CaseSummary:
 
 @dataclass(frozen=True, eq=False)
 class StreamedScores:
-    """Checked held-out scores of a Parquet file or folder of which only the curves are kept.
+    """Checked held-out scores of a file, a folder or an engine of which only the curves are kept.
 
     Takes the place of a :class:`~skewanova.ScoreTable` in :func:`~skewanova.compare` and
     :func:`~skewanova.evaluate`, with the same numbers.
@@ -429,8 +438,8 @@ class StreamedScores:
         The curve of every (model, fold), models first.
     cases : CaseSummary or None
         What the cases tell, where there are any.
-    source : Path
-        The file or folder that was read.
+    source : Path or None
+        The file or folder that was read; None of a frame of Dask, Spark, DuckDB or polars.
     """
 
     models: tuple[str, ...]
@@ -438,11 +447,12 @@ class StreamedScores:
     counts: NDArray[np.int64]
     packed: dict[tuple[str, Label], PackedCurve]
     cases: CaseSummary | None
-    source: Path
+    source: Path | None
 
     def __repr__(self) -> str:
         shape = f"{len(self.models)} models x {len(self.folds)} folds"
-        return f"<StreamedScores: {self.counts.sum():,} rows, {shape}, of {self.source.name!r}>"
+        source = "" if self.source is None else f", of {self.source.name!r}"
+        return f"<StreamedScores: {self.counts.sum():,} rows, {shape}{source}>"
 
     @property
     def has_cases(self) -> bool:
@@ -514,12 +524,18 @@ class StreamedScores:
         return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive
 
     def sha256(self) -> str:
-        """Fingerprint of the file, or of all files of the folder."""
+        """Fingerprint of the file, of all files of the folder or, where there are none, of the curves."""
         return self._sha256
 
     @cached_property
     def _sha256(self) -> str:
-        return path_sha256(self.source)
+        if self.source is not None:
+            return path_sha256(self.source)
+        found = hashlib.sha256()
+        for cell, curve in self.packed.items():
+            found.update(repr((cell, curve.n_positive, curve.n_negative)).encode())
+            found.update(curve.labels.tobytes() + (b"" if curve.ends is None else curve.ends.tobytes()))
+        return found.hexdigest()
 
 
 Scores = ScoreTable | StreamedScores

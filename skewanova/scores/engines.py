@@ -1,0 +1,424 @@
+"""Frames of Dask and Spark: every group is packed where its rows are, and its curve comes back.
+
+Two times the engine brings rows together: those of a group (model and fold), which become a packed curve of
+one or two bits a case; and, where there are cases, all rows of some cases, which tell whether the models of a
+fold have the same ones, and which folds share them. Neither rows nor cases reach this process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova.base.checks import (
+    Bools,
+    InputError,
+    InputTypeError,
+    SkewanovaWarning,
+    check_labels,
+    row_number,
+)
+from skewanova.curves.groups import PackedCurve
+from skewanova.scores.table import (
+    SHOWN,
+    WHOLE,
+    CaseSummary,
+    Label,
+    StreamedScores,
+    build_table,
+    check_any_row,
+    levels_of,
+    place_of_group,
+    refuse_mixed,
+)
+
+if TYPE_CHECKING:
+    from skewanova.scores.streamed_cases import CaseFacts
+
+KEYS = ("model", "fold")
+
+
+#: About how many rows of cases are looked at together.
+BUCKET_ROWS = 1 << 20
+
+
+#: What a worker makes of the rows of one group.
+OfRows = Callable[[pd.DataFrame], Any]
+
+
+class Engine(Protocol):
+    """A frame whose rows are elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the frame."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+
+    def n_distinct(self, column: str) -> int:
+        """Number of values of a column, missing ones aside."""
+
+    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of the rows of every model and fold; columns by their own names."""
+
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+        """What the function makes of all rows of some of the cases."""
+
+
+def engine_of(source: object) -> Engine | None:
+    """The engine of a Dask or Spark frame; None of all else."""
+    homes = {kind.__module__ for kind in type(source).__mro__}
+    if hasattr(source, "map_partitions") and any(home.startswith("dask") for home in homes):
+        return DaskFrame(source)
+    if any(home.startswith("pyspark.pandas.frame") for home in homes):
+        return SparkFrame(source.to_spark())  # type: ignore[attr-defined]
+    if any(home.startswith("pyspark.sql") for home in homes) and hasattr(source, "groupBy"):
+        return SparkFrame(source)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class DaskFrame:
+    """A Dask data frame."""
+
+    source: Any
+    name: str = "the Dask frame"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+        return list(self.source.columns)
+
+    def n_distinct(self, column: str) -> int:
+        """Number of values of a column, missing ones aside."""
+        with self._told():
+            return int(self.source[column].nunique().compute())
+
+    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of the rows of every model and fold."""
+        return self._each(self._chosen(columns), KEYS, function)
+
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+        """What the function makes of all rows of some of the cases."""
+        chosen = self._chosen(columns)
+        meta = chosen._meta.assign(bucket=np.int64(0))
+        marked = chosen.map_partitions(with_bucket, n_buckets=n_buckets, meta=meta)
+        return self._each(marked, ("bucket",), function)
+
+    def _chosen(self, columns: Mapping[str, str]) -> Any:
+        own = {name: column for column, name in columns.items()}
+        return self.source[list(own)].rename(columns=own)
+
+    def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        dask = import_module("dask")
+        work = dask.delayed(partial(of_groups, keys=keys, function=function))
+        with self._told():
+            parts = rows.shuffle(on=list(keys)).to_delayed()
+            return [found for part in dask.compute(*map(work, parts)) for found in part]
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell of workers that are gone and files that are damaged as of any source that cannot be read."""
+        errors: tuple[type[BaseException], ...] = (
+            OSError,
+            MemoryError,
+            import_module("pyarrow").ArrowException,
+        )
+        try:
+            distributed = import_module("distributed")
+            errors = (*errors, distributed.KilledWorker, distributed.comm.CommClosedError)
+        except ImportError:
+            pass  # Dask may run without it, in this process
+        with told_as(self.name, errors):
+            yield
+
+
+@dataclass(frozen=True, eq=False)
+class SparkFrame:
+    """A Spark frame of SQL; one of the pandas API is turned into it."""
+
+    source: Any
+    name: str = "the Spark frame"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+        return list(self.source.columns)
+
+    def n_distinct(self, column: str) -> int:
+        """Number of values of a column, missing ones aside."""
+        with self._told():
+            return int(self._chosen({column: column}).dropna().distinct().count())
+
+    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of the rows of every model and fold."""
+        return self._each(self._chosen(columns), KEYS, function)
+
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+        """What the function makes of all rows of some of the cases."""
+        chosen, types = self._chosen(columns), import_module("pyspark.sql.types")
+        schema = types.StructType([*chosen.schema.fields, types.StructField("bucket", types.LongType())])
+        marked = chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), schema)
+        return self._each(marked, ("bucket",), function)
+
+    def _chosen(self, columns: Mapping[str, str]) -> Any:
+        column = import_module("pyspark.sql.functions").col
+        quoted = {name: "`" + name.replace("`", "``") + "`" for name in columns.values()}
+        return self.source.select(*(column(quoted[name]).alias(own) for own, name in columns.items()))
+
+    def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        work = _of_arrow(function)
+        with self._told():
+            found = rows.groupBy(*keys).applyInArrow(work, "record binary").collect()
+        return [pickle.loads(bytes(row["record"])) for row in found]
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell in one line what Spark tells in many."""
+        errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
+        with told_as(self.name, (*errors, ConnectionError)):
+            yield
+
+
+@contextmanager
+def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None]:
+    """Turn what an engine says when it cannot go on into one clear line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        raise InputError(f"{name} cannot be read: {lines[0].strip():.300}") from error
+
+
+def of_groups(frame: pd.DataFrame, *, keys: Sequence[str], function: OfRows) -> list[Any]:
+    """What the function makes of every group of a partition."""
+    groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
+    return [function(rows) for _, rows in groups]
+
+
+def _of_arrow(function: OfRows) -> Callable[[Any], Any]:
+    """What the function makes of an Arrow table, as a table that Spark takes; Spark looks at the types."""
+    arrow = import_module("pyarrow")
+
+    def pickled(table: Any) -> Any:
+        return arrow.table({"record": [pickle.dumps(function(table.to_pandas()))]})
+
+    pickled.__annotations__ = {"table": arrow.Table, "return": arrow.Table}
+    return pickled
+
+
+def _marked(batches: Iterator[Any], *, n_buckets: int) -> Iterator[Any]:
+    """Arrow batches with the buckets of their cases."""
+    for batch in batches:
+        bucket = bucket_of(batch.column("case").to_pandas(), n_buckets)
+        yield batch.append_column("bucket", import_module("pyarrow").array(bucket))
+
+
+def with_bucket(frame: pd.DataFrame, n_buckets: int) -> pd.DataFrame:
+    """The rows of a partition with the buckets of their cases."""
+    return frame.assign(bucket=bucket_of(frame["case"], n_buckets))
+
+
+def bucket_of(case: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
+    """Bucket of every case by a hash of its name; 3 and 3.0 share one."""
+    codes, found = pd.factorize(case)
+    names = np.array([str(value).removesuffix(".0") for value in [*found, ""]], dtype=object)
+    hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
+    return np.asarray(hashed.astype(np.int64)[codes])
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One group as it comes back: its curve, and what the checks of all groups together need.
+
+    Attributes
+    ----------
+    model, fold : str
+        As text.
+    curve : PackedCurve
+        Its curve.
+    labels : (str, str)
+        A negative and a positive label, as they were written.
+    whole : bool
+        Whether all its cases are whole numbers.
+    """
+
+    model: str
+    fold: str
+    curve: PackedCurve
+    labels: tuple[str, str]
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What is wrong with the rows of a group: errors of a worker do not come back whole from every engine."""
+
+    message: str
+    of_type: bool
+
+
+def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed | Refused:
+    """Check and pack all rows of one model and fold."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)
+            return _packed(frame.reset_index(drop=True), pos_label)
+    except (InputError, InputTypeError) as error:
+        return Refused(str(error), isinstance(error, InputTypeError))
+
+
+def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
+    table = build_table(frame, place_of_group(frame), pos_label, None)
+    (model, fold, positive, score), *_ = table.groups()
+    written = frame["y_true"].to_numpy()
+    labels = str(written[np.argmin(positive)]), str(written[np.argmax(positive)])
+    whole = table.has_cases and pd.api.types.is_integer_dtype(table.frame["case"].cat.categories.dtype)
+    return Packed(str(model), str(fold), PackedCurve.of(positive, score), labels, whole)
+
+
+def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
+    """The packed curves of all groups, and what the cases tell."""
+    found = engine.each_group(columns, partial(pack_group, pos_label=pos_label))
+    refused = sorted((one for one in found if isinstance(one, Refused)), key=lambda one: one.message)
+    for one in refused:
+        raise (InputTypeError if one.of_type else InputError)(one.message)
+    packed: list[Packed] = [one for one in found if isinstance(one, Packed)]
+    check_any_row(len(packed))
+    groups = _Groups.of(packed)
+    groups.check(pos_label)
+    return StreamedScores(
+        models=groups.models,
+        folds=groups.folds,
+        counts=groups.counts(),
+        packed=groups.in_order(),
+        cases=_cases(engine, columns, groups, pos_label) if "case" in columns else None,
+        source=None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """All groups, and the levels of their models and folds: models in the order of their names."""
+
+    packed: Sequence[Packed]
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    model: NDArray[Any]
+    fold: NDArray[Any]
+
+    @classmethod
+    def of(cls, packed: Sequence[Packed]) -> _Groups:
+        """Order the groups."""
+        some = sorted(packed, key=lambda one: (one.model, one.fold))
+        model = levels_of(pd.Series([one.model for one in some]), "model", row_number)
+        fold = levels_of(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
+        models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
+        return cls(some, models, folds, model.codes.astype(np.intp), fold.codes.astype(np.intp))
+
+    def check(self, pos_label: object) -> None:
+        """One spelling a fold, and the same two labels in all groups."""
+        if len({*zip(self.model.tolist(), self.fold.tolist(), strict=True)}) < len(self.packed):
+            raise InputError(
+                "a fold must be spelled in one way, but some are both whole numbers and fractions"
+            )
+        written = [label for one in self.packed for label in one.labels]
+        check_labels(written, pos_label=pos_label, where=lambda row: self._place(row // 2))
+
+    def counts(self) -> NDArray[np.int64]:
+        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
+        sizes = [(one.curve.n_negative, one.curve.n_positive) for one in self.packed]
+        counts[self.model, self.fold] = sizes
+        return counts
+
+    def in_order(self) -> dict[tuple[str, Label], PackedCurve]:
+        """Packed curves, models first."""
+        order = np.lexsort((self.fold, self.model)).tolist()
+        return {(self.models[self.model[i]], self.folds[self.fold[i]]): self.packed[i].curve for i in order}
+
+    def _place(self, at: int) -> str:
+        return f"model {self.packed[at].model!r} in fold {self.packed[at].fold!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Bucket:
+    """Looks at all rows of some of the cases, by what is known of all groups."""
+
+    folds: tuple[Label, ...]
+    n_models: NDArray[np.intp]
+    whole: bool
+    labels: tuple[str, str]
+    pos_label: object
+
+    def __call__(self, frame: pd.DataFrame) -> CaseFacts:
+        """Facts of the rows, cases by their names."""
+        from skewanova.scores.streamed_cases import CaseFacts, look_at_bucket  # needs an extra package
+
+        case = levels_of(frame["case"], "case", row_number, whole=self.whole)
+        names = case.categories.tolist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.argsort(order)
+        facts = CaseFacts.none(len(self.folds))
+        fold, positive = self._fold(frame["fold"]), self._positive(frame["y_true"])
+        look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
+        named = [names[i] for i in order]
+        unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
+        return replace(facts, mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]], unpaired_keys=unpaired)
+
+    def _fold(self, values: pd.Series[Any]) -> NDArray[np.intp]:
+        """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
+        codes, found = pd.factorize(values)
+        place = {str(fold): i for i, fold in enumerate(self.folds)}
+        texts = [str(value) for value in found]
+        plain = [text.removesuffix(".0") if WHOLE.fullmatch(text) else text for text in texts]
+        return np.array([place[text] for text in plain], dtype=np.intp)[codes]
+
+    def _positive(self, values: pd.Series[Any]) -> Bools:
+        """Labels as all groups together read them: these rows may have one class only."""
+        codes, found = pd.factorize(values)
+        texts = [*map(str, found), *self.labels]
+        return np.asarray(check_labels(texts, pos_label=self.pos_label)[codes])
+
+
+def _cases(engine: Engine, columns: Mapping[str, str], groups: _Groups, pos_label: object) -> CaseSummary:
+    """What the cases of all groups together tell."""
+    counts = groups.counts()
+    look = _Bucket(
+        folds=groups.folds,
+        n_models=(counts.sum(axis=2) > 0).sum(axis=0),
+        whole=all(one.whole for one in groups.packed),
+        labels=groups.packed[0].labels,
+        pos_label=pos_label,
+    )
+    needed = {column: name for column, name in columns.items() if column != "y_score"}
+    n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
+    parts: list[CaseFacts] = engine.each_bucket(needed, look, n_buckets)
+    if mixed := sum(part.mixed for part in parts):
+        refuse_mixed(mixed, sorted(name for part in parts for name in part.mixed_keys)[:SHOWN])
+    examples = [
+        (name, fold)
+        for at, fold in enumerate(groups.folds)
+        for name in sorted(name for part in parts for name in part.unpaired_keys.get(at, ()))[:SHOWN]
+    ]
+    return CaseSummary(
+        shared=np.sum([part.shared for part in parts], axis=0),
+        n_cases=sum(part.n_cases for part in parts),
+        n_positive=sum(part.n_positive for part in parts),
+        unpaired=np.sum([part.unpaired for part in parts], axis=0),
+        examples=tuple(examples),
+    )

@@ -1,0 +1,365 @@
+"""Groups gathered from where their rows are: in this process, by Dask in two processes, by Spark."""
+
+import dataclasses
+import os
+import shutil
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import skewanova as sa
+from skewanova.base.checks import InputError, InputTypeError
+from skewanova.scores import engines
+from skewanova.scores.pairing import check_paired, describe_table
+from skewanova.studies.areas import estimators_study
+
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning"),
+    # the workers' event loops may outlive the last reference to their sockets
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
+
+OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "area_estimator": "exact"}
+
+
+FRAMES = "auprec iauprec anova posthoc ranking regions crossings leaders difference_curves decisions plans"
+
+
+class Here:
+    """Rows in this process, in pieces: groups and cases are brought together as engines do."""
+
+    name = "the frame"
+
+    def __init__(self, frame):
+        self.frame = frame
+        self.names = list(frame)
+
+    def n_distinct(self, column):
+        return self.frame[column].nunique()
+
+    def each_group(self, columns, function):
+        return engines.of_groups(self._chosen(columns), keys=engines.KEYS, function=function)
+
+    def each_bucket(self, columns, function, n_buckets):
+        marked = engines.with_bucket(self._chosen(columns), n_buckets)
+        return engines.of_groups(marked, keys=("bucket",), function=function)
+
+    def _chosen(self, columns):
+        return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
+
+
+def gathered(frame, **options):
+    columns = {name: name for name in ("model", "fold", "y_true", "y_score", "case") if name in frame}
+    return engines.gather(Here(frame), columns, **{"pos_label": None, **options})
+
+
+def table(seed=0):
+    """Three models on the same cases of four folds, which overlap; some scores are tied."""
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation([0, 1] * 50)
+    case = np.concatenate([rng.choice(100, 40, replace=False) for _ in range(4)])
+    rows = pd.DataFrame({"fold": np.repeat([4, 3, 2, 1], 40), "case": case, "y_true": truth[case]})
+    scored = (rows.assign(model=m, y_score=rng.normal(size=160).round(1) + rows["y_true"]) for m in "abc")
+    return pd.concat(scored, ignore_index=True).sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def assert_alike(found, read):
+    """Same counts, curves and facts about the cases, whatever order the models have."""
+    assert (sorted(found.models), found.folds) == (sorted(read.models), read.folds)
+    order = [read.models.index(model) for model in found.models]
+    assert found.counts.tolist() == read.counts[order].tolist()
+    assert set(found.curves()) == set(read.curves())
+    for cell, curve in read.curves().items():
+        other = found.curves()[cell]
+        assert (other.fpr.tolist(), other.tpr.tolist()) == (curve.fpr.tolist(), curve.tpr.tolist())
+    assert found.has_cases == read.has_cases
+    if read.has_cases:
+        assert found.unpaired()[0] == read.unpaired()[0]
+        assert found.shared_cases()[1] == read.shared_cases()[1]
+        assert found.shared_cases()[0].tolist() == read.shared_cases()[0].tolist()
+        assert found.class_sizes() == read.class_sizes()
+
+
+# --- in this process --------------------------------------------------------------------------------------
+
+CASES = {
+    "whole": lambda case: case,
+    "two spellings": lambda case: case.astype(str) + np.where(case.index % 2, ".0", ""),
+    "text": lambda case: "case-" + case.astype(str),
+    "some whole": lambda case: case.astype(str).where(case > 3, "x" + case.astype(str)),
+    "categories": lambda case: ("c" + case.astype(str)).astype("category"),
+    "fractions": lambda case: case / 7,
+    "dates": lambda case: pd.Timestamp("2020-01-01") + pd.to_timedelta(case, unit="D"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
+    monkeypatch.setattr(engines, "BUCKET_ROWS", 50)
+    frame = table()
+    frame["case"] = CASES[kind](frame["case"])
+    assert_alike(gathered(frame), sa.read_scores(frame))
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("case", None),
+        ("fold", lambda f: f.astype(float)),
+        ("fold", lambda f: "cv" + f.astype(str)),
+        ("fold", lambda f: f.astype(str).where(f > 1, "x")),
+        ("y_true", lambda y: y.map({0: "-1", 1: "1.0"})),
+        ("y_true", lambda y: y.astype(bool)),
+        ("y_score", lambda s: (s * 10).astype(np.int64) + 2**53),
+        ("model", lambda m: m.map({"a": "NA", "b": "../x", "c": "C(x) = 'é'"}).astype("category")),
+    ],
+)
+def test_columns_of_any_type_are_those_of_memory(column, change):
+    frame = table()
+    frame = frame.drop(columns=column) if change is None else frame.assign(**{column: change(frame[column])})
+    read = sa.read_scores(frame)
+    if column == "fold":  # text in the order of first appearance there, in that of names here
+        read = dataclasses.replace(read, frame=read.frame.assign(fold=sorted_levels(read.frame["fold"])))
+    assert_alike(gathered(frame), read)
+
+
+def sorted_levels(fold):
+    return fold.cat.reorder_categories(sorted(fold.cat.categories))
+
+
+def test_the_positive_label_is_one_for_all_groups():
+    words = table().assign(y_true=lambda f: f["y_true"].map({0: "ill", 1: "well"}))
+    assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
+    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': say which is the positive class"):
+        gathered(words)
+    other = table().assign(y_true=lambda f: f["y_true"] - (f["y_true"] == 0) * (f["model"] == "c"))
+    with pytest.raises(
+        InputError, match=r"must hold two classes, but has 3, first seen: -1 \(model 'c' in fold '1'"
+    ):
+        gathered(other)
+
+
+def test_what_is_wrong_across_groups_is_told_as_in_memory():
+    frame = table()
+    odd = (frame["model"] == "b") & frame["case"].isin([7, 11])
+    for broken, check in (
+        (frame.assign(y_true=frame["y_true"].where(~odd, 1 - frame["y_true"])), None),
+        (frame.assign(case=frame["case"].where(~odd, frame["case"] + 1000)), check_paired),
+    ):
+        said = []
+        for read in (sa.read_scores, gathered):
+            with pytest.raises(
+                InputError, match=r"cases have both, the first: 7, 11|pairs lack a model"
+            ) as told:
+                check(read(broken))
+            said.append(str(told.value))
+        assert said[0] == said[1]
+
+
+def test_scores_that_are_no_numbers_keep_their_type_of_error():
+    with pytest.raises(
+        InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of those of model 'a'"
+    ):
+        gathered(table().sort_values("model").assign(y_score="high"))
+    with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
+        gathered(table().assign(fold=lambda f: f["fold"].astype(str) + np.where(f["case"] % 2, "", ".0")))
+
+
+def test_a_fingerprint_tells_curves_apart():
+    first, again = gathered(table()), gathered(table().sample(frac=1, random_state=5))
+    assert first.sha256() == again.sha256()
+    assert first.sha256() != gathered(table(seed=1)).sha256()
+    assert repr(first) == "<StreamedScores: 480 rows, 3 models x 4 folds>"
+    assert describe_table(first)[0] == "480 rows: 3 models x 4 folds"
+
+
+def assert_compared_alike(source, frame):
+    """The whole comparison, to the last bit."""
+    options = {"deployment_prior": (0.05, 0.2), "priors": (0.5, 0.2)}
+    found, here = sa.compare(source, **options), sa.compare(frame, **options)
+    for name in FRAMES.split():
+        pd.testing.assert_frame_equal(getattr(found, name), getattr(here, name), check_exact=True)
+    assert (found.design, found.warnings) == (here.design, here.warnings)
+    assert str(found.verdict) == str(here.verdict)
+    return found
+
+
+# --- Dask -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def client():
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Rows of every group spread over all partitions."""
+    scores = sa.load_satellite_scores().only_folds(range(1, 7))
+    return scores.frame.sample(frac=1, random_state=0).astype({"model": str})
+
+
+@pytest.fixture(scope="module")
+def spread(client, frame):
+    assert len(client.scheduler_info()["workers"]) == 2
+    return sa.evaluate(partitioned(frame), **OPTIONS)
+
+
+def partitioned(frame, n=3):
+    return dd.from_pandas(frame.reset_index(drop=True), npartitions=n, sort=False)
+
+
+def by_name(measured, column):
+    """The frame of an evaluation in the order of names."""
+    keys = ["model", "fold"]
+    return (
+        getattr(measured, column).sort_values(keys, kind="stable", ignore_index=True).astype({"model": str})
+    )
+
+
+def test_the_cluster_gives_the_numbers_of_one_process(spread, frame):
+    here = sa.evaluate(frame, **OPTIONS)
+    for name in ("auprec", "iauprec"):
+        pd.testing.assert_frame_equal(by_name(spread, name), by_name(here, name), check_exact=True)
+    assert spread.models == tuple(sorted(here.models))
+    assert (spread.folds, spread.priors, spread.warnings) == (here.folds, here.priors, here.warnings)
+    assert spread.deployment_prior == here.deployment_prior
+
+
+def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path):
+    found = assert_compared_alike(partitioned(frame), frame)
+    assert found.source is None
+    found.save(tmp_path / "out", figures="none")
+    assert (tmp_path / "out" / "ranking.csv").exists()
+
+
+def test_a_file_that_is_damaged_is_named_in_one_line(tmp_path):
+    frame = table().astype({"model": str})
+    for name in "ab":
+        frame.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    content = bytearray((tmp_path / "b.parquet").read_bytes())
+    content[100:3000] = bytes(2900)
+    lazily = dd.read_parquet(tmp_path)
+    (tmp_path / "b.parquet").write_bytes(content)
+    with pytest.raises(InputError, match=r"^the Dask frame cannot be read: .") as told, dask_here():
+        sa.stream_scores(lazily)
+    assert "\n" not in str(told.value)
+
+
+def dask_here():
+    """Dask in this process alone."""
+    import dask
+
+    return dask.config.set(scheduler="synchronous")
+
+
+def test_folds_in_words_and_cases_that_are_left_out(client):
+    rows = [(m, f, y, y + s / 9) for m in "ba" for f in ("x", "10", "9") for s, y in enumerate([0, 1] * 6)]
+    frame = pd.DataFrame(rows, columns=["model", "fold", "y_true", "y_score"])
+    spread = sa.evaluate(partitioned(frame, 3))
+    assert spread.models == ("a", "b")
+    assert set(spread.folds) == {"x", "10", "9"}
+    numbers = sa.evaluate(partitioned(frame[frame["fold"] != "x"], 3))
+    assert numbers.folds == (9, 10)
+    assert numbers.auprec["fold"].tolist() == ([9] * 3 + [10] * 3) * 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda f: f.assign(y_score=f["y_score"].where(f.index != 5)),
+            "`y_score` must not hold NaN, but has 1",
+        ),
+        (
+            lambda f: f.assign(y_true=f["y_true"] & (f["fold"] != 3)),
+            "model 'B' has no positive|model '[AC]' has",
+        ),
+        (lambda f: pd.concat([f, f[:1]]), r"^\(model, fold, case\) must be unique, but 1 rows repeat one"),
+        (lambda f: f.drop(columns=["fold"]), "^the Dask frame must have the column 'fold', but has 'model'"),
+        (
+            lambda f: f.assign(dataset=f["fold"] % 2),
+            r"^the table holds 2 data sets \(column 'dataset'\), whose",
+        ),
+        (lambda f: f[:0], "^the score table must hold at least one row, but is empty$"),
+        (lambda f: f.assign(model=f["model"].where(f.index != 5)), "`model` must not be empty, but 1 row is"),
+    ],
+)
+def test_rules_hold_on_the_workers(client, frame, change, message):
+    bad = change(frame.reset_index(drop=True).astype({"fold": int}))
+    with pytest.raises(InputError, match=message):
+        sa.evaluate(partitioned(bad))
+
+
+def test_simulations_spread_over_the_cluster(client):
+    run = {"settings": ["binormal", "bibeta"], "sizes": [20], "replicates": 4, "rng": 3, "progress": False}
+    alone = estimators_study(n_jobs=1, **run).to_frame()
+    with joblib.parallel_config(backend="dask"):
+        spread = estimators_study(n_jobs=2, **run).to_frame()
+    pd.testing.assert_frame_equal(alone, spread, check_exact=True)
+    ran = client.run(lambda: "skewanova.studies.areas" in sys.modules)
+    assert any(ran.values())
+
+
+# --- Spark ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Two worker threads, each with a Python process."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.log.level": "OFF",
+    }
+    builder = sql.SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
+    frame = sa.load_satellite_scores().only_folds(range(1, 7)).frame.astype({"model": str, "fold": int})
+    frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "scores.parquet", index=False)
+    rows = spark.read.parquet(str(tmp_path / "scores.parquet"))
+    assert_compared_alike(rows, frame)
+    dotted = rows.withColumnRenamed("y_score", "the `score`.1")
+    renamed = sa.stream_scores(dotted, columns={"y_score": "the `score`.1"})
+    assert_alike(renamed, sa.read_scores(frame))
+    with pytest.raises(InputError, match=r"^the table holds 2 data sets"):
+        sa.compare(rows.withColumn("dataset", rows["fold"] % 2))
+    with pytest.raises(InputError, match=r"^the Spark frame must have the column 'y_score', but has 'model'"):
+        sa.compare(dotted)
+    with pytest.raises(InputError, match=r"^the score table must hold at least one row"):
+        sa.compare(rows.filter("fold < 0"))
+    first = frame.index == frame.index[frame["model"] == "A"][0]
+    frame.assign(y_score=frame["y_score"].mask(first)).to_parquet(tmp_path / "nan.parquet", index=False)
+    with pytest.raises(
+        InputError, match=r"^`y_score` must not hold NaN, .* of those of model 'A' in fold 1$"
+    ):
+        sa.compare(spark.read.parquet(str(tmp_path / "nan.parquet")))
+
+
+def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):
+    table().to_parquet(tmp_path / "s.parquet", index=False)
+    rows = spark.read.parquet(str(tmp_path / "s.parquet"))
+    (tmp_path / "s.parquet").unlink()
+    with pytest.raises(InputError, match=r"^the Spark frame cannot be read: .") as told:
+        sa.stream_scores(rows)
+    assert "\n" not in str(told.value)
