@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
 
+_CSV = (".csv", ".csv.gz")
+
+
 #: What model hubs call the class of label 1.
 _POSITIVE = frozenset({"1", "true", "positive", "label_1"})
 
@@ -65,6 +68,16 @@ class _Absent:
 ABSENT = _Absent()
 
 
+def json_rows(
+    path: Path, opened: Callable[[Path], AbstractContextManager[Iterator[str]]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line and cells of each row as they were written; blank lines are passed over."""
+    with opened(path) as text:
+        for line, content in enumerate(text, 1):
+            if content.strip():
+                yield line, _parsed(content, f"line {line} of {path.name!r}")
+
+
 def read_json_lines(
     path: Path,
     opened: Callable[[Path], AbstractContextManager[Iterator[str]]],
@@ -73,13 +86,10 @@ def read_json_lines(
     """Cells of each row as they were written, of the needed keys only; all keys; and the line of each row."""
     rows, lines = [], []
     keys: dict[str, None] = {}
-    with opened(path) as text:
-        for line, content in enumerate(text, 1):
-            if content.strip():
-                row = _parsed(content, f"line {line} of {path.name!r}")
-                keys |= dict.fromkeys(row)
-                rows.append({k: v for k, v in row.items() if needed is None or k in needed})
-                lines.append(line)
+    for line, row in json_rows(path, opened):
+        keys |= dict.fromkeys(row)
+        rows.append({k: v for k, v in row.items() if needed is None or k in needed})
+        lines.append(line)
     if not rows:
         raise InputError(f"{path.name!r} is empty")
     return rows, list(keys), lines
@@ -232,7 +242,7 @@ def load_table(
         if path.is_dir() or path.suffix.lower() in PARQUET:
             parquet = open_parquet(path)
             return RawTable(parquet.read(choose(parquet.names)), parquet.where, path)
-        if path.name.lower().endswith(SUFFIXES):
+        if _is_json(path):
             rows, keys, lines = read_json_lines(
                 path, _opened, None if optional is None else {*required, *optional}
             )
@@ -242,7 +252,7 @@ def load_table(
                 for name in choose(keys)
             }
             return RawTable(_with_numbers(texts, path.name, text, where), where, path)
-        if not path.name.lower().endswith((".csv", ".csv.gz")):
+        if not is_text(path):
             raise InputError(f"{path.name!r} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
         where = _line_of(path)
         return RawTable(_with_numbers(_read_csv(path, choose), path.name, text, where), where, path)
@@ -294,19 +304,93 @@ def _read_csv(path: Path, choose: Callable[[list[str]], list[str]]) -> dict[str,
     columns at once, where equal texts are one object: 300,000 rows take less than half of the memory of
     whole records.
     """
-    records = _records(path)
-    _, header = next(records, (0, []))
+    names = choose(_header(path))
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    known: dict[str, str] = {}
+    for block in _csv_blocks(path, names, BLOCK):
+        for name, texts in block.items():
+            columns[name].extend(map(known.setdefault, texts, texts))
+    return columns
+
+
+def _header(path: Path) -> list[str]:
+    """Names of the columns of a CSV file."""
+    _, header = next(_records(path), (0, []))
     if not header:
         raise InputError(f"{path.name!r} is empty")
-    names = choose(header)
-    kept = [header.index(name) for name in names]
-    columns: list[list[str]] = [[] for _ in kept]
-    known: dict[str, str] = {}
-    while block := [fields for _, fields in islice(records, BLOCK)]:
-        for column, place in zip(columns, kept, strict=True):
-            texts = [fields[place] for fields in block]
-            column.extend(map(known.setdefault, texts, texts))
-    return dict(zip(names, columns, strict=True))
+    return header
+
+
+def _csv_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[dict[str, list[str]]]:
+    """Fields of some columns as text, of so many rows at a time."""
+    records = _records(path)
+    _, header = next(records)
+    kept = {name: header.index(name) for name in names}
+    while block := [fields for _, fields in islice(records, n_rows)]:
+        yield {name: [fields[place] for fields in block] for name, place in kept.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A file of CSV or JSON lines, of which a few rows at a time are in memory.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    names : list of str
+        Its columns; of JSON lines the keys of the first object.
+    """
+
+    path: Path
+    names: list[str]
+
+    @classmethod
+    def open(cls, path: Path) -> TextTable:
+        """Look at the first line."""
+        with clear_errors(path):
+            if not _is_json(path):
+                return cls(path, _header(path))
+            for _, row in json_rows(path, _opened):
+                return cls(path, list(row))
+        raise InputError(f"{path.name!r} is empty")
+
+    def where(self, row: int) -> str:
+        """Line on which a row starts, looked up only when a message needs it."""
+        if not _is_json(self.path):
+            return _line_of(self.path)(row)
+        return f"line {next(islice(json_rows(self.path, _opened), row, None))[0]}"
+
+    def blocks(
+        self, names: Sequence[str], *, labels: Collection[str], pos_label: object, n_rows: int
+    ) -> Iterator[dict[str, list[str]]]:
+        """Text of some columns, as a CSV file would hold it, of so many rows at a time."""
+        with clear_errors(self.path):
+            if not _is_json(self.path):
+                yield from _csv_blocks(self.path, names, n_rows)
+                return
+            rows, start = (row for _, row in json_rows(self.path, _opened)), 0
+            while block := list(islice(rows, n_rows)):
+                where = partial(_behind, self.where, start)
+                yield {
+                    name: as_texts(name, block, where, label=name in labels, pos_label=pos_label)
+                    for name in names
+                }
+                start += len(block)
+
+
+def _behind(where: Where, start: int, row: int) -> str:
+    """Where a row of a block is that begins at `start`."""
+    return where(start + row)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file's name ends as one of CSV or JSON lines does."""
+    return _is_json(path) or path.name.lower().endswith(_CSV)
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.lower().endswith(SUFFIXES)
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -368,20 +452,35 @@ def _with_numbers(
         column = texts.pop(name)
         if name in labels:
             columns[name] = pd.Series(column, dtype=object)
-            continue
-        values, bad = _numbers(column)
-        if bad is not None:
-            shown = repr(column[bad])
-            shown = shown if len(shown) <= 40 else f"{shown[:36]}..."
-            raise InputError(f"`{name}` must hold real numbers, but {source!r} has {shown} at {where(bad)}")
-        lossy = _first_rounded(column, values)
-        if lossy is not None:
-            raise InputError(
-                f"`{name}` must keep its order in 64 bits, but {source!r} has {column[lossy]:.40} at "
-                f"{where(lossy)}, which would be rounded, and may tie with another; write the ranks"
-            )
-        columns[name] = values
+        else:
+            columns[name] = number_column(column, name, source, where)
     return pd.DataFrame(columns)
+
+
+def number_column(texts: Sequence[str], name: str, source: str, where: Where) -> NDArray[Any]:
+    """Numbers of a column of text; the first that is none, or that a double rounds, is named."""
+    values, bad = _numbers(texts)
+    if bad is not None:
+        refuse_number(texts[bad], name, source, where(bad))
+    lossy = _first_rounded(texts, values)
+    if lossy is not None:
+        refuse_rounded(texts[lossy], name, source, where(lossy))
+    return values
+
+
+def refuse_number(text: str, name: str, source: str, place: str) -> NoReturn:
+    """Raise for text among numbers."""
+    shown = repr(text)
+    shown = shown if len(shown) <= 40 else f"{shown[:36]}..."
+    raise InputError(f"`{name}` must hold real numbers, but {source!r} has {shown} at {place}")
+
+
+def refuse_rounded(text: str, name: str, source: str, place: str) -> NoReturn:
+    """Raise for a whole number among doubles that is none."""
+    raise InputError(
+        f"`{name}` must keep its order in 64 bits, but {source!r} has {text:.40} at {place}, which would be "
+        "rounded, and may tie with another; write the ranks"
+    )
 
 
 def _numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 from urllib.parse import unquote
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skewanova.base.checks import InputError, row_number
+from skewanova.base.checks import InputError, Where, row_number
 
 SUFFIXES = (".parquet", ".pq")
 
@@ -37,12 +37,16 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Part:
-    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``)."""
+    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``).
+
+    Rows that were no Parquet are in the open `file`, a temporary one.
+    """
 
     path: Path
     names: tuple[str, ...]
     keys: dict[str, str | None]
     n_rows: int
+    file: IO[bytes] | None = None
 
     @classmethod
     def of(cls, file: Path, folder: Path) -> Part:
@@ -65,11 +69,14 @@ class ParquetSource:
         Its files in the order of their paths; rows are counted through all of them.
     schema : pyarrow.Schema
         Columns of the first file, to whose types those of the others are cast, and of the folders' names.
+    place : callable or None
+        Says where a row is, if it is not known by number and file.
     """
 
     path: Path
     parts: tuple[Part, ...]
     schema: Any
+    place: Where | None = None
 
     @classmethod
     def open(cls, path: Path) -> ParquetSource:
@@ -104,6 +111,8 @@ class ParquetSource:
 
     def where(self, row: int) -> str:
         """Say where a row is: by its number from 0 and, of a folder, by its file."""
+        if self.place is not None:
+            return self.place(row)
         if not self.path.is_dir():
             return row_number(row)
         for part in self.parts:
@@ -140,7 +149,7 @@ class ParquetSource:
         text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
         n_rows = 0
-        with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
+        with pq.ParquetFile(part.file or part.path, read_dictionary=text, **options) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
                 batch.validate(full=True)
                 n_rows += len(batch)

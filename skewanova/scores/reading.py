@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -17,8 +19,18 @@ from numpy.typing import NDArray
 from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
-from skewanova.scores.engines import engine_of, gather
-from skewanova.scores.formats import PARQUET, RawTable, existing, load_table, open_parquet, wanted_columns
+from skewanova.scores.engines import engine_of, gather, query_of
+from skewanova.scores.formats import (
+    NO_PYARROW,
+    PARQUET,
+    RawTable,
+    TextTable,
+    existing,
+    is_text,
+    load_table,
+    open_parquet,
+    wanted_columns,
+)
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.table import (
     DATASET_COLUMNS,
@@ -30,6 +42,9 @@ from skewanova.scores.table import (
     refuse_several_datasets,
     score_values,
 )
+
+if TYPE_CHECKING:
+    from skewanova.scores.parquet import ParquetSource
 
 COLUMNS = ("model", "fold", "y_true", "y_score")
 
@@ -50,6 +65,10 @@ BYTES_A_ROW = 200
 
 
 MEMORY_SHARE = 0.5
+
+
+#: Bytes that a row of text has at least, as a rule, and how much smaller gzip makes them.
+BYTES_OF_TEXT, PACKED = 25, 4
 
 
 def read_scores(
@@ -166,9 +185,11 @@ def stream_scores(
 
     Parameters
     ----------
-    source : path
-        ``.parquet`` file, or folder of such files (extra ``parquet``), whose names may hold columns
-        (``model=forest/fold=3/``). Columns as for :func:`read_scores`; rows in any order.
+    source : path, frame of Dask or Spark, or query of DuckDB or polars
+        ``.parquet`` file, or folder of such files, whose names may hold columns (``model=forest/fold=3/``);
+        ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``); a Dask data frame; a Spark frame (of SQL or
+        of the pandas API); a DuckDB relation or a polars lazy frame. All but Dask and Spark need the extra
+        ``parquet``. Columns as for :func:`read_scores`; rows in any order.
     columns, pos_label
         As for :func:`read_scores`.
     progress : bool, default True
@@ -188,6 +209,10 @@ def stream_scores(
     -----
     One group (model and fold) is in memory at a time. Unless the rows of every group stand together, they go
     through a temporary file (TMPDIR) of 9 bytes a row, and so do the cases, where there are any, of 9 more.
+    Text and queries are first written to temporary Parquet.
+
+    Groups of Dask and Spark are packed where their rows are, one or two bits a case, and so are the checks
+    made; models then stand in the order of their names. Workers need skewanova (and Spark 4 or later).
 
     Examples
     --------
@@ -206,18 +231,56 @@ def stream_scores(
         for column in _dataset_columns(engine.names, columns):
             refuse_several_datasets(column, engine.n_distinct(column))
         return gather(engine, known, pos_label=pos_label)
-    path = existing(source)
-    parquet = open_parquet(path)
-    for column in _dataset_columns(parquet.names, columns):
-        if parquet.holds_several(column):
-            raise InputError(
-                f"a table that is read in passes must hold one data set, but {column!r} tells of several: "
-                "write a file for each"
-            )
-    known = _known_columns(parquet.names, columns, name=repr(path.name))
-    from skewanova.scores.streaming import stream  # needs an extra package
+    with ExitStack() as stack:
+        table, known = _in_passes(source, columns, stack, pos_label=pos_label, progress=progress)
+        for column in _dataset_columns(table.names, columns):
+            if table.holds_several(column):
+                raise InputError(
+                    f"a table that is read in passes must hold one data set, but {column!r} tells of "
+                    "several: write a file for each"
+                )
+        from skewanova.scores.streaming import stream  # needs an extra package
 
-    return stream(parquet, known, pos_label=pos_label, progress=progress)
+        found = stream(table, known, pos_label=pos_label, progress=progress)
+        return found if query_of(source) is None else replace(found, source=None)
+
+
+def _in_passes(
+    source: object,
+    columns: Mapping[str, str] | None,
+    stack: ExitStack,
+    *,
+    pos_label: object,
+    progress: bool,
+) -> tuple[ParquetSource, dict[str, str]]:
+    """What passes read, kept until the stack is left, and what its columns are called."""
+    query = query_of(source)
+    path = None if query is not None else existing(_path(source))
+    try:
+        from skewanova.scores.spooling import query_as_parquet, text_as_parquet  # needs an extra package
+    except ImportError as error:
+        raise InputError(NO_PYARROW) from error
+    if path is None:
+        table = stack.enter_context(query_as_parquet(query))
+        return table, _known_columns(table.names, columns, name="the query")
+    if path.is_dir() or not is_text(path):
+        table = open_parquet(path)
+        return table, _known_columns(table.names, columns, name=repr(path.name))
+    text = TextTable.open(path)
+    known = _known_columns(text.names, columns, name=repr(path.name))
+    wanted = [*known.values(), *_dataset_columns(text.names, columns)]
+    options: dict[str, Any] = {"score": known["y_score"], "pos_label": pos_label, "progress": progress}
+    return stack.enter_context(text_as_parquet(text, wanted, **options)), known
+
+
+def _path(source: object) -> str | os.PathLike[str]:
+    """A path, or an error that says what else can be read in passes."""
+    if isinstance(source, str | os.PathLike):
+        return source
+    raise InputTypeError(
+        "scores that are read in passes must be a path, a frame of Dask or Spark, or a query of DuckDB or "
+        f"polars (lazy), but got {type(source).__name__}"
+    )
 
 
 def _dataset_columns(has: Sequence[str], columns: Mapping[str, str] | None) -> list[str]:
@@ -246,26 +309,39 @@ def open_scores(
     Parameters
     ----------
     source, columns, pos_label
-        As for :func:`read_scores`.
+        As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are.
 
     Returns
     -------
     ScoreTable or StreamedScores
         The checked table.
     """
-    if engine_of(source) is not None or (
-        isinstance(source, str | os.PathLike) and _too_large(existing(source))
-    ):
+    if engine_of(source) is not None or _too_large(source):
         return stream_scores(source, columns=columns, pos_label=pos_label)
     return read_scores(source, columns=columns, pos_label=pos_label)
 
 
-def _too_large(path: Path) -> bool:
-    """Whether a Parquet table would fill more than its share of the memory that is free."""
-    if not (path.is_dir() or (path.is_file() and path.suffix.lower() in PARQUET)):
-        return False
+def _too_large(source: object) -> bool:
+    """Whether a table would fill more than its share of the free memory, and can be read in passes."""
     free = available_memory()
-    return free is not None and open_parquet(path).n_rows * BYTES_A_ROW > MEMORY_SHARE * free
+    if free is None or find_spec("pyarrow") is None:
+        return False
+    query = query_of(source)
+    if query is not None:
+        n_rows = int(nw.from_native(query).select(nw.len()).collect().item())
+    elif isinstance(source, str | os.PathLike):
+        n_rows = _about_rows(existing(source))
+    else:
+        return False
+    return n_rows * BYTES_A_ROW > MEMORY_SHARE * free
+
+
+def _about_rows(path: Path) -> int:
+    """Rows of a Parquet table; of text about as many as its size tells."""
+    if path.is_dir() or path.suffix.lower() in PARQUET:
+        return open_parquet(path).n_rows
+    packed = PACKED if path.suffix.lower() == ".gz" else 1
+    return packed * path.stat().st_size // BYTES_OF_TEXT if is_text(path) else 0
 
 
 def _check_one_dataset(frame: pd.DataFrame, columns: Sequence[str]) -> None:

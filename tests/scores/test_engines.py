@@ -21,6 +21,7 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     # the workers' event loops may outlive the last reference to their sockets
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
