@@ -6,6 +6,7 @@ numbers beyond 64 bits, and tells neither the line nor the column of what is no 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -204,6 +205,10 @@ BLOCK = 1 << 13
 LONGEST_LINE = 1 << 24
 
 
+#: Bytes of a file looked at at once.
+CHUNK = 1 << 20
+
+
 _TRUTH = {"true": True, "false": False}
 
 
@@ -360,6 +365,20 @@ class TextTable:
         if not _is_json(self.path):
             return _line_of(self.path)(row)
         return f"line {next(islice(json_rows(self.path, _opened), row, None))[0]}"
+
+    def is_plain(self) -> bool:
+        """Whether it is CSV, not packed, of UTF-8 without a quote: then every comma parts two fields."""
+        if self.path.suffix.lower() != ".csv":
+            return False
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with clear_errors(self.path), self.path.open("rb") as file:
+            try:
+                chunks = iter(partial(file.read, CHUNK), b"")
+                return not any('"' in decoder.decode(chunk) for chunk in chunks) and not decoder.decode(
+                    b"", True
+                )
+            except UnicodeDecodeError:
+                return False
 
     def blocks(
         self, names: Sequence[str], *, labels: Collection[str], pos_label: object, n_rows: int

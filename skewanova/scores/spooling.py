@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pyarrow import csv
 from tqdm import tqdm
 
 from skewanova.base.checks import FIRST_INEXACT
@@ -21,8 +22,8 @@ from skewanova.scores.formats import TextTable, number_column, refuse_number, re
 from skewanova.scores.parquet import ParquetSource, Part
 from skewanova.scores.streamed_cases import temporary_file
 
-#: Rows of text taken apart at once.
-BLOCK = 1 << 15
+#: Rows of text taken apart at once, and bytes where Arrow does so.
+BLOCK, BLOCK_BYTES = 1 << 15, 1 << 21
 
 
 @contextmanager
@@ -32,14 +33,41 @@ def text_as_parquet(
     """Some columns of a text file in temporary files without a name; labels stay text, as in memory."""
     labels = [name for name in names if name != score]
     blocks = table.blocks(names, labels=labels, pos_label=pos_label, n_rows=BLOCK)
-    disable = None if progress else True
     with ExitStack() as stack:
-        parts = _Parts(table, score, stack)
-        with tqdm(unit="row", unit_scale=True, desc="reading text", disable=disable, leave=False) as bar:
-            for block in blocks:
-                bar.update(parts.add(block))
+        parts = None
+        if table.is_plain():
+            with suppress(pa.ArrowInvalid):  # what Arrow cannot read, the csv module reads, or tells of
+                parts = _written(_plain_blocks(table, names, score), _Parts(table, score, stack), progress)
+        if parts is None:
+            parts = _written(blocks, _Parts(table, score, stack), progress)
         schema = pa.schema([(name, parts.kind if name == score else pa.string()) for name in names])
         yield ParquetSource(table.path, parts.finished(), schema, table.where)
+
+
+def _written(blocks: Iterator[dict[str, Any]], parts: _Parts, progress: bool) -> _Parts:
+    """The parts with all blocks in them."""
+    disable = None if progress else True
+    with tqdm(unit="row", unit_scale=True, desc="reading text", disable=disable, leave=False) as bar:
+        for block in blocks:
+            bar.update(parts.add(block))
+    return parts
+
+
+def _plain_blocks(table: TextTable, names: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
+    """Text of some columns of a CSV file without quotes, where every comma parts two fields, by Arrow."""
+    convert = csv.ConvertOptions(
+        include_columns=list(names),
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[],
+        strings_can_be_null=False,
+    )
+    read = csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
+    options = {"read_options": read, "parse_options": csv.ParseOptions(quote_char=False)}
+    with csv.open_csv(table.path, convert_options=convert, **options) as reader:
+        for batch in reader:
+            columns = dict(zip(names, batch.columns, strict=True))
+            if len(batch):
+                yield columns | {score: columns[score].to_pylist()}
 
 
 class _Parts:
@@ -61,7 +89,7 @@ class _Parts:
         """Arrow's type of the scores of the whole table."""
         return pa.from_numpy_dtype(self._dtype) if self._files else pa.float64()
 
-    def add(self, block: dict[str, list[str]]) -> int:
+    def add(self, block: dict[str, Any]) -> int:
         """Write some rows, and return their number."""
         texts, start = block[self._score], sum(self._rows)
         place = lambda row: self._table.where(start + row)  # noqa: E731 - one line, used twice
@@ -70,8 +98,13 @@ class _Parts:
         dtype = self._widened(values, texts, start)
         if dtype != self._dtype:
             self._begin(block, dtype)
-        columns = {name: pa.array(column, pa.string()) for name, column in block.items()}
-        self._writer.write_table(pa.table({**columns, self._score: values.astype(dtype)}))
+        labels = {name: column for name, column in block.items() if name != self._score}
+        texts_of = {
+            name: column if isinstance(column, pa.Array) else pa.array(column, pa.string())
+            for name, column in labels.items()
+        }
+        arrays = {**texts_of, self._score: pa.array(values.astype(dtype))}
+        self._writer.write_table(pa.table({name: arrays[name] for name in self._names}))
         self._rows[-1] += len(texts)
         return len(texts)
 
@@ -82,7 +115,7 @@ class _Parts:
         files = zip(self._files, self._rows, strict=True)
         return tuple(Part(self._table.path, self._names, {}, n_rows, file) for file, n_rows in files)
 
-    def _begin(self, block: dict[str, list[str]], dtype: np.dtype[Any]) -> None:
+    def _begin(self, block: dict[str, Any], dtype: np.dtype[Any]) -> None:
         """Begin the next file."""
         if self._writer is not None:
             self._writer.close()

@@ -11,7 +11,7 @@ import pytest
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.scores import reading, spooling
+from skewanova.scores import formats, reading, spooling
 from skewanova.scores.reading import open_scores, stream_scores
 
 ROWS = 24
@@ -20,6 +20,7 @@ ROWS = 24
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(spooling, "BLOCK", 7)
+    monkeypatch.setattr(spooling, "BLOCK_BYTES", 150)
 
 
 def table(score=None):
@@ -87,6 +88,30 @@ def test_quotes_blank_lines_and_other_columns(tmp_path):
     path.write_text("\r\n\r\n".join(["more,model,fold,y_true,y_score,case", *rows]), newline="")
     assert_alike(stream_scores(path), sa.read_scores(path))
     assert stream_scores(path).models == ('m "1"', "n")
+
+
+def test_csv_without_quotes_needs_no_second_look(tmp_path, monkeypatch):
+    path = written(tmp_path, table())
+    read, (header, *lines) = sa.read_scores(path), path.read_text().splitlines()
+    path.write_text("\ufeff" + "\r\n".join([header, "", *lines]), encoding="utf-8", newline="")
+    monkeypatch.setattr(formats, "_csv_blocks", None)
+    assert stream_scores(path).counts.tolist() == read.counts.tolist()
+    path.write_text('"model"' + "\r\n".join([header[5:], *lines]), newline="")
+    with pytest.raises(TypeError):
+        stream_scores(path)
+
+
+@pytest.mark.parametrize("more", ["NA,1,99,0", "NA,1,99,0,1,2", " ", "NA,1,\xff,0,.5"])
+def test_what_arrow_cannot_read_is_told_as_in_memory(tmp_path, more):
+    path = written(tmp_path, table())
+    path.write_bytes(path.read_bytes() + more.encode("latin-1") + b"\n")
+    told = []
+    for read in (sa.read_scores, stream_scores):
+        try:
+            told.append(read(path).counts.tolist())
+        except InputError as error:
+            told.append(str(error))
+    assert told[0] == told[1]
 
 
 BROKEN = {
