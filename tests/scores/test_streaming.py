@@ -605,8 +605,6 @@ def test_large_tables_are_streamed_unasked(tmp_path, monkeypatch):
         for free, kind in ((None, sa.ScoreTable), (10**12, sa.ScoreTable), (10**4, sa.scores.StreamedScores)):
             monkeypatch.setattr(reading, "available_memory", lambda free=free: free)
             assert isinstance(open_scores(path), kind)
-    table().to_csv(tmp_path / "scores.csv", index=False)
-    assert isinstance(open_scores(tmp_path / "scores.csv"), sa.ScoreTable)
     assert isinstance(open_scores(table()), sa.ScoreTable)
     assert isinstance(sa.read_scores(paths[0]), sa.ScoreTable)
 
