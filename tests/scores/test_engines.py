@@ -255,6 +255,17 @@ def test_a_file_that_is_damaged_is_named_in_one_line(tmp_path):
     assert "\n" not in str(told.value)
 
 
+def test_workers_that_were_killed_are_told_in_one_line(monkeypatch):
+    def killed(*_parts):
+        raise distributed.KilledWorker("pack", "tcp://10.0.0.7:9000", 3)
+
+    monkeypatch.setattr("dask.compute", killed)
+    with pytest.raises(
+        InputError, match=r"^the Dask frame cannot be read: Attempted to run task .pack.*died"
+    ):
+        sa.compare(partitioned(table()))
+
+
 def dask_here():
     """Dask in this process alone."""
     import dask
