@@ -14,7 +14,7 @@ import pandas as pd
 from skewanova.base.checks import InputError
 from skewanova.base.folders import PROVENANCE
 from skewanova.base.frames import Framed, records
-from skewanova.base.text import Table, format_number, short_names, table_of
+from skewanova.base.text import Table, format_number, short_names, table_of, visible
 from skewanova.comparison.datasets import DatasetsComparison
 from skewanova.comparison.result import Comparison
 
@@ -138,7 +138,7 @@ def changes(old: Any, new: Any) -> Changes:
     joined = joined.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     joined["change"] = joined["iauprec_new"] - joined["iauprec_old"]
     differing = (
-        f"{name}: {before.settings.get(name)} before, {after.settings.get(name)} now."
+        visible(f"{name}: {before.settings.get(name)} before, {after.settings.get(name)} now.")
         for name in SAME_QUESTION
         if before.settings.get(name) != after.settings.get(name)
     )
@@ -186,15 +186,29 @@ def _of_folder(path: Path) -> _Known:
         path / "ranking.csv", dtype=text, keep_default_na=False, na_values={"iauprec": [""]}
     )
     with (path / PROVENANCE).open(encoding="utf-8") as file:
-        return _Known(ranking[list(COMPARED)], json.load(file)["settings"])
+        return _read(ranking, json.load(file)["settings"])
 
 
 def _of_json(path: Path) -> _Known:
     with path.open(encoding="utf-8") as file:
         content = json.load(file)
-    if not content["ranking"]:
-        raise ValueError("no models")
-    return _Known(pd.DataFrame(content["ranking"])[list(COMPARED)], content.get("settings", {}))
+    return _read(pd.DataFrame(content["ranking"]), content.get("settings", {}))
+
+
+def _read(ranking: pd.DataFrame, settings: Any) -> _Known:
+    """Ranking and settings, as far as they are such."""
+    if not isinstance(settings, Mapping):
+        raise ValueError("settings have names")
+    return _Known(checked_ranking(ranking), settings)
+
+
+def checked_ranking(frame: pd.DataFrame) -> pd.DataFrame:
+    """The ranking of a file that somebody may have edited: every model once, with a rank and an area."""
+    areas = pd.to_numeric(frame["iauprec"], errors="raise")
+    found = frame[list(COMPARED)].assign(iauprec=areas).astype({"rank": float, "model": str})
+    if not found["rank"].between(1, len(found)).all() or found["model"].duplicated().any() or found.empty:
+        raise ValueError("every model has a rank, once")
+    return found
 
 
 def _table(changed: pd.DataFrame) -> Table:

@@ -14,6 +14,7 @@ import pandas as pd
 from skewanova.base.checks import InputError, Seed, check_fraction, check_scores, emit
 from skewanova.base.frames import Framed, records
 from skewanova.base.text import Table, format_number, interval, shortened, table_of
+from skewanova.comparison.changes import checked_ranking
 from skewanova.comparison.result import Comparison
 from skewanova.priors.binning import Binned, tally
 from skewanova.priors.estimation import estimate_from_bins
@@ -206,7 +207,7 @@ def _frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if not isinstance(comparison, str | os.PathLike):
         raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
     try:
-        return {name: _read(Path(comparison) / f"{name}.csv") for name in names}
+        return _checked({name: _read(Path(comparison) / f"{name}.csv") for name in names})
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"
@@ -216,7 +217,25 @@ def _frames(comparison: object) -> Mapping[str, pd.DataFrame]:
 def _read(path: Path) -> pd.DataFrame:
     """A frame of the folder; names are text, and a model may be called NA."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
-    return pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"score_high": [""]})
+    return pd.read_csv(
+        path, dtype=text, keep_default_na=False, na_values={"score_high": [""], "iauprec": [""]}
+    )
+
+
+def _checked(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """The frames of a folder that somebody may have edited: ranks, stretches of the prior and counts."""
+    ends = {"prior_low": float, "prior_high": float}
+    numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
+    leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)
+    if not ((leaders["prior_low"] <= leaders["prior_high"]) & (leaders["contender"] != "")).all():
+        raise ValueError("leaders lead from one prior to a higher one")
+    for _, rows in bins[list(SCORE_BIN_COLUMNS)].groupby("model"):
+        counts, edges = rows[["n_positive", "n_negative"]].to_numpy(), rows["score_high"].to_numpy()[:-1]
+        if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts.sum(axis=0) > 0).all()):
+            raise ValueError("bins hold cases of both classes")
+        if not (len(edges) and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
+            raise ValueError("bins follow each other")
+    return {"ranking": checked_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 
 def _known_bins(frame: pd.DataFrame, chosen: str) -> Binned:

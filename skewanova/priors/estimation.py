@@ -50,6 +50,14 @@ N_RESAMPLES, MOST_MOVES = 999, 3
 CUT, PLACES = 0.999, 41
 
 
+#: Labelled cases of a class below which they are called few, and no further batch is predicted.
+FEW_LABELLED = 2 * CASES_A_BIN
+
+
+#: Share of the density of a further batch that must lie within the ends of log-odds, or it is left beyond.
+LEAST_INSIDE = 0.01
+
+
 #: Standard deviations by which a class's scores may shift between the labelled cases and the deployment.
 USUAL_SHIFT = 0.1
 
@@ -238,8 +246,9 @@ class PriorEstimate(EstimatedPrior):
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     batches : tuple of (str, PriorEstimate)
-        Every batch by itself, where there are batches. With four or more, `estimate` and its interval are
-        those of the median batch, and the weighting is the distribution of the prior of a further batch.
+        Every batch by itself, where there are batches. With four or more, and 20 labelled cases of each
+        class, `estimate` and its interval are those of the median batch, and the weighting is the
+        distribution of the prior of a further batch.
     """
 
     label_shift: LabelShift
@@ -445,11 +454,8 @@ def with_batches(found: PriorEstimate, counts: dict[str, Floats], *, rng: Seed =
         (name, estimate_from_bins(replace(own, counts=own.counts._replace(unlabelled=row)), level, rng=rng))
         for name, row in counts.items()
     )
-    if len(each) < batches.ENOUGH_BATCHES:
-        note = (
-            f"{len(each)} batches do not tell how much the prior varies from one to the next "
-            f"({batches.ENOUGH_BATCHES} are needed): the interval is that of all of them pooled"
-        )
+    note = _unpredicted(len(each), own.counts)
+    if note:
         return replace(found, batches=each, warnings=(*found.warnings, note))
     told = batches.predicted(own.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
@@ -467,11 +473,30 @@ def with_batches(found: PriorEstimate, counts: dict[str, Floats], *, rng: Seed =
     )
 
 
+def _unpredicted(n_batches: int, counts: Counts) -> str:
+    """Why nothing is predicted for a further batch, or nothing."""
+    enough = batches.ENOUGH_BATCHES
+    pooled = "the interval is that of all of them pooled"
+    if n_batches < enough:
+        return (
+            f"{n_batches} batches do not tell how much the prior varies from one to the next "
+            f"({enough} are needed): {pooled}"
+        )
+    if min(counts.totals[:2]) < FEW_LABELLED:  # the classes are then found in the batches rather than there
+        return (
+            f"fewer than {FEW_LABELLED} labelled positives or negatives do not tell how much the prior "
+            f"varies from one batch to the next: {pooled}"
+        )
+    return ""
+
+
 def _cut(told: batches.Prediction, counts: Counts) -> tuple[Floats, Floats]:
     """The density of a further batch without its tails."""
     tails = (1 - CUT) / 2, (1 + CUT) / 2
-    reached = (batches.quantile(told.log_odds, told.density, share) for share in tails)
-    low, high = np.clip([*reached], *mixtures.ends(counts.totals[2])).tolist()
+    reached = np.array([batches.quantile(told.log_odds, told.density, share) for share in tails])
+    inside = np.clip(reached, *mixtures.ends(counts.totals[2]))
+    beyond = np.ptp(inside) < LEAST_INSIDE * np.ptp(reached)
+    low, high = (reached if beyond else inside).tolist()
     log_odds = np.linspace(low, high, PLACES)
     height = np.interp(log_odds, told.log_odds, told.density)
     return log_odds, np.log(height / height.max())
@@ -597,7 +622,7 @@ def _remarks(found: PriorEstimate) -> list[str]:
         "no labelled positive scores below a labelled negative: the estimate rests on that in the deployment "
         "too": found.binned.positive.min() > found.binned.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
-        "prior: 20 of each at least": min(positive, negative) < 2 * CASES_A_BIN,
+        f"prior: {FEW_LABELLED} of each at least": min(positive, negative) < FEW_LABELLED,
         "label shift cannot be tested with two bins": shift.df == 0,
         shift.note: shift.rejected,
     }

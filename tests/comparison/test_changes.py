@@ -84,3 +84,33 @@ def test_what_is_no_comparison_is_refused(old, tmp_path, content):
             changes(old, other)
     with pytest.raises(InputError, match=re.escape("`old` must be a comparison, a folder or a JSON file")):
         changes(3, old)
+
+
+ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"ranking": [ROW], "settings": 1},
+        {"ranking": [ROW | {"rank": "first"}]},
+        {"ranking": [ROW | {"rank": None}]},
+        {"ranking": [ROW | {"rank": 0}]},
+        {"ranking": [ROW | {"rank": 2}]},
+        {"ranking": [ROW | {"iauprec": "x"}]},
+        {"ranking": [ROW, ROW | {"rank": 2}]},
+    ],
+)
+def test_what_somebody_edited_is_refused(old, tmp_path, content):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
+        changes(old, path)
+
+
+def test_settings_of_a_file_steer_no_terminal(tmp_path):
+    for name, control in (("a", "\x1b[31m"), ("b", None)):
+        content = {"ranking": [ROW], "settings": {"control": control}}
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    told = changes(tmp_path / "a", tmp_path / "b").sentences
+    assert told == ("A still leads.", "control: \\x1b[31m before, None now.")

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skewanova import InputError, load_satellite_scores, read_scores
-from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, Monitoring, _state
+from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, Monitoring, _state, monitor
 from skewanova.plotting import plot_monitor
 from skewanova.scores.bins import SCORE_BIN_COLUMNS, labelled_cases, score_bins
 
@@ -79,3 +79,61 @@ def test_folds_without_cases_keep_no_bins():
 def test_scores_all_alike_keep_no_bins():
     frame = pd.DataFrame({"model": ["A"] * 4, "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     assert score_bins(read_scores(frame)).empty
+
+
+def written(folder, **edited):
+    """What `monitor` reads of a folder, with some cells edited as "column": text."""
+    frames = {
+        "ranking": pd.DataFrame({"rank": [1, 2], "model": ["A", "B"], "iauprec": 0.5, "group": "a"}),
+        "leaders": LEADERS,
+        "score_bins": pd.DataFrame(
+            {
+                "model": "A",
+                "bin": [1, 2, 3],
+                "score_high": [0.0, 1.0, np.nan],
+                "n_positive": [1, 20, 60],
+                "n_negative": [60, 20, 1],
+            }
+        ),
+    }
+    for name, frame in frames.items():
+        cells = {column: [text, *frame[column][1:]] for column, text in edited.items() if column in frame}
+        frame.assign(**cells).to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+FIELD = pd.DataFrame({"model": "A", "y_score": np.repeat([-0.5, 0.5, 1.5], [60, 20, 10])})
+
+
+def test_a_folder_is_read(tmp_path):
+    found = monitor(written(tmp_path), FIELD)
+    assert (found.chosen, found.table["n_unlabelled"].tolist()) == ("A", [90])
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"rank": "first"},
+        {"rank": ""},
+        {"prior_low": "x"},
+        {"prior_low": 0.9},
+        {"prior_low": ""},
+        {"contender": ""},
+        {"score_high": "x"},
+        {"score_high": 2.0},
+        {"score_high": ""},
+        {"n_positive": -1},
+        {"n_negative": "inf"},
+    ],
+)
+def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
+    with pytest.raises(InputError, match="`comparison` must be a folder that"):
+        monitor(written(tmp_path, **edited), FIELD)
+
+
+def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path):
+    bins = pd.read_csv(written(tmp_path) / "score_bins.csv")
+    for changed in (bins.assign(n_positive=0), bins.rename(columns={"model": "name"}), bins[:1]):
+        changed.to_csv(tmp_path / "score_bins.csv", index=False)
+        with pytest.raises(InputError, match="`comparison` must be a folder that"):
+            monitor(tmp_path, FIELD)

@@ -12,6 +12,7 @@ from skewanova import SkewanovaWarning, evaluate
 from skewanova.base.rounding import TIE
 from skewanova.decision import bands
 from skewanova.decision.joint_curves import JointCurves, joint_curves
+from skewanova.inference.fold_statistics import paired_t
 
 N_UNITS, N_MODELS, N_PRIORS = 6, 3, 2
 PAIRS = [*combinations(range(N_MODELS), 2)]
@@ -385,3 +386,37 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
             evaluate(twice, priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
         )
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
+
+
+# --- pairs --------------------------------------------------------------------------------------------------
+
+
+def test_pairs_with_the_control_are_compared():
+    assert bands.compared(("A", "B", "C"), None).tolist() == [True] * 3
+    assert bands.compared(("A", "B", "C"), "B").tolist() == [True, False, True]
+
+
+def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
+    loading = np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0
+    loading[:, 1] = loading[:, 0] * (1 + 1e-5)
+    moved = np.ones((3, 2), dtype=bool)
+    pairs = bands._Pairs(loading, moved)
+    np.testing.assert_array_equal(pairs.close, loading[:, 0] - loading[:, 1])
+    together = np.isfinite(pairs.left_out)
+    assert [[*zip(*np.nonzero(part), strict=True)] for part in together] == [[(0, 2), (1, 2)]] * 2
+
+
+def test_halves_go_with_their_prior():
+    rng = np.random.default_rng(0)
+    values, halves = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 3, 2))
+    found = bands._paired_along(values, halves, inflation=2.0)
+    for prior in range(2):
+        alone = paired_t(values[..., prior], inflation=2.0, halves=halves[..., prior])
+        np.testing.assert_array_equal([part[prior] for part in found], alone)
+
+
+def test_an_area_of_1_but_for_rounding_has_a_band_without_width():
+    area = np.array([np.nextafter(1.0, 2.0), 1.0, 0.0, 0.5])
+    low, high = bands._logit_limits(area, np.full(4, 0.1))
+    assert low[:3].tolist() == high[:3].tolist() == area[:3].tolist()
+    assert 0 < low[3] < 0.5 < high[3] < 1

@@ -15,11 +15,11 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import arrays, damage, designs, faults, names, options, same, search, tables
+from fuzz import arrays, damage, designs, faults, names, options, priors, same, search, tables
 
 GENERATORS: tuple[search.Generator, ...] = tuple(
     generator
-    for module in (tables, designs, damage, options, names, faults, arrays, same)
+    for module in (tables, designs, priors, damage, options, names, faults, arrays, same)
     for generator in module.GENERATORS
 )
 #: Cases of the first turn of a generator; later turns try as many as took about this many seconds.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skewanova import SkewanovaWarning
 from skewanova.base.rounding import TIE
 from skewanova.inference.one_set import (
     RANK_TOLERANCE,
@@ -94,6 +95,8 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
     near = Angles(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, SAMPLE)
     assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
+    at = Angles(area, np.array([np.sign(rise) * SAME_ANGLE, 0.0]), values, SAMPLE)
+    assert chord(at, 0, 1) == pytest.approx(0.4)
 
 
 # --- pairs --------------------------------------------------------------------------------------------------
@@ -149,6 +152,29 @@ def test_a_spread_of_rounding_alone_is_none(share, left):
     faint = np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
     angles = Angles(np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE)
     assert (angles.pairs()[0][0] > 0) == left
+
+
+def test_what_counts_as_rounding_grows_with_the_variances():
+    values, faint = 1e3 * drawn(1), 1e3 * np.sqrt(0.2 * RANK_TOLERANCE) * drawn(1, seed=3)
+    angles = Angles(np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE)
+    assert angles.pairs()[0].tolist() == [0.0]
+
+
+def test_pairs_are_measured_block_by_block(monkeypatch):
+    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    whole = np.stack(angles.pairs())
+    monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", 1)
+    assert np.stack(angles.pairs()) == pytest.approx(whole, rel=1e-12)
+
+
+def test_models_that_change_alike_are_named():
+    labels, score = POSITIVE.astype(int), drawn(1)[:, 0]
+    with pytest.warns(SkewanovaWarning) as told:
+        compare_on_one_set(
+            labels, np.stack([score, score, -score], axis=1), models=["A", "B", "C"], prior=0.3
+        )
+    alike = [str(one.message) for one in told if "change alike" in str(one.message)]
+    assert [text.split(" change")[0] for text in alike] == ["models A and B"]
 
 
 @pytest.mark.parametrize("class_of_one", ["positive", "negative"])
@@ -322,10 +348,22 @@ def test_the_draws_are_the_midpoints_of_a_grid():
 def test_the_largest_deviate_is_found_block_by_block(monkeypatch):
     contrasts, covariance = np.eye(3), covariance_of(drawn(3))
     whole = max_z_value(contrasts, covariance, 0.95)
-    for size in (1, 30_000, 199_999):
+    for size in (30_000, 199_999):
         monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", size)
-        if size > 1:
-            assert max_z_value(contrasts, covariance, 0.95) == whole
+        assert max_z_value(contrasts, covariance, 0.95) == whole
+
+
+def test_a_block_has_a_draw_at_least(monkeypatch):
+    monkeypatch.setattr("skewanova.inference.one_set.LOG_DRAWS", 6)
+    contrasts, covariance = np.eye(3), covariance_of(drawn(3))
+    whole = max_z_value(contrasts, covariance, 0.95)
+    monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", 1)
+    assert max_z_value(contrasts, covariance, 0.95) == whole
+
+
+def test_a_direction_of_rounding_beside_one_other_does_not_count():
+    found = max_z_value(np.eye(2), np.diag([1.0, RANK_TOLERANCE / 2]), 0.9)
+    assert found == pytest.approx(stats.norm.isf(0.05), rel=1e-3)
 
 
 def test_correlated_deviates_against_plain_simulation():

@@ -55,6 +55,8 @@ def test_a_stratum_of_one_unit_deviates_from_nothing():
         [0, -0.5 / 2**0.5, 0.5 / 2**0.5]
     )
     assert sample.covariance(np.array([[5.0], [1.0], [2.0]])).tolist() == [[pytest.approx(0.25)]]
+    variance, doubt = sample.spread_by_stratum(np.array([5.0, 1.0, 2.0]))
+    assert (variance.tolist(), doubt.tolist()) == ([0.25, 0.0, 0.0], [0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("size", [1e-120, 1.0, 1e120])
@@ -186,6 +188,12 @@ def test_a_class_in_one_unit_shows_no_spread():
     assert Sample(np.array([1, 0, 0]) == 1).alone == ("the only positive case",)
 
 
+@pytest.mark.parametrize("whole", [0.2, 1.0, 50.0])
+def test_what_is_left_of_a_weight_is_held_against_it(whole):
+    assert is_all(whole * (1 - NO_WEIGHT / 2), whole)
+    assert not is_all(whole * (1 - 2 * NO_WEIGHT), whole)
+
+
 def test_bad_clusters_are_refused():
     with pytest.raises(InputError, match="at least 2 clusters"):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
@@ -195,4 +203,4 @@ def test_bad_clusters_are_refused():
     with pytest.raises(InputError, match=kinds):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", None, "b"])
     with pytest.raises(InputError, match="`cluster` must name a cluster for every case, but row 1 has none"):
-        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=[1.0, np.nan, 2.0])
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=[1.0, np.nan, np.nan])

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
@@ -11,6 +12,7 @@ import skewanova
 from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_prior
 from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
+from skewanova.priors.batches import Prediction
 from skewanova.priors.binning import Binned
 from skewanova.priors.estimation import ESTIMATE_COLUMNS, estimate_from_bins
 from skewanova.priors.mixtures import Counts
@@ -239,3 +241,26 @@ def test_intervals_cover_under_label_shift():
 
 def test_the_name_is_public():
     assert skewanova.estimate_prior is estimation.estimate_prior
+
+
+@pytest.mark.parametrize("n", [1, 19])
+def test_few_labelled_cases_predict_no_further_batch(n):
+    """Batches of priors .03 to .09, which tell what the two classes are where the labelled cases do not."""
+    pooled = of_counts([0, n], [n, 0], [283, 17])
+    found = estimation.with_batches(
+        pooled, {str(k): np.array([75.0 - k, k]) for k in (3, 7, 2, 5)}, rng=np.random.default_rng(0)
+    )
+    assert found.warnings[-1].startswith("fewer than 20 labelled positives or negatives do not tell")
+    pd.testing.assert_frame_equal(found.to_frame()[:1], pooled.to_frame())
+    assert found.quadrature()[0] == pytest.approx(pooled.quadrature()[0])
+    assert [name for name, _ in found.batches] == ["3", "7", "2", "5"]
+
+
+def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
+    at, counts = np.linspace(-20, 20, 801), Counts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
+    for centre in (-15.0, 15.0):
+        told = Prediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
+        log_odds, _ = estimation._cut(told, counts)
+        assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
+    told = Prediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
+    assert estimation._cut(told, counts)[0][-1] == mixtures.ends(np.asarray(100.0))[1]

@@ -1,0 +1,475 @@
+"""Unlabelled scores, folders of a comparison, thresholds: what is decided from them holds together."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import skewanova as sa
+from fuzz.command import CHANGED, DONE, REFUSED, checked_run, folder_of
+from fuzz.designs import SCORES, answered, near
+from fuzz.search import Generator
+from fuzz.tables import CELLS, as_csv, as_json_lines, as_parquet, changed, changes, damaged, damages, rows_of
+from skewanova.comparison.changes import changes as changes_between
+from skewanova.comparison.monitor import STATES, monitor
+from skewanova.scores import read_unlabelled
+
+LEVELS = (0.95, 0.95, 0.5, 0.999, 0.0, 1.0, float("nan"))
+BINS = (8, 8, 2, 3, 100, 1, 0, -1)
+
+# --- arrays -------------------------------------------------------------------------------------------------
+
+estimates = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "positives": st.sampled_from([1, 2, 5, 25, 60]),
+        "negatives": st.sampled_from([1, 2, 5, 25, 60]),
+        "scores": st.sampled_from(sorted(SCORES)),
+        "unlabelled": st.sampled_from([1, 2, 10, 300]),
+        "prior": st.sampled_from([0.0, 0.02, 0.3, 1.0]),
+        "shift": st.sampled_from([0.0, 0.0, 0.5, -3.0, 1e3]),
+        "batches": st.sampled_from([0, 0, 0, 1, 3, 4, 9]),
+        "bins": st.sampled_from(BINS),
+        "level": st.sampled_from(LEVELS),
+        "change": st.sampled_from(["order", "scale", "curve", "names", "again"]),
+    }
+)
+
+
+def scores_of(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `estimate_prior`."""
+    rng = np.random.default_rng(case["seed"])
+    kind = SCORES[case["scores"]]
+    labels = np.repeat([True, False], [case["positives"], case["negatives"]])
+    hidden = rng.random(case["unlabelled"]) < case["prior"]
+    batch = np.arange(len(hidden)) % case["batches"] if case["batches"] else None
+    return {
+        "y_true": labels.astype(int),
+        "y_score": kind(rng.normal(size=len(labels)), labels),
+        "unlabelled": kind(rng.normal(size=len(hidden)), hidden) + case["shift"],
+        "batch": batch,
+        "n_bins": case["bins"],
+        "confidence_level": case["level"],
+        "rng": case["seed"],
+    }
+
+
+def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Other rows first; batches stay in the order in which they come up."""
+    rng = np.random.default_rng(seed)
+    labelled = rng.permutation(len(given["y_true"]))
+    others = np.arange(len(given["unlabelled"]))[::-1] if given["batch"] is None else slice(None)
+    moved = {name: given[name][labelled] for name in ("y_true", "y_score")}
+    return {**given, **moved, "unlabelled": given["unlabelled"][others]}
+
+
+def _by(function: Callable[[Any], Any]) -> Callable[[Mapping[str, Any], int], dict[str, Any]]:
+    """Scores on another scale."""
+    names = ("y_score", "unlabelled")
+    return lambda given, _: {**given, **{name: function(given[name]) for name in names}}
+
+
+def _named(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    batch = given["batch"]
+    return {**given, "batch": None if batch is None else [f"\u00e9\n{seed}'{k}" for k in batch]}
+
+
+SAME_ESTIMATE: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+    "order": _in_order,
+    "scale": _by(lambda s: 4.0 * s),
+    "curve": _by(lambda s: np.where(s > 0, 3.0, 0.5) * s),
+    "names": _named,
+    "again": lambda given, _: dict(given),
+}
+
+
+def estimates_hold_together(case: Mapping[str, Any]) -> None:
+    """Refused, or a prior within its interval that a change of no meaning leaves as it is."""
+    given = scores_of(case)
+    found = answered(sa.estimate_prior, **given)
+    if found is None:
+        return
+    assert_prior(found)
+    frame = found.bins_frame()
+    assert frame["n_unlabelled"].sum() == len(given["unlabelled"])
+    near(frame["expected"].sum(), len(given["unlabelled"]))
+    low, high = found.sensitivity()
+    assert 0 <= low <= high <= 1
+    again = answered(sa.estimate_prior, **SAME_ESTIMATE[case["change"]](given, case["seed"]))
+    assert again is not None, "a change of no meaning was refused"
+    numbers = ["estimate", "conf_low", "conf_high", "statistic", "p_value", "n_bins", "n_unlabelled"]
+    near(again.to_frame()[numbers], found.to_frame()[numbers])
+
+
+def assert_prior(found: Any) -> None:
+    """A prior in its interval, and a weighting that is one."""
+    for one in (found, *(part for _, part in getattr(found, "batches", ()))):
+        assert 0 <= one.conf_low <= one.estimate <= one.conf_high <= 1, str(one)
+    priors, weights = found.quadrature()
+    assert ((priors > 0) & (priors < 1)).all()
+    assert (weights >= 0).all()
+    near(weights.sum(), 1.0)
+    assert found.low <= found.high
+    assert found.describe()
+    assert not ((found.to_frame()["p_value"] < 0) | (found.to_frame()["p_value"] > 1)).any()
+
+
+# --- tables of unlabelled scores ----------------------------------------------------------------------------
+
+FIELD_FORMATS: Mapping[str, Callable[[list[dict[str, Any]]], bytes]] = {
+    "csv": as_csv,
+    "jsonl": as_json_lines,
+    "parquet": lambda rows: as_parquet(rows, {}, 7),
+}
+_field_steps = st.lists(
+    st.tuples(
+        st.sampled_from(["cell", "cell", "column", "rename", "drop row", "repeat row", "drop column"]),
+        st.integers(0, 200),
+        st.sampled_from(["model", "y_score", "batch", "case"]),
+        st.sampled_from(CELLS),
+    ),
+    max_size=2,
+)
+fields = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "models": st.integers(1, 3),
+        "size": st.sampled_from([4, 12, 60]),
+        "positives": st.sampled_from([0.05, 0.5, 1.0]),
+        "batches": st.sampled_from([0, 0, 2, 5]),
+        "cases": st.booleans(),
+        "format": st.sampled_from(sorted(FIELD_FORMATS)),
+        "labelled": st.one_of(st.just([]), st.just([]), changes),
+        "steps": st.one_of(st.just([]), _field_steps),
+        "damages": st.one_of(st.just([]), st.just([]), damages),
+        "arguments": st.sampled_from(
+            [
+                [],
+                ["--json"],
+                ["--batch-column", "batch"],
+                ["--batch-column", "absent"],
+                ["--fold", "1"],
+                ["--fold", "9"],
+                ["--bins", "2"],
+                ["--bins", "1"],
+            ]
+        ),
+    }
+)
+
+
+def field_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Scores of `size` cases by every model, as those of `rows_of` but for the prior."""
+    rng = np.random.default_rng(case["seed"])
+    hidden = rng.random(case["size"]) < case["positives"]
+    rows = []
+    for model in range(case["models"]):
+        scores = np.round(rng.normal(size=len(hidden)) + (APART + 0.4 + 0.4 * model) * hidden, 1).tolist()
+        for k, score in enumerate(scores):
+            row: dict[str, Any] = {"model": f"m{model}", "y_score": score}
+            row |= {"batch": f"b{k % case['batches']}"} if case["batches"] else {}
+            rows.append(row | ({"case": k} if case["cases"] else {}))
+    return rows
+
+
+def labelled_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return changed(clear_rows(case["seed"]), case["labelled"])
+
+
+#: How far the classes lie apart, so that the likelihood ratio needs no bootstrap.
+APART = 1.5
+
+
+def clear_rows(seed: int) -> list[dict[str, Any]]:
+    """Labelled scores of two models that tell the classes apart."""
+    shape = {"models": 2, "folds": 2, "size": 30, "digits": 1, "cases": 1, "datasets": 1}
+    return [
+        row | {"y_score": row["y_score"] + APART * row["y_true"]} for row in rows_of({**shape, "seed": seed})
+    ]
+
+
+def fields_are_read_or_refused(case: Mapping[str, Any]) -> None:
+    """`prior` does its work or refuses in one line; what it accepts, `threshold` takes as priors too."""
+    rows = changed(field_rows(case), case["steps"])
+    field = f"field.{case['format']}"
+    files = {
+        "held.csv": as_csv(labelled_rows(case)),
+        field: damaged(FIELD_FORMATS[case["format"]](rows), case["damages"]),
+    }
+    with folder_of(files) as folder:
+        asked = checked_run(["prior", "held.csv", field, *case["arguments"]], folder)
+        held, there = answered(sa.read_scores, "held.csv"), answered(read_unlabelled, field)
+        if held is None or there is None:
+            assert asked.exit_code == REFUSED, asked.output
+            return
+        found = answered(sa.estimate_prior_from_tables, held, there)
+        use = ["threshold", "held.csv", "--recall", "0.8", "--priors", f"estimate:{field}"]
+        used = checked_run(use, folder)
+        assert used.exit_code == (REFUSED if found is None else DONE), used.output
+        if found is None:
+            return
+        assert_prior(found.prior)
+        for one in found.by_model.values():
+            assert_prior(one)
+        again = answered(sa.estimate_prior_from_tables, held, _renamed_batches(there))
+        numbers = ["estimate", "conf_low", "conf_high", "statistic"]
+        near(again.to_frame()[numbers], found.to_frame()[numbers])
+
+
+def _renamed_batches(scores: Any) -> Any:
+    """The same table; batches have longer names in the same order."""
+    frame = scores.frame
+    if "batch" in frame:
+        frame = frame.assign(batch=frame["batch"].cat.rename_categories(lambda name: f"{name} \u00e9"))
+    return type(scores)(frame)
+
+
+# --- folders of a comparison --------------------------------------------------------------------------------
+
+TABLES = ("ranking.csv", "leaders.csv", "score_bins.csv", "provenance.json")
+CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"settings": 1}', b"{{")
+
+
+@cache
+def folder_files() -> Mapping[str, bytes]:
+    """What `monitor` and `diff` read of the folder of a comparison, and what `--json` prints of it."""
+    result = sa.compare(pd.DataFrame(clear_rows(0)), priors=(0.5, 0.1))
+    frames = {name: getattr(result, name) for name in ("ranking", "leaders", "score_bins")}
+    ranked = json.loads(frames["ranking"].to_json(orient="records"))
+    return {
+        **{f"{name}.csv": frame.to_csv(index=False).encode() for name, frame in frames.items()},
+        "provenance.json": json.dumps({"settings": {"alpha": 0.05}}).encode(),
+        "printed.json": json.dumps({"ranking": ranked, "settings": {"alpha": 0.01}}).encode(),
+    }
+
+
+def folder_of_models(turned: bool) -> Mapping[str, bytes]:
+    """The files; where they are turned, each of the two models has the name of the other."""
+    if not turned:
+        return folder_files()
+    other = {b"m0": b"m1", b"m1": b"m0"}
+    return {
+        name: re.sub(rb"\bm[01]\b", lambda found: other[found[0]], held)
+        for name, held in folder_files().items()
+    }
+
+
+_harm = st.one_of(
+    st.tuples(st.just("cell"), st.sampled_from(TABLES[:3]), st.integers(0, 200), st.sampled_from(CELLS)),
+    st.tuples(st.just("absent"), st.sampled_from(TABLES), st.just(0), st.none()),
+    st.tuples(st.just("content"), st.sampled_from(TABLES), st.just(0), st.sampled_from(CONTENTS)),
+    st.tuples(st.just("bytes"), st.sampled_from(TABLES), st.just(0), damages),
+    st.tuples(st.just("setting"), st.just("provenance.json"), st.just(0), st.sampled_from(CELLS)),
+)
+harms = st.one_of(st.just([]), st.lists(_harm, max_size=2))
+
+
+def harmed(files: Mapping[str, bytes], steps: list[tuple[str, str, int, Any]]) -> dict[str, bytes]:
+    """The files after somebody has edited, cut or deleted them."""
+    kept = dict(files)
+    for kind, name, place, what in steps:
+        if name not in kept:
+            continue
+        if kind == "absent":
+            del kept[name]
+        elif kind == "content":
+            kept[name] = what
+        elif kind == "bytes":
+            kept[name] = damaged(kept[name], what)
+        elif kind == "setting":
+            kept[name] = json.dumps({"settings": {"alpha": what, "control": what}}).encode()
+        else:
+            kept[name] = _with_cell(kept[name], place, what)
+    return kept
+
+
+def _with_cell(content: bytes, place: int, what: str) -> bytes:
+    """A CSV file with one other cell (the header's included), written as text."""
+    lines = [line.split(b",") for line in content.splitlines()]
+    cells = [(row, column) for row, line in enumerate(lines) for column in range(len(line))]
+    if not cells:
+        return content
+    row, column = cells[place % len(cells)]
+    quoted = what.replace('"', '""').encode("utf-8", "surrogatepass")
+    lines[row][column] = b'"' + quoted + b'"'
+    return b"\n".join(b",".join(line) for line in lines) + b"\n"
+
+
+monitored = st.fixed_dictionaries(
+    {
+        "turned": st.booleans(),
+        "harms": harms,
+        "field": fields,
+        "arguments": st.sampled_from(
+            [[], [], ["--json"], ["--confidence-level", "0.5"], ["--confidence-level", "1"], ["--seed", "3"]]
+        ),
+    }
+)
+
+
+def monitored_or_refused(case: Mapping[str, Any]) -> None:
+    """Status 3 if and only if another model is ahead in some batch; or refused in one line."""
+    rows = changed(field_rows(case["field"]), case["field"]["steps"])
+    files = {
+        f"old/{name}": held for name, held in harmed(folder_of_models(case["turned"]), case["harms"]).items()
+    }
+    with folder_of({**files, "field.csv": as_csv(rows)}) as folder:
+        told = checked_run(
+            ["monitor", "old", "field.csv", *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED)
+        )
+        if told.exit_code == REFUSED or case["arguments"][:1] not in ([], ["--json"]):
+            return
+        found = monitor("old", "field.csv")
+        assert found.changed == (told.exit_code == CHANGED)
+        assert len(found.sentences) == len(found.table)
+        for row in found.table.itertuples():
+            assert row.state in STATES
+            assert 0 <= row.conf_low <= row.estimate <= row.conf_high <= 1
+            assert bool(row.leaders) == (row.state != "beyond")
+            assert (found.chosen in row.leaders.split(", ")) or row.state in {"changed", "beyond"}
+        if not case["harms"]:
+            assert found.table["n_unlabelled"].sum() == sum(row["model"] == found.chosen for row in rows)
+
+
+compared = st.fixed_dictionaries(
+    {
+        "turned": st.tuples(st.booleans(), st.booleans()),
+        "harms": st.tuples(harms, harms),
+        "kinds": st.tuples(*[st.sampled_from(["folder", "folder", "printed", "file", "absent"])] * 2),
+        "arguments": st.sampled_from([[], ["--json"], ["--quiet"]]),
+    }
+)
+
+
+def told_apart_or_refused(case: Mapping[str, Any]) -> None:
+    """Status 3 if and only if the leader changed; a comparison does not differ from itself."""
+    places, files = [], {}
+    for side, turned, harm, kind in zip("ab", case["turned"], case["harms"], case["kinds"], strict=True):
+        held = harmed(folder_of_models(turned), harm)
+        files |= {f"{side}/{name}": content for name, content in held.items()}
+        names = {"folder": side, "printed": f"{side}/printed.json", "file": f"{side}/ranking.csv"}
+        places.append(names.get(kind, f"{side}/absent"))
+    with folder_of(files) as folder:
+        told = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))
+        for place in places:
+            itself = answered(changes_between, place, place)
+            assert itself is None or not itself.leader_changed
+            assert itself is None or not itself.settings
+        if told.exit_code == REFUSED:
+            assert answered(changes_between, *places) is None
+            return
+        found = changes_between(*map(Path, places))
+        assert found.leader_changed == (told.exit_code == CHANGED)
+        assert {found.leader_old, found.leader_new} <= {*found.table["model"]}
+
+
+# --- thresholds ---------------------------------------------------------------------------------------------
+
+SHARES = (0.8, 0.5, 1e-12, 1 - 1e-12, 1.0, 0.0, -1.0, float("nan"), float("inf"))
+WEIGHTINGS: Mapping[str, Callable[[], Any]] = {
+    "usual": lambda: (0.5, 0.1),
+    "rare": lambda: (1e-12, 1e-300),
+    "common": lambda: (1 - 1e-12,),
+    "none": lambda: (),
+    "twice": lambda: (0.5, 0.5),
+    "beta": lambda: sa.BetaPrior(2, 98),
+    "flat": lambda: sa.UniformPrior(0.05, 0.2),
+    "two": lambda: sa.DiscretePrior([0.1, 0.9], [1, 3]),
+}
+chosen = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 9),
+        "folds": st.integers(1, 3),
+        "models": st.integers(1, 2),
+        "size": st.sampled_from([2, 12, 30]),
+        "digits": st.sampled_from([0, 1, 6]),
+        "rule": st.sampled_from(["threshold", "recall", "precision", "flagged", "costs", "costs"]),
+        "target": st.sampled_from(SHARES),
+        "costs": st.sampled_from(
+            [None, (1, 20), (0, 1), (1, 0), (0, 0), (1e300, 1), (1e-300, 5e-324), (-1, 1)]
+        ),
+        "priors": st.sampled_from(sorted(WEIGHTINGS)),
+        "chosen prior": st.sampled_from([None, None, 0.3, (0.2, 0.01), 0.0, 1e-300]),
+        "choose on": st.sampled_from([None, None, "part", "itself"]),
+        "level": st.sampled_from(LEVELS),
+        "change": st.sampled_from(["rows", "scores", "names"]),
+    }
+)
+
+
+def thresholds_hold_together(case: Mapping[str, Any]) -> None:
+    """Refused, or shares within their limits that reach the target, whatever the scores' scale."""
+    shape = {**case, "cases": 1, "datasets": 1}
+    frame = pd.DataFrame(rows_of(shape)).assign(part=lambda rows: np.where(rows.index % 4 < 2, "a", "b"))
+    found = _thresholds(frame, case)
+    if found is None:
+        return
+    for name, rows in found.groupby("measure"):
+        top = np.inf if name == "expected_cost" else 1 + 1e-12
+        known = rows[["conf_low", "estimate", "conf_high"]].dropna().to_numpy()
+        assert (known[:, 0] >= -1e-12).all(), (name, known)
+        assert (known[:, 2] <= top).all(), (name, known)
+        assert (np.diff(known, axis=1) >= -1e-9 * np.maximum(1, np.abs(known[:, 1:2]))).all(), (name, known)
+    assert_target_reached(found, case)
+    again = _thresholds(SAME_CASES[case["change"]](frame, case["seed"]), case)
+    assert again is not None, "a change of no meaning was refused"
+    keys = ["model", "level", "fold", "chosen_prior", "prior", "measure"]
+    before, after = (
+        table.assign(model=table["model"].str[-2:]).sort_values(keys, kind="stable")
+        for table in (found, again)
+    )
+    if case["rule"] != "threshold" or case["change"] != "scores":
+        near(after["estimate"], before["estimate"])
+        near(after["conf_low"], before["conf_low"])
+
+
+def _thresholds(frame: pd.DataFrame, case: Mapping[str, Any]) -> Any:
+    options = {"costs": case["costs"], "chosen_prior": case["chosen prior"]}
+    if case["rule"] != "costs":
+        options[case["rule"]] = case["target"]
+    if case["choose on"]:
+        options["choose_on"] = "a" if case["choose on"] == "part" else frame.drop(columns="part")
+    return answered(
+        sa.threshold_table,
+        frame,
+        priors=WEIGHTINGS[case["priors"]](),
+        confidence_level=case["level"],
+        **options,
+    )
+
+
+def assert_target_reached(found: pd.DataFrame, case: Mapping[str, Any]) -> None:
+    """On the cases that chose it, a threshold has the recall, precision or share that was asked for."""
+    own = found[(found["level"] == "fold") & (found["chosen_on"] == "same cases")]
+    if case["choose on"] or case["rule"] in {"threshold", "costs"}:
+        return
+    at = own[
+        (own["measure"] == case["rule"])
+        & (own["chosen_prior"].isna() | (own["chosen_prior"] == own["prior"]))
+    ]
+    reached = at["estimate"].dropna()
+    if case["rule"] == "flagged":
+        assert (reached <= case["target"] + 1e-9).all(), reached
+    else:
+        assert (reached >= case["target"] - 1e-9).all(), reached
+
+
+SAME_CASES: Mapping[str, Callable[[pd.DataFrame, int], pd.DataFrame]] = {
+    "rows": lambda frame, seed: frame.sample(frac=1, random_state=seed),
+    "scores": lambda frame, _: frame.assign(y_score=np.arctan(frame["y_score"])),
+    "names": lambda frame, seed: frame.assign(model=[f"\u00e9 {seed}'{name}" for name in frame["model"]]),
+}
+
+GENERATORS = (
+    Generator("prior estimates", estimates, estimates_hold_together, 2),
+    Generator("unlabelled tables", fields, fields_are_read_or_refused, 1),
+    Generator("monitored", monitored, monitored_or_refused, 3),
+    Generator("told apart", compared, told_apart_or_refused, 6),
+    Generator("thresholds", chosen, thresholds_hold_together, 6),
+)
