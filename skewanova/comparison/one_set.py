@@ -7,11 +7,10 @@ fitted models differ on further cases. See :mod:`skewanova.inference.jackknife` 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special
 
 from skewanova.base.checks import Floats, emit
@@ -19,12 +18,14 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_groups, needs_no_folds, no_prior_pairs
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
+from skewanova.decision.joint_curves import paired_set
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import family_test
 from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.intervals import interval_table
+from skewanova.inference.jackknife import Ranked
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import ALONE, OneSetComparison, compare_sample
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
@@ -37,7 +38,6 @@ from skewanova.priors.evidence import (
     effective_negatives,
 )
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.pairing import PairedCases, paired_cases
 from skewanova.scores.table import Scores
 
 #: Positives times area below which the test may be liberal (docs/studies/paired.md).
@@ -48,7 +48,7 @@ class _Set(NamedTuple):
     """Cases of the test set, and the scores of the models in ranking order."""
 
     sample: Sample
-    scores: Sequence[NDArray[Any]]
+    scores: Sequence[Ranked]
     measures: Evaluation
 
     def compare(self, target: Target, alpha: float) -> OneSetComparison:
@@ -68,7 +68,7 @@ def analyse_one_set(
 ) -> tuple[Analysis, list[str]]:
     """Compare models on the only fold of a table."""
     stage("tests of all models")
-    cases = _in_order(paired_cases(table), table.models, measures)
+    cases = _in_order(table, measures)
     found = cases.compare(measures.deployment_prior, options.alpha)
     stage("pairs of models")
     posthoc = _posthoc(cases, found, options)
@@ -101,10 +101,9 @@ def analyse_one_set(
     return analysis, [*emit(_unused(options)), *told]
 
 
-def _in_order(cases: PairedCases, models: Sequence[str], measures: Evaluation) -> _Set:
-    position = [models.index(model) for model in measures.models]
-    sample = Sample(cases.positive, cases.cluster, cases.weight)
-    return _Set(sample, [cases.scores[i] for i in position], measures)
+def _in_order(table: Scores, measures: Evaluation) -> _Set:
+    known = paired_set(table)
+    return _Set(known.sample, known.of(measures), measures)
 
 
 def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
@@ -132,7 +131,7 @@ def _posthoc(cases: _Set, found: OneSetComparison, options: Options) -> pd.DataF
 
 def pairs_over(table: Scores, measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
     """The pairs over another deployment prior."""
-    found = _in_order(paired_cases(table), table.models, measures).compare(target, options.alpha)
+    found = _in_order(table, measures).compare(target, options.alpha)
     return pair_families(found, {}, "jackknife", options=options, known=())
 
 

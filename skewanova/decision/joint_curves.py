@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -27,13 +28,14 @@ from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_largest
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.jackknife import LeftOut, left_out, measured
-from skewanova.inference.one_set import Angles, t_deviate
+from skewanova.inference.along_priors import CaseDeviations, nodes_for, symmetric, triangle
+from skewanova.inference.jackknife import Ranked, measured, ranked
+from skewanova.inference.one_set import Angles, Scale, t_deviate
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.pairing import paired_cases, paired_runs
-from skewanova.scores.table import ScoreTable
+from skewanova.scores.table import Scores, ScoreTable
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
@@ -353,34 +355,38 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
 
 
 def case_curves(
-    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any]], area_estimator: str
+    priors: Floats,
+    sample: Sample,
+    scores: Sequence[NDArray[Any] | Ranked],
+    area_estimator: str,
+    *,
+    within: tuple[float, float] | None = None,
+    roots: dict[bytes, Floats] | None = None,
 ) -> JointCurves:
-    """Curves of models on one test set, from what leaving out every unit changes (jackknife)."""
-    at = [UniformPrior(prior, prior) for prior in priors.tolist()]
-    found = [left_out(sample, score, at, area_estimator) for score in scores]
-    estimate = np.stack([one.estimate for one in found])
-    scaled = [one.deviations(sample) for one in found]
+    """Curves of models on one test set, from what leaving out every unit changes (jackknife).
 
-    def deviations(rows: slice) -> Floats:
-        return np.hstack([one.rows(rows) for one in scaled])
-
-    if sample.n_units <= estimate.size:
-        units = deviations(slice(None))
-    else:  # as many directions as columns say the same
-        starts = range(0, sample.n_units, CASES_AT_ONCE)
-        units = condensed(deviations(slice(start, start + CASES_AT_ONCE)) for start in starts)
-    return JointCurves(priors, estimate, units.reshape(-1, *estimate.shape), np.inf, *_spreads(sample, found))
+    `within` is the range of all priors that are asked about, by default of these; `roots` holds what is the
+    same for all of them.
+    """
+    low, high = within or (float(priors.min()), float(priors.max()))
+    nodes = nodes_for(priors, low, high, area_estimator)
+    models = [ranked(sample, score) for score in scores]
+    estimate = np.stack([one.areas(priors, area_estimator) for one in models])
+    found = CaseDeviations.of(models, nodes.priors, area_estimator, {} if roots is None else roots)
+    units = found.units(nodes.weight).reshape(-1, *estimate.shape)
+    return JointCurves(priors, estimate, units, np.inf, *_spreads(found, nodes.weight, estimate))
 
 
-def _spreads(sample: Sample, found: Sequence[LeftOut]) -> tuple[Floats, Floats, Floats]:
+def _spreads(found: CaseDeviations, weight: Floats, estimate: Floats) -> tuple[Floats, Floats, Floats]:
     """Standard errors of all differences, their degrees of freedom, and those of all estimates."""
-    spreads = []
-    for k in range(len(found[0].estimate)):
-        area = np.array([one.estimate[k] for one in found])
-        values = np.hstack([one.rows(weightings=slice(k, k + 1)) for one in found])
-        spreads.append((*Angles.of(area, values, sample).pairs(), sample.spread(values)[1]))
-    error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
-    return error, df, own
+    scales = [Scale.of(area) for area in estimate.T]
+    spreads = found.spreads(weight, np.transpose([1 / scale.slope for scale in scales]))
+    error = np.transpose(
+        [scale.errors(*part) for scale, *part in zip(scales, spreads.pair.T, spreads.own.T, strict=True)]
+    )
+    if found.sample.alone:
+        error = np.full(error.shape, np.nan)
+    return error, spreads.pair_df, spreads.own_df
 
 
 #: Cases of the test set that all runs share, and the scores of every model on them, run by run.
@@ -488,14 +494,8 @@ def run_areas(
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:
-    """As many rows as columns with the same products of columns: the symmetric root of these.
-
-    Through triangles, as the products themselves would lose half of the digits of columns that are nearly
-    alike; the root is the only one that no processor may turn another way.
-    """
-    stacked = reduce(lambda kept, block: np.vstack([np.linalg.qr(kept, mode="r"), block]), blocks)
-    _, size, axes = np.linalg.svd(np.linalg.qr(stacked, mode="r"), full_matrices=False)
-    return np.asarray(axes.T * size @ axes)
+    """As many rows as columns with the same products of columns: the symmetric root of these."""
+    return symmetric(triangle(blocks))
 
 
 def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
@@ -510,11 +510,11 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     if evaluation.design.kind == "shared_cases":
         return run_curves(evaluation, priors)
-    cases = matched_cases(evaluation) if len(values) == 1 else None
-    if cases is None:
+    known = _paired_set(evaluation) if len(values) == 1 else None
+    if known is None or known.sample.alone:
         halves = evaluation.auprec_between_halves(priors)
         return fold_curves(priors, values, ratio=evaluation.design.ratio, halves=halves)
-    return case_curves(priors, *cases, evaluation.area_estimator)
+    return known.curves_along(evaluation, priors)
 
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
@@ -525,22 +525,68 @@ def panel_curves(evaluation: Evaluation) -> PanelCurves:
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
-def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[NDArray[Any]]] | None:
+def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[Ranked]] | None:
     """Cases of the only fold, and the scores of every model on them.
 
     None if they do not match or are not known, or if all cases of a class are one unit: no spread shows then.
     """
-    scores = evaluation.scores
-    if scores is None:
-        return None
+    known = _paired_set(evaluation)
+    return None if known is None or known.sample.alone else (known.sample, known.of(evaluation))
+
+
+class PairedSet:
+    """Models on one test set, sorted once, and the curves measured so far."""
+
+    def __init__(self, table: Scores) -> None:
+        """Line up the cases of a table with one fold."""
+        cases = paired_cases(table)
+        self.sample = Sample(cases.positive, cases.cluster, cases.weight)
+        self.models = {
+            name: Ranked(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
+        }
+        self._curves: dict[tuple[object, ...], JointCurves] = {}
+        self._roots: dict[tuple[object, ...], dict[bytes, Floats]] = {}
+
+    def of(self, evaluation: Evaluation) -> list[Ranked]:
+        """Models in the order of an evaluation."""
+        return [self.models[name] for name in evaluation.models]
+
+    def curves_along(self, evaluation: Evaluation, priors: Floats) -> JointCurves:
+        """Curves at priors; those asked for before are kept."""
+        same = evaluation.models, evaluation.area_estimator
+        asked = (*same, priors.tobytes())
+        if asked not in self._curves:
+            ends = np.append(priors, prior_grid(evaluation, 2))
+            within, roots = (float(ends.min()), float(ends.max())), self._roots.setdefault(same, {})
+            self._curves[asked] = case_curves(
+                priors,
+                self.sample,
+                self.of(evaluation),
+                evaluation.area_estimator,
+                within=within,
+                roots=roots,
+            )
+        return self._curves[asked]
+
+
+_PAIRED_SETS: WeakKeyDictionary[ScoreTable, PairedSet] = WeakKeyDictionary()
+
+
+def paired_set(table: Scores) -> PairedSet:
+    """Cases and models of a table with one fold, lined up and sorted once."""
+    if not isinstance(table, ScoreTable):
+        return PairedSet(table)  # says what is wrong
+    if table not in _PAIRED_SETS:
+        _PAIRED_SETS[table] = PairedSet(table)
+    return _PAIRED_SETS[table]
+
+
+def _paired_set(evaluation: Evaluation) -> PairedSet | None:
+    """The same of an evaluation; None if its cases do not match or are not known."""
     try:
-        cases = paired_cases(scores)
+        return None if evaluation.scores is None else paired_set(evaluation.scores)
     except InputError:
         return None
-    sample = Sample(cases.positive, cases.cluster, cases.weight)
-    if sample.alone:
-        return None
-    return sample, [cases.scores[scores.models.index(name)] for name in evaluation.models]
 
 
 def matched_runs(evaluation: Evaluation) -> MatchedRuns:

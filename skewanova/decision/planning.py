@@ -16,7 +16,7 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.base.frames import records
 from skewanova.base.text import format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import RunAreas, run_areas
+from skewanova.decision.joint_curves import RunAreas, paired_set, run_areas
 from skewanova.decision.power import (
     Pilot,
     assured_ratio,
@@ -36,7 +36,7 @@ from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
 from skewanova.inference.sampling import FEWEST_DF, Sample
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.pairing import check_paired, check_several_models, complete_table, paired_cases
+from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Scores, ScoreTable
 
@@ -344,10 +344,9 @@ class _CasePair(NamedTuple):
 
 def _one_set(table: Scores, measures: Evaluation, wanted: Wanted) -> dict[str, Floats]:
     """The same of the only fold of a table."""
-    cases = paired_cases(table)
-    sample = Sample(cases.positive, cases.cluster, cases.weight)
-    columns = [cases.scores[table.models.index(model)] for model in measures.models]
-    area, values = measured(sample, columns, [measures.deployment_prior], measures.area_estimator)
+    known = paired_set(table)
+    sample, models = known.sample, known.of(measures)
+    area, values = measured(sample, models, [measures.deployment_prior], measures.area_estimator)
     return _over_cases(sample, area[:, 0], values[..., 0], wanted)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -20,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Floats, check_choice
-from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, rise_terms
-from skewanova.curves.roc import Rises, curve_from_scores
+from skewanova.curves.areas import auprec, iauprec
+from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, areas, rise_terms
+from skewanova.curves.roc import Rises, curve_from_scores, in_blocks
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target, UniformPrior
@@ -33,6 +34,10 @@ FEW_WEIGHTS = 64
 
 #: Numbers held at once while areas are computed again: what the second-level cache holds.
 BLOCK_SIZE = 1 << 15
+
+
+#: Entries whose values are moved at once.
+ENTRIES_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,51 +58,104 @@ class LeftOut:
     values: Floats
     entry: Codes
 
-    def rows(self, rows: slice = slice(None), weightings: slice = slice(None)) -> Floats:
+    def rows(self, rows: slice | Codes = slice(None), weightings: slice = slice(None)) -> Floats:
         """Values of some units, of shape (n_rows, n_weightings)."""
         return np.asarray(self.values[:, weightings][self.entry[rows]])
 
-    def deviations(self, sample: Sample) -> LeftOut:
+    def deviations(self, sample: Sample, *, overwrite: bool = False) -> LeftOut:
         """The same with values whose products over units sum to the covariance."""
-        moved = np.empty(self.values.shape)
+        moved = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
-            count = np.bincount(self.entry[rows], minlength=len(self.values))
-            held = count > 0
-            mean = count[held] @ self.values[held] / size
-            moved[held] = (self.values[held] - mean) / np.sqrt(size * max(size - 1, 1))
+            count = np.bincount(self.entry[rows], minlength=len(moved))
+            mean, held = count @ moved / size, np.flatnonzero(count)
+            for start in range(0, len(held), ENTRIES_AT_ONCE):
+                at = held[start : start + ENTRIES_AT_ONCE]
+                moved[at] = (moved[at] - mean) / np.sqrt(size * max(size - 1, 1))
         return replace(self, values=moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Scores of one model on the cases of a sample, sorted once however often they are asked about."""
+
+    sample: Sample
+    score: NDArray[Any]
+
+    @cached_property
+    def standing(self) -> _Standing | None:
+        """Where the cases stand; None where no entry can be shared between units."""
+        distinct = None if self.sample.cluster is not None else _distinct_weights(self.sample)
+        return None if distinct is None else _standing(self.sample, self.score, distinct)
+
+    def left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
+        """Areas over several weightings, and what leaving out each unit changes in them."""
+        if area_estimator not in BY_RISES or self.standing is None:
+            return _refitted(self.sample, self.score, weightings, area_estimator)
+        ladder, distinct, held, entry = self.standing
+        estimate, values = np.empty(len(weightings)), np.empty((int(held.sum()), len(weightings)))
+        done = 0
+        for weighting in _together(weightings, BLOCK_SIZE // len(ladder.gain)):
+            area, found = _values(ladder, weighting, area_estimator, distinct)
+            columns = slice(done, done + len(area))
+            estimate[columns], values[:, columns] = area, found[:, held].T
+            done += len(area)
+        return LeftOut(estimate, values, entry)
+
+    def areas(self, priors: Floats, area_estimator: str) -> Floats:
+        """Area at every prior."""
+        if area_estimator in BY_RISES and self.standing is not None:
+            return areas(in_blocks(self.standing.ladder.without_negative(0.0)), priors, area_estimator)
+        curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
+        return auprec(curve, priors, area_estimator=area_estimator)
 
 
 def left_out(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> LeftOut:
     """Areas of one model over several weightings, and what leaving out each unit changes in them."""
-    distinct = _distinct_weights(sample)
-    if sample.cluster is not None or area_estimator not in BY_RISES or distinct is None:
-        return _refitted(sample, score, weightings, area_estimator)
-    places = places_of(sample, score)
-    entry = np.empty(len(score), dtype=np.intp)
-    entry[sample.positive] = places.rise + len(places.ladder.gain) * distinct[1].code
-    n_first = len(places.ladder.gain) * len(distinct[1].weight)
-    n_slots = 2 * len(places.ladder.gain) + 1
-    entry[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
-    found = [
-        _values(places.ladder, weighting, area_estimator, distinct)
-        for weighting in _together(weightings, BLOCK_SIZE // len(places.ladder.gain))
-    ]
-    estimate, values = zip(*found, strict=True)
-    return LeftOut(np.concatenate(estimate), np.ascontiguousarray(np.vstack(values).T), entry)
+    return Ranked(sample, score).left_out(weightings, area_estimator)
 
 
 def measured(
     sample: Sample,
-    scores: Iterable[NDArray[Any]],
+    scores: Iterable[NDArray[Any] | Ranked],
     weightings: Sequence[DeploymentPrior],
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
     """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
-    found = [left_out(sample, score, weightings, area_estimator) for score in scores]
-    return np.stack([one.estimate for one in found]), np.stack([one.rows() for one in found], axis=1)
+    found = [ranked(sample, score).left_out(weightings, area_estimator) for score in scores]
+    values = np.empty((sample.n_units, len(found), len(weightings)))
+    for k, one in enumerate(found):
+        values[:, k] = one.rows()
+    return np.stack([one.estimate for one in found]), values
+
+
+def ranked(sample: Sample, score: NDArray[Any] | Ranked) -> Ranked:
+    """The same, ready to be sorted once."""
+    return score if isinstance(score, Ranked) else Ranked(sample, score)
+
+
+class _Standing(NamedTuple):
+    """A ladder, the different weights, which places hold a case, and the place of every case among those."""
+
+    ladder: Ladder
+    weights: tuple[_Weights, _Weights]
+    held: NDArray[np.bool_]
+    entry: Codes
+
+
+def _standing(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Standing:
+    """Places of positives at every rise, then of negatives in every slot, weight by weight."""
+    places = places_of(sample, score)
+    n_rises = len(places.ladder.gain)
+    n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
+    n_places = n_first + n_slots * len(distinct[0].weight)
+    entry = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
+    entry[sample.positive] = places.rise + n_rises * distinct[1].code
+    entry[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
+    held = np.bincount(entry, minlength=n_places) > 0
+    number = (np.cumsum(held) - 1).astype(entry.dtype)
+    return _Standing(places.ladder, distinct, held, number[entry])
 
 
 class _Weights(NamedTuple):
@@ -113,7 +171,7 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
     found = []
     for rows in (~sample.positive, sample.positive):
         n_cases = int(np.count_nonzero(rows))
-        weight, code = np.ones(1), np.zeros(n_cases, dtype=np.intp)
+        weight, code = np.ones(1), np.broadcast_to(np.intp(0), n_cases)
         if sample.weight is not None:
             weight, code = np.unique(sample.weight[rows], return_inverse=True)
         if len(weight) > FEW_WEIGHTS:
@@ -219,28 +277,31 @@ def _values(
         ):  # of places without a case, which nobody looks up
             return np.atleast_2d(rise_terms(rises, weighting, area_estimator))
 
-    area = terms(ladder.without_negative(0.0)).sum(axis=-1, keepdims=True)
+    def moved(rises: Rises) -> Floats:  # term by term: what is left of two sums would be mostly rounding
+        return terms(rises) - whole
+
+    whole = terms(ladder.without_negative(0.0))
     n_rises = len(ladder.gain)
     negatives, positives = weights
     parts = []
     for weight in positives.weight.tolist():
         alone = is_all(weight, ladder.n_positive)
-        without = np.repeat(area, n_rises, axis=-1) if alone else _without_positive(ladder, weight, terms)
-        parts.append((positives.n_cases - 1) * (area - without))
+        change = np.zeros((len(whole), n_rises)) if alone else _without_positive(ladder, weight, moved)
+        parts.append((1 - positives.n_cases) * change)
     for weight in negatives.weight.tolist():
         alone = is_all(weight, ladder.n_negative)
-        without = (
-            np.repeat(area, 2 * n_rises + 1, axis=-1) if alone else _without_negative(ladder, weight, terms)
+        change = (
+            np.zeros((len(whole), 2 * n_rises + 1)) if alone else _without_negative(ladder, weight, moved)
         )
-        parts.append((negatives.n_cases - 1) * (area - without))
-    return area[:, 0], np.concatenate(parts, axis=-1)
+        parts.append((1 - negatives.n_cases) * change)
+    return whole.sum(axis=-1), np.concatenate(parts, axis=-1)
 
 
 Terms = Callable[[Rises], Floats]
 
 
 def _without_positive(ladder: Ladder, weight: float, terms: Terms) -> Floats:
-    """Areas without a positive of each rise; a rise that ends with it no longer counts as reached."""
+    """Changes without a positive of each rise; a rise that ends with it no longer counts as reached."""
     kept, own, fewer, skip = (
         terms(ladder.without_positive(weight, **where))
         for where in (
@@ -257,7 +318,7 @@ def _without_positive(ladder: Ladder, weight: float, terms: Terms) -> Floats:
 
 
 def _without_negative(ladder: Ladder, weight: float, terms: Terms) -> Floats:
-    """Areas without a negative of each slot."""
+    """Changes without a negative of each slot."""
     kept, own, between, fewer = (
         terms(ladder.without_negative(weight, **where))
         for where in (

@@ -19,7 +19,7 @@ from skewanova.base.checks import Floats, check_choice, check_fraction, emit
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
-from skewanova.inference.jackknife import measured
+from skewanova.inference.jackknife import Ranked, measured
 from skewanova.inference.sampling import Sample, check_model_names, check_sample, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
@@ -57,11 +57,42 @@ class PairTests(NamedTuple):
     critical_value: Floats
 
 
-class Angles(NamedTuple):
-    """Areas on the angular scale, and the jackknife values of every unit on it.
+class Scale(NamedTuple):
+    """Areas on the angular scale, and its slope at them, by which their spreads are divided.
 
     An area of 0 or 1 (but for rounding) has no slope there: with one among them, all stay as they are.
     """
+
+    area: Floats
+    angle: Floats
+    slope: Floats
+
+    @classmethod
+    def of(cls, area: Floats) -> Scale:
+        """Carry areas (n_models,) over."""
+        if ((area <= 0) | (area >= 1 - TIE)).any():
+            return cls(area, area, np.ones(len(area)))
+        return cls(area, 2 * np.arcsin(np.sqrt(area)), np.sqrt(area * (1 - area)))
+
+    def chords(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+        """Difference of two areas for one of their angles, pair by pair."""
+        rise, at = self.angle[a] - self.angle[b], self.area[a]
+        near = np.abs(rise) <= SAME_ANGLE
+        return np.where(near, self.slope[a], (at - self.area[b]) / np.where(near, 1.0, rise))
+
+    def errors(self, pair: Floats, own: Floats) -> Floats:
+        """Standard error of the difference of every two areas, from variances on this scale.
+
+        It is that of the difference of the angles times the chord, so that a test is that of the angles, and
+        an interval agrees with it. It is exactly zero where only rounding is left.
+        """
+        a, b = np.triu_indices(len(self.area), 1)
+        kept = ~(pair <= RANK_TOLERANCE * (own[a] + own[b]))
+        return np.where(kept, np.sqrt(pair), 0.0) * self.chords(a, b)
+
+
+class Angles(NamedTuple):
+    """Areas on the angular scale, and the jackknife values of every unit on it."""
 
     area: Floats
     angle: Floats
@@ -71,9 +102,8 @@ class Angles(NamedTuple):
     @classmethod
     def of(cls, area: Floats, values: Floats, sample: Sample) -> Angles:
         """Carry areas and values of shape (n_units, n_models) over (delta method)."""
-        if ((area <= 0) | (area >= 1 - TIE)).any():
-            return cls(area, area, values, sample)
-        return cls(area, 2 * np.arcsin(np.sqrt(area)), values / np.sqrt(area * (1 - area)), sample)
+        scale = Scale.of(area)
+        return cls(area, scale.angle, values / scale.slope, sample)
 
     @property
     def covariance(self) -> Floats:
@@ -82,25 +112,21 @@ class Angles(NamedTuple):
 
     def chords(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
         """Difference of two areas for one of their angles, pair by pair."""
-        rise, at = self.angle[a] - self.angle[b], self.area[a]
-        near = np.abs(rise) <= SAME_ANGLE
-        slope = np.ones(len(a)) if self.angle is self.area else np.sqrt(at * (1 - at))
-        return np.where(near, slope, (at - self.area[b]) / np.where(near, 1.0, rise))
+        return self._scale.chords(a, b)
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Standard error of the difference of every two areas, and its degrees of freedom.
-
-        The standard error is that of the difference of the angles times the chord, so that a test is that of
-        the angles, and an interval agrees with it. It is exactly zero where only rounding is left.
-        """
+        """Standard error of the difference of every two areas, and its degrees of freedom."""
         a, b = np.triu_indices(len(self.area), 1)
         step = max(1, BLOCK_SIZE // len(self.values))
         parts = (slice(start, start + step) for start in range(0, len(a), step))
         spreads = [self.sample.spread(self.values[:, a[part]] - self.values[:, b[part]]) for part in parts]
         error, df = (np.concatenate(column) for column in zip(*spreads, strict=True))
-        size = np.diag(self.covariance)
-        error[error**2 <= RANK_TOLERANCE * (size[a] + size[b])] = 0.0
-        return error * self.chords(a, b), df
+        return self._scale.errors(error**2, np.diag(self.covariance)), df
+
+    @property
+    def _scale(self) -> Scale:
+        slope = np.ones(len(self.area)) if self.angle is self.area else np.sqrt(self.area * (1 - self.area))
+        return Scale(self.area, self.angle, slope)
 
 
 def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
@@ -344,7 +370,7 @@ def compare_on_one_set(
 
 def compare_sample(
     sample: Sample,
-    scores: Iterable[NDArray[Any]],
+    scores: Iterable[NDArray[Any] | Ranked],
     weighting: DeploymentPrior,
     *,
     models: tuple[str, ...],

@@ -1,0 +1,206 @@
+"""What leaving out each case changes at many priors: from a few of them, and summed over blocks of cases.
+
+A precision is 1 / (1 + skew * ratio): along the log-odds of the prior it is the same curve for all operating
+points, shifted, and analytic for imaginary parts below pi. So whatever is a sum of precisions is, at every
+prior of a range, the same combination of its values at some forty Chebyshev nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
+from scipy.special import expit, logit
+
+from skewanova.base.checks import Floats
+from skewanova.curves.estimators import BY_RISES
+from skewanova.inference.jackknife import LeftOut, Ranked
+from skewanova.inference.sampling import FEWEST_DF, Sample
+from skewanova.priors.weightings import UniformPrior
+
+#: What interpolation may leave out, beside the largest value of a panel.
+TOLERANCE = 1e-18
+
+
+#: Widest panel in the log-odds: values at its ends differ in size by no more than a few thousand times.
+PANEL_WIDTH = 8.0
+
+
+#: Numbers held at once, so that a few arrays of them stay in the second-level cache.
+BLOCK_SIZE = 1 << 16
+
+
+#: Rows that are turned to a triangle at once, for each column: more leave the cache, fewer are repeated.
+ROWS_A_COLUMN = 8
+
+
+class Nodes(NamedTuple):
+    """Priors to measure at, and what each counts at the priors asked for (n_nodes, n_priors)."""
+
+    priors: Floats
+    weight: Floats
+
+
+def nodes_for(priors: Floats, low: float, high: float, area_estimator: str) -> Nodes:
+    """Nodes over a range that holds the priors; the priors themselves where these are as few."""
+    first, last = float(logit(low)), float(logit(high))
+    if area_estimator in BY_RISES and first < last:
+        edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
+        count = _nodes_of_panel(float(edges[1] - edges[0]) / 2)
+        if count * (len(edges) - 1) < len(priors):
+            return _nodes(edges, count, logit(priors))
+    return Nodes(priors, np.eye(len(priors)))
+
+
+def _nodes_of_panel(half: float) -> int:
+    """Nodes that leave out no more than the tolerance: the error falls by rho with each (Bernstein)."""
+    rho = np.pi / half + np.hypot(1.0, np.pi / half)
+    return int(np.ceil(-np.log(TOLERANCE) / np.log(rho)))
+
+
+def _nodes(edges: Floats, count: int, odds: Floats) -> Nodes:
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    weight = np.zeros((len(half) * count, len(odds)))
+    panel = np.clip(np.searchsorted(edges, odds, side="right") - 1, 0, len(half) - 1)
+    for k in range(len(half)):
+        here = panel == k
+        series = chebvander((odds[here] - middle[k]) / half[k], count - 1)
+        weight[k * count : (k + 1) * count, here] = to_series(count) @ series.T
+    return Nodes(np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight)
+
+
+def to_series(count: int) -> Floats:
+    """From values at the Chebyshev nodes to coefficients: the series are orthogonal there."""
+    found = 2 * chebvander(chebpts1(count), count - 1) / count
+    found[:, 0] /= 2
+    return np.asarray(found)
+
+
+class Spreads(NamedTuple):
+    """Variances of differences of all pairs and of every model, and their degrees of freedom, by prior."""
+
+    pair: Floats
+    pair_df: Floats
+    own: Floats
+    own_df: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CaseDeviations:
+    """Deviations, over the units of a sample, of the areas of several models at the nodes.
+
+    Attributes
+    ----------
+    sample : Sample
+        The cases.
+    tables : tuple of LeftOut
+        Of every model: values whose products over units sum to the covariance of the areas.
+    nodes : bytes
+        The nodes.
+    roots : dict
+        Triangles with the same products, by nodes, where they are known.
+    """
+
+    sample: Sample
+    tables: tuple[LeftOut, ...]
+    nodes: bytes
+    roots: dict[bytes, Floats]
+
+    @classmethod
+    def of(
+        cls, models: Sequence[Ranked], priors: Floats, area_estimator: str, roots: dict[bytes, Floats]
+    ) -> CaseDeviations:
+        """Measure at the nodes."""
+        at = [UniformPrior(prior, prior) for prior in priors.tolist()]
+        sample = models[0].sample
+        found = (one.left_out(at, area_estimator).deviations(sample, overwrite=True) for one in models)
+        return cls(sample, tuple(found), priors.tobytes(), roots)
+
+    def units(self, weight: Floats) -> Floats:
+        """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`: of the units.
+
+        If these are more than columns, as many rows stand for them.
+        """
+        n_models, n_priors = len(self.tables), weight.shape[1]
+        if self.sample.n_units <= n_models * n_priors:
+            return np.hstack([one.rows() @ weight for one in self.tables])
+        columns = self.root().reshape(-1, n_models, len(weight)) @ weight
+        return symmetric(columns.reshape(-1, n_models * n_priors))
+
+    def root(self) -> Floats:
+        """A triangle (n_rows, n_models * n_nodes) with the same products as the deviations at the nodes."""
+        if self.nodes not in self.roots:
+            step = ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1]
+            self.roots[self.nodes] = triangle(np.hstack(parts) for _, parts in self._blocks(step))
+        return self.roots[self.nodes]
+
+    def spreads(self, weight: Floats, scale: Floats) -> Spreads:
+        """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` (n_models, n_priors).
+
+        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
+        fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3).
+        """
+        unit = self._unit(weight, scale)
+        turn = [weight * (row / unit) for row in scale]
+        n_models = len(turn)
+        sums = np.zeros((3, 2, n_models * (n_models + 1) // 2, weight.shape[1]))
+        for kind, parts in self._blocks(max(16, BLOCK_SIZE // (n_models * weight.shape[1]))):
+            _add_powers([part @ by for part, by in zip(parts, turn, strict=True)], sums[kind])
+        variance, doubt = np.zeros(sums.shape[2:]), np.zeros(sums.shape[2:])
+        for (square, fourth), (_, size) in zip(sums, self.sample.strata, strict=False):
+            variance += square
+            doubt += (size - 1) ** 2 * (size * fourth - square**2) / size**3
+        df = np.where(doubt <= 0, np.inf, 2 * variance**2 / np.where(doubt <= 0, 1.0, doubt))
+        df, variance = np.maximum(df, FEWEST_DF), variance * unit**2
+        return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
+
+    def _unit(self, weight: Floats, scale: Floats) -> Floats:
+        """A power of two near the largest deviation at every prior: fourth powers may leave the doubles."""
+        largest = np.array([np.abs(one.values).max(axis=0) for one in self.tables])
+        bound = (scale * (largest @ np.abs(weight))).max(axis=0)
+        return np.asarray(np.ldexp(1.0, np.frexp(bound)[1]))
+
+    def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
+        """Number of a stratum, and deviations (n_rows, n_nodes) of every model for some of its units."""
+        for kind, (rows, _) in enumerate(self.sample.strata):
+            for start in range(0, len(rows), step):
+                yield kind, [one.rows(rows[start : start + step]) for one in self.tables]
+
+
+def _add_powers(values: Sequence[Floats], sums: Floats) -> None:
+    """Add the sums of squares and of fourth powers of all columns, then of the differences of all pairs."""
+    ones = np.ones(len(values[0]))
+    moved = np.empty_like(values[0])
+    n_models, row = len(values), len(values)
+    for i in range(n_models):
+        for j in range(i, n_models):
+            if i == j:
+                at = i
+                np.multiply(values[i], values[i], out=moved)
+            else:
+                at, row = row, row + 1
+                np.subtract(values[i], values[j], out=moved)
+                moved *= moved
+            sums[0, at] += ones @ moved
+            moved *= moved
+            sums[1, at] += ones @ moved
+
+
+def triangle(blocks: Iterable[Floats]) -> Floats:
+    """As many rows as columns with the same products of columns.
+
+    Through triangles, as the products themselves would lose half of the digits of columns that are nearly
+    alike.
+    """
+    stacked = reduce(lambda kept, block: np.vstack([np.linalg.qr(kept, mode="r"), block]), blocks)
+    return np.asarray(np.linalg.qr(stacked, mode="r"))
+
+
+def symmetric(root: Floats) -> Floats:
+    """The symmetric root of the same products: the only one that no processor may turn another way."""
+    _, size, axes = np.linalg.svd(root, full_matrices=False)
+    return np.asarray(axes.T * size @ axes)

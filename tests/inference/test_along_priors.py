@@ -1,0 +1,121 @@
+"""Jackknife values along the prior: exact values, nodes against the priors themselves, blocks of cases."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.inference import along_priors
+from skewanova.inference.along_priors import CaseDeviations, nodes_for
+from skewanova.inference.jackknife import Ranked, left_out
+from skewanova.inference.sampling import Sample
+from skewanova.priors.weightings import UniformPrior
+
+
+def scored(n, share, *, digits=None, seed=3):
+    """Labels, and scores of two models that are much alike."""
+    rng = np.random.default_rng(seed)
+    positive, common = rng.random(n) < share, rng.normal(size=n)
+    scores = [
+        common + spread * rng.normal(size=n) + gain * positive for spread, gain in ((0.7, 1), (0.6, 1.2))
+    ]
+    return positive, scores if digits is None else [np.round(score, digits) for score in scores]
+
+
+def area_without(positive, score, left, prior):
+    """Trapezoid of untied scores without a case, in 30 digits (Landgrebe et al. 2006, eq. 4)."""
+    kept = np.arange(len(score)) != left
+    label = positive[kept][np.argsort(-score[kept])]
+    true, false = np.cumsum(label), np.cumsum(~label)
+    n, m, pi = int(true[-1]), int(false[-1]), mpmath.mpf(prior)
+
+    def precision(hits, alarms):
+        return pi * hits / n / (pi * hits / n + (1 - pi) * alarms / m)
+
+    total = mpmath.mpf(0)
+    for hits, alarms in zip(true[label].tolist(), false[label].tolist(), strict=True):
+        first = hits == 1 and alarms == 0
+        total += (
+            precision(hits, alarms)
+            + (1 if first else precision(hits - 1, alarms) if hits > 1 or alarms else 1)
+        ) / 2
+    return total / n
+
+
+def test_what_is_left_of_two_areas_is_no_rounding():
+    """Areas subtracted from each other, and multiplied by the cases, once kept ten digits of these."""
+    positive, (score, _) = scored(1200, 0.5)
+    with mpmath.workdps(30):
+        whole = area_without(positive, score, -1, 0.9)
+        found = left_out(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
+        for side in (positive, ~positive):
+            for case in np.flatnonzero(side)[::250].tolist():
+                value = (np.count_nonzero(side) - 1) * (whole - area_without(positive, score, case, 0.9))
+                assert found[case] == pytest.approx(float(value), rel=2e-12, abs=2e-13)
+
+
+def deviations(sample, scores, priors, area_estimator):
+    return CaseDeviations.of([Ranked(sample, score) for score in scores], priors, area_estimator, {})
+
+
+@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize(("low", "high"), [(0.05, 0.2), (0.001, 0.5), (1e-4, 0.9)])
+def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
+    positive, scores = scored(300, 0.3, digits=2)
+    sample, priors = Sample(positive), expit(np.linspace(logit(low), logit(high), 150))
+    nodes = nodes_for(priors, low, high, area_estimator)
+    assert len(nodes.priors) < 100
+    found = deviations(sample, scores, nodes.priors, area_estimator)
+    few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
+    alone = deviations(sample, scores, priors[few], area_estimator)
+    expected = alone.spreads(np.eye(len(few)), np.repeat(scale, len(few), axis=1))
+    for one, other in zip(found.spreads(nodes.weight, np.repeat(scale, 150, axis=1)), expected, strict=True):
+        np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
+    columns = np.concatenate([few, 150 + few])
+    units = found.units(nodes.weight)[:, columns]
+    np.testing.assert_allclose(
+        units.T @ units, np.dot((rows := alone.units(np.eye(len(few)))).T, rows), rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_RISES)))
+def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
+    priors = np.linspace(0.1, 0.3, 200)
+    assert nodes_for(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()
+
+
+@pytest.mark.parametrize("few", [np.array([0.1]), np.linspace(0.1, 0.3, 12)])
+def test_few_priors_are_measured_themselves(few):
+    found = nodes_for(few, few[0], few[-1], "trapezoid")
+    assert found.priors.tolist() == few.tolist()
+    assert (found.weight == np.eye(len(few))).all()
+
+
+def test_nodes_over_a_range_serve_priors_within_it():
+    priors = np.linspace(0.1, 0.3, 60)
+    wide, own = nodes_for(priors, 0.05, 0.5, "exact"), nodes_for(priors, 0.1, 0.3, "exact")
+    assert wide.priors.min() < 0.06
+    assert own.priors.min() > 0.09
+    for nodes in (wide, own):
+        at = 1 / (1 + 3 * (1 - nodes.priors) / nodes.priors)
+        np.testing.assert_allclose(at @ nodes.weight, 1 / (1 + 3 * (1 - priors) / priors), rtol=1e-14)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("block", [1, 1000])
+def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch):
+    monkeypatch.setattr(along_priors, "BLOCK_SIZE", block)
+    positive, scores = scored(90, 0.4, digits=1)
+    cluster = np.arange(90) // 3 if clustered else None
+    sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])
+    at = [UniformPrior(prior, prior) for prior in priors]
+    first, second = (left_out(sample, score, at, "trapezoid").rows() for score in scores)
+    scale = np.array([[2.0, 1e-90], [0.5, 3e-90]])  # whose fourth powers are no doubles
+    found = deviations(sample, scores, priors, "trapezoid").spreads(np.eye(2), scale)
+    expected = [sample.spread(values) for values in (first * scale[0], second * scale[1])]
+    error, df = sample.spread(first * scale[0] - second * scale[1])
+    np.testing.assert_allclose(found.own, [error**2 for error, _ in expected], rtol=1e-10)
+    np.testing.assert_allclose(found.own_df, [df for _, df in expected], rtol=1e-9)
+    np.testing.assert_allclose(found.pair, [error**2], rtol=1e-10)
+    np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
