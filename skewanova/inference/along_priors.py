@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from skewanova.base.checks import Floats
 from skewanova.curves.estimators import BY_RISES
 from skewanova.inference.jackknife import LeftOut, Ranked
-from skewanova.inference.sampling import FEWEST_DF, Sample
+from skewanova.inference.sampling import Sample, Spreads, spreads_of
 from skewanova.priors.weightings import UniformPrior
 
 #: What interpolation may leave out, beside the largest value of a panel.
@@ -80,15 +80,6 @@ def to_series(count: int) -> Floats:
     return np.asarray(found)
 
 
-class Spreads(NamedTuple):
-    """Variances of differences of all pairs and of every model, and their degrees of freedom, by prior."""
-
-    pair: Floats
-    pair_df: Floats
-    own: Floats
-    own_df: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class CaseDeviations:
     """Deviations, over the units of a sample, of the areas of several models at the nodes.
@@ -139,24 +130,13 @@ class CaseDeviations:
         return self.roots[self.nodes]
 
     def spreads(self, weight: Floats, scale: Floats) -> Spreads:
-        """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` (n_models, n_priors).
-
-        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
-        fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3).
-        """
+        """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` for every model."""
         unit = self._unit(weight, scale)
         turn = [weight * (row / unit) for row in scale]
-        n_models = len(turn)
-        sums = np.zeros((3, 2, n_models * (n_models + 1) // 2, weight.shape[1]))
-        for kind, parts in self._blocks(max(16, BLOCK_SIZE // (n_models * weight.shape[1]))):
-            _add_powers([part @ by for part, by in zip(parts, turn, strict=True)], sums[kind])
-        variance, doubt = np.zeros(sums.shape[2:]), np.zeros(sums.shape[2:])
-        for (square, fourth), (_, size) in zip(sums, self.sample.strata, strict=False):
-            variance += square
-            doubt += (size - 1) ** 2 * (size * fourth - square**2) / size**3
-        df = np.where(doubt <= 0, np.inf, 2 * variance**2 / np.where(doubt <= 0, 1.0, doubt))
-        df, variance = np.maximum(df, FEWEST_DF), variance * unit**2
-        return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
+        blocks = self._blocks(max(16, BLOCK_SIZE // (len(turn) * weight.shape[1])))
+        turned = ((k, [part @ by for part, by in zip(parts, turn, strict=True)]) for k, parts in blocks)
+        found = spreads_of(self.sample, turned, len(turn), weight.shape[1])
+        return Spreads(found.pair * unit**2, found.pair_df, found.own * unit**2, found.own_df)
 
     def _unit(self, weight: Floats, scale: Floats) -> Floats:
         """A power of two near the largest deviation at every prior: fourth powers may leave the doubles."""
@@ -169,25 +149,6 @@ class CaseDeviations:
         for kind, (rows, _) in enumerate(self.sample.strata):
             for start in range(0, len(rows), step):
                 yield kind, [one.rows(rows[start : start + step]) for one in self.tables]
-
-
-def _add_powers(values: Sequence[Floats], sums: Floats) -> None:
-    """Add the sums of squares and of fourth powers of all columns, then of the differences of all pairs."""
-    ones = np.ones(len(values[0]))
-    moved = np.empty_like(values[0])
-    n_models, row = len(values), len(values)
-    for i in range(n_models):
-        for j in range(i, n_models):
-            if i == j:
-                at = i
-                np.multiply(values[i], values[i], out=moved)
-            else:
-                at, row = row, row + 1
-                np.subtract(values[i], values[j], out=moved)
-                moved *= moved
-            sums[0, at] += ones @ moved
-            moved *= moved
-            sums[1, at] += ones @ moved
 
 
 def triangle(blocks: Iterable[Floats]) -> Floats:

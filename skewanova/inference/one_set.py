@@ -20,7 +20,7 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
 from skewanova.inference.jackknife import Ranked, measured
-from skewanova.inference.sampling import Sample, check_model_names, check_sample, target_prior
+from skewanova.inference.sampling import Sample, check_model_names, check_sample, spreads_of, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
@@ -116,12 +116,13 @@ class Angles(NamedTuple):
 
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of the difference of every two areas, and its degrees of freedom."""
-        a, b = np.triu_indices(len(self.area), 1)
-        step = max(1, BLOCK_SIZE // len(self.values))
-        parts = (slice(start, start + step) for start in range(0, len(a), step))
-        spreads = [self.sample.spread(self.values[:, a[part]] - self.values[:, b[part]]) for part in parts]
-        error, df = (np.concatenate(column) for column in zip(*spreads, strict=True))
-        return self._scale.errors(error**2, np.diag(self.covariance)), df
+        largest = np.maximum(self.values.max(axis=0), -self.values.min(axis=0)).max()
+        unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
+        blocks = self.sample.blocks(self.values)
+        apart = ((number, list((moved / unit)[:, :, None])) for number, moved in blocks)
+        found = spreads_of(self.sample, apart, len(self.area), 1)
+        error = self._scale.errors(found.pair[:, 0], found.own[:, 0]) * unit
+        return np.full(error.shape, np.nan) if self.sample.alone else error, found.pair_df[:, 0]
 
     @property
     def _scale(self) -> Scale:

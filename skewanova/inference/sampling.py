@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,10 @@ FEWEST_DF = 4.0
 #: Share of the weight of a class that counts as nothing: what is left of a class without its heaviest unit
 #: would be rounding.
 NO_WEIGHT = 1e-9
+
+
+#: Numbers held at once: what the second-level cache holds.
+BLOCK_SIZE = 1 << 15
 
 
 Codes = NDArray[np.intp]
@@ -135,8 +140,22 @@ class Sample:
 
     def covariance(self, values: Floats) -> Floats:
         """Covariance (n, n) of estimates from their values (n_units, n)."""
-        moved = self.deviations(values)
-        return np.asarray(moved.T @ moved)
+        found = np.zeros((values.shape[1],) * 2)
+        for _, moved in self.blocks(values):
+            found += moved @ moved.T
+        return found
+
+    def blocks(self, values: Floats) -> Iterator[tuple[int, Floats]]:
+        """Number of a stratum, and deviations of some of its units from values (n_units, n): (n, n_rows)."""
+        step = max(1, BLOCK_SIZE // values.shape[1])
+        for number, (rows, size) in enumerate(self.strata):
+            parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+            mean = sum(_columns(values, part).sum(axis=1, keepdims=True) for part in parts) / size
+            for part in parts:
+                moved = _columns(values, part)
+                moved -= mean
+                moved /= np.sqrt(size * max(size - 1, 1))
+                yield number, moved
 
     def spread(self, values: Floats) -> tuple[Floats, Floats]:
         """Standard errors of estimates from their values (n_units, ...), and the degrees of freedom of each.
@@ -145,27 +164,96 @@ class Sample:
         fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3). Standard
         errors are nan where all cases of a class are one unit.
         """
-        unit = np.ldexp(1.0, np.frexp(np.abs(values).max(axis=0))[1])  # fourth powers may leave the doubles
-        variance, doubt = (part.sum(axis=0) for part in self.spread_by_stratum(values / unit))
-        certain = doubt <= 0
-        df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
-        std_error = np.full(df.shape, np.nan) if self.alone else unit * np.sqrt(variance)
-        return std_error, np.maximum(df, FEWEST_DF)
+        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
+        unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
+        variance, doubt = (part.sum(axis=0) for part in self.spread_by_stratum(values, unit))
+        std_error = np.full(variance.shape, np.nan) if self.alone else unit * np.sqrt(variance)
+        return std_error, satterthwaite(variance, doubt)
 
     @cached_property
     def df(self) -> float:
         """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
         return max(min(self.effective_size(positive=side) for side in (True, False)) - 1, 1.0)
 
-    def spread_by_stratum(self, values: Floats) -> tuple[Floats, Floats]:
-        """What each stratum (of negatives, positives, both) adds to the variance; variances of these."""
-        variance, doubt = np.zeros((3, *values.shape[1:])), np.zeros((3, *values.shape[1:]))
-        for rows, size in self.strata:
-            squares = (values[rows] - values[rows].mean(axis=0)) ** 2
-            square, kind = squares.mean(axis=0), self.stratum[rows[0]]
-            variance[kind] = square / max(size - 1, 1)
-            doubt[kind] = ((squares**2).mean(axis=0) - square**2) / size**3
-        return variance, doubt
+    def spread_by_stratum(self, values: Floats, unit: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """What each stratum (of negatives, positives, both) adds to the variance; variances of these.
+
+        Of values over the unit.
+        """
+        flat, of_columns = values.reshape(len(values), -1), np.reshape(unit, (-1, 1))
+        sums = np.zeros((len(self.strata), 2, flat.shape[1]))
+        for number, moved in self.blocks(flat):
+            moved /= of_columns
+            moved *= moved
+            sums[number, 0] += moved.sum(axis=1)
+            moved *= moved
+            sums[number, 1] += moved.sum(axis=1)
+        kinds = [self.stratum[rows[0]] for rows, _ in self.strata]
+        found = np.zeros((2, 3, flat.shape[1]))
+        found[:, kinds] = self.variances(sums)
+        return found[0].reshape(3, *values.shape[1:]), found[1].reshape(3, *values.shape[1:])
+
+    def variances(self, sums: Floats) -> Floats:
+        """Variances that the strata add, and the variances of these, from sums (n_strata, 2, ...).
+
+        These are sums of squares and of fourth powers of deviations.
+        """
+        square, fourth = sums[:, 0], sums[:, 1]
+        size = np.array([size for _, size in self.strata], dtype=np.float64).reshape(
+            -1, *[1] * (square.ndim - 1)
+        )
+        return np.array([square, (size - 1) ** 2 * (size * fourth - square**2) / size**3])
+
+
+def satterthwaite(variance: Floats, doubt: Floats) -> Floats:
+    """Degrees of freedom of variances that vary by `doubt`; infinite where they are certain."""
+    certain = doubt <= 0
+    df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
+    return np.maximum(df, FEWEST_DF)
+
+
+class Spreads(NamedTuple):
+    """Variances of the differences of all pairs and of every model, and their degrees of freedom.
+
+    Of shape (n_pairs, n_priors) and (n_models, n_priors).
+    """
+
+    pair: Floats
+    pair_df: Floats
+    own: Floats
+    own_df: Floats
+
+
+def spreads_of(
+    sample: Sample, blocks: Iterable[tuple[int, Sequence[Floats]]], n_models: int, n_priors: int
+) -> Spreads:
+    """Spreads from deviations (n_rows, n_priors) of every model, for some units of a stratum at a time."""
+    sums = np.zeros((len(sample.strata), 2, n_models * (n_models + 1) // 2, n_priors))
+    for number, deviations in blocks:
+        _add_powers(deviations, sums[number])
+    variance, doubt = sample.variances(sums).sum(axis=1)
+    df = satterthwaite(variance, doubt)
+    return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
+
+
+def _add_powers(values: Sequence[Floats], sums: Floats) -> None:
+    """Add the sums of squares and of fourth powers of all columns, then of the differences of all pairs."""
+    ones, moved = np.ones(len(values[0])), np.empty(values[0].shape)
+    pairs = combinations(range(len(values)), 2)
+    for row, pair in enumerate((*((i, i) for i in range(len(values))), *pairs)):
+        first, second = (values[i] for i in pair)
+        if first is second:
+            np.copyto(moved, first)
+        else:
+            np.subtract(first, second, out=moved)
+        for power in sums:
+            moved *= moved
+            power[row] += ones @ moved
+
+
+def _columns(values: Floats, rows: Codes) -> Floats:
+    """Some rows, each column in one piece."""
+    return np.ascontiguousarray(values[rows].T)
 
 
 def is_all(part: Any, whole: float) -> Any:
