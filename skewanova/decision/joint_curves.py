@@ -355,26 +355,27 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
 
 
 def case_curves(
-    priors: Floats,
-    sample: Sample,
-    scores: Sequence[NDArray[Any] | Ranked],
-    area_estimator: str,
-    *,
-    within: tuple[float, float] | None = None,
-    roots: dict[bytes, Floats] | None = None,
+    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any] | Ranked], area_estimator: str
 ) -> JointCurves:
-    """Curves of models on one test set, from what leaving out every unit changes (jackknife).
+    """Curves of models on one test set, from what leaving out every unit changes (jackknife)."""
+    return _curves_of_cases((priors,), [ranked(sample, score) for score in scores], area_estimator)[0]
 
-    `within` is the range of all priors that are asked about, by default of these; `roots` holds what is the
-    same for all of them.
-    """
-    low, high = within or (float(priors.min()), float(priors.max()))
-    nodes = nodes_for(priors, low, high, area_estimator)
-    models = [ranked(sample, score) for score in scores]
-    estimate = np.stack([one.areas(priors, area_estimator) for one in models])
-    found = CaseDeviations.of(models, nodes.priors, area_estimator, {} if roots is None else roots)
-    units = found.units(nodes.weight).reshape(-1, *estimate.shape)
-    return JointCurves(priors, estimate, units, np.inf, *_spreads(found, nodes.weight, estimate))
+
+def _curves_of_cases(
+    grids: Sequence[Floats], models: Sequence[Ranked], area_estimator: str
+) -> list[JointCurves]:
+    """The same on several grids at once."""
+    priors = np.concatenate(grids)
+    nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
+    found = CaseDeviations.of(models, nodes.priors, area_estimator)
+    curves = []
+    for grid, weight in zip(
+        grids, np.split(nodes.weight, np.cumsum([*map(len, grids)])[:-1], axis=1), strict=True
+    ):
+        estimate = np.stack([one.areas(grid, area_estimator) for one in models])
+        units = found.units(weight).reshape(-1, *estimate.shape)
+        curves.append(JointCurves(grid, estimate, units, np.inf, *_spreads(found, weight, estimate)))
+    return curves
 
 
 def _spreads(found: CaseDeviations, weight: Floats, estimate: Floats) -> tuple[Floats, Floats, Floats]:
@@ -545,28 +546,22 @@ class PairedSet:
             name: Ranked(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
         }
         self._curves: dict[tuple[object, ...], JointCurves] = {}
-        self._roots: dict[tuple[object, ...], dict[bytes, Floats]] = {}
 
     def of(self, evaluation: Evaluation) -> list[Ranked]:
         """Models in the order of an evaluation."""
         return [self.models[name] for name in evaluation.models]
 
     def curves_along(self, evaluation: Evaluation, priors: Floats) -> JointCurves:
-        """Curves at priors; those asked for before are kept."""
+        """Curves at priors, kept for the next who asks; those of panels, which go with them, at one go."""
         same = evaluation.models, evaluation.area_estimator
-        asked = (*same, priors.tobytes())
-        if asked not in self._curves:
-            ends = np.append(priors, prior_grid(evaluation, 2))
-            within, roots = (float(ends.min()), float(ends.max())), self._roots.setdefault(same, {})
-            self._curves[asked] = case_curves(
-                priors,
-                self.sample,
-                self.of(evaluation),
-                evaluation.area_estimator,
-                within=within,
-                roots=roots,
-            )
-        return self._curves[asked]
+        if (*same, priors.tobytes()) not in self._curves:
+            ends = prior_grid(evaluation, 2)
+            panels = panel_priors(float(ends[0]), float(ends[-1]))[1]
+            grids = {grid.tobytes(): grid for grid in (priors, panels)}
+            wanted = [grid for key, grid in grids.items() if (*same, key) not in self._curves]
+            for found in _curves_of_cases(wanted, self.of(evaluation), evaluation.area_estimator):
+                self._curves[*same, found.priors.tobytes()] = found
+        return self._curves[*same, priors.tobytes()]
 
 
 _PAIRED_SETS: WeakKeyDictionary[ScoreTable, PairedSet] = WeakKeyDictionary()

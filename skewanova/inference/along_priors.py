@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -90,26 +90,18 @@ class CaseDeviations:
         The cases.
     tables : tuple of LeftOut
         Of every model: values whose products over units sum to the covariance of the areas.
-    nodes : bytes
-        The nodes.
-    roots : dict
-        Triangles with the same products, by nodes, where they are known.
     """
 
     sample: Sample
     tables: tuple[LeftOut, ...]
-    nodes: bytes
-    roots: dict[bytes, Floats]
 
     @classmethod
-    def of(
-        cls, models: Sequence[Ranked], priors: Floats, area_estimator: str, roots: dict[bytes, Floats]
-    ) -> CaseDeviations:
+    def of(cls, models: Sequence[Ranked], priors: Floats, area_estimator: str) -> CaseDeviations:
         """Measure at the nodes."""
         at = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
         found = (one.left_out(at, area_estimator).deviations(sample, overwrite=True) for one in models)
-        return cls(sample, tuple(found), priors.tobytes(), roots)
+        return cls(sample, tuple(found))
 
     def units(self, weight: Floats) -> Floats:
         """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`: of the units.
@@ -119,15 +111,14 @@ class CaseDeviations:
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([one.rows() @ weight for one in self.tables])
-        columns = self.root().reshape(-1, n_models, len(weight)) @ weight
+        columns = self.root.reshape(-1, n_models, len(weight)) @ weight
         return symmetric(columns.reshape(-1, n_models * n_priors))
 
+    @cached_property
     def root(self) -> Floats:
         """A triangle (n_rows, n_models * n_nodes) with the same products as the deviations at the nodes."""
-        if self.nodes not in self.roots:
-            step = ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1]
-            self.roots[self.nodes] = triangle(np.hstack(parts) for _, parts in self._blocks(step))
-        return self.roots[self.nodes]
+        step = ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1]
+        return triangle(np.hstack(parts) for _, parts in self._blocks(step))
 
     def spreads(self, weight: Floats, scale: Floats) -> Spreads:
         """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` for every model."""

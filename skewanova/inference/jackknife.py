@@ -11,7 +11,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -34,6 +34,10 @@ FEW_WEIGHTS = 64
 
 #: Numbers held at once while areas are computed again: what the second-level cache holds.
 BLOCK_SIZE = 1 << 15
+
+
+#: Priors whose values are found together.
+WEIGHTINGS_AT_ONCE = 64
 
 
 #: Entries whose values are moved at once.
@@ -91,15 +95,13 @@ class Ranked:
         """Areas over several weightings, and what leaving out each unit changes in them."""
         if area_estimator not in BY_RISES or self.standing is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
-        ladder, distinct, held, entry = self.standing
-        estimate, values = np.empty(len(weightings)), np.empty((int(held.sum()), len(weightings)))
-        done = 0
-        for weighting in _together(weightings, BLOCK_SIZE // len(ladder.gain)):
-            area, found = _values(ladder, weighting, area_estimator, distinct)
-            columns = slice(done, done + len(area))
-            estimate[columns], values[:, columns] = area, found[:, held].T
-            done += len(area)
-        return LeftOut(estimate, values, entry)
+        columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))
+        sizes = [len(part) if isinstance(part, np.ndarray) else 1 for part in columns]
+        estimate, values = np.empty(len(weightings)), np.empty((self.standing.n_entries, len(weightings)))
+        for part, stop in zip(columns, np.cumsum(sizes).tolist(), strict=True):
+            rows = slice(stop - (len(part) if isinstance(part, np.ndarray) else 1), stop)
+            estimate[rows] = _Changes(self.standing, part, area_estimator).fill(values[:, rows])
+        return LeftOut(estimate, values, self.standing.entry)
 
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
@@ -136,12 +138,13 @@ def ranked(sample: Sample, score: NDArray[Any] | Ranked) -> Ranked:
 
 
 class _Standing(NamedTuple):
-    """A ladder, the different weights, which places hold a case, and the place of every case among those."""
+    """A ladder, the different weights, the entry of every place (-1 without a case), and of every case."""
 
     ladder: Ladder
     weights: tuple[_Weights, _Weights]
-    held: NDArray[np.bool_]
+    number: Codes
     entry: Codes
+    n_entries: int
 
 
 def _standing(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Standing:
@@ -150,12 +153,12 @@ def _standing(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _We
     n_rises = len(places.ladder.gain)
     n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
     n_places = n_first + n_slots * len(distinct[0].weight)
-    entry = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
-    entry[sample.positive] = places.rise + n_rises * distinct[1].code
-    entry[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
-    held = np.bincount(entry, minlength=n_places) > 0
-    number = (np.cumsum(held) - 1).astype(entry.dtype)
-    return _Standing(places.ladder, distinct, held, number[entry])
+    place = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
+    place[sample.positive] = places.rise + n_rises * distinct[1].code
+    place[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
+    held = np.bincount(place, minlength=n_places) > 0
+    number = np.where(held, np.cumsum(held) - 1, -1).astype(place.dtype)
+    return _Standing(places.ladder, distinct, number, number[place], int(np.count_nonzero(held)))
 
 
 class _Weights(NamedTuple):
@@ -183,22 +186,29 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
 class Ladder(NamedTuple):
     """The rises of a curve, the best score first, in cases or their weight.
 
-    `gain` positives at the rise, `hits` at or above it; `above` negatives above it, `alarms` at or above it.
+    `gain` positives at the rise, `hits` at or above it; `above` negatives above it, `alarms` at or above it;
+    `before` the alarms of the rise before, `long_before` of that before it.
     """
 
     gain: Floats
     hits: Floats
     above: Floats
     alarms: Floats
+    before: Floats
+    long_before: Floats
     n_positive: float
     n_negative: float
+
+    def part(self, rows: slice) -> Ladder:
+        """Some of the rises."""
+        return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
     def without_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> Rises:
         """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
         n, m = self.n_positive, self.n_negative - weight
-        before = np.append(0.0, self.alarms[:-1] - reached * weight)
+        before = self.before - reached * weight
         fpr, start_fpr = self.alarms - end * weight, self.above - start * weight
         return _rises((self.hits - self.gain) / n, start_fpr / m, self.hits / n, fpr / m, before / m)
 
@@ -207,8 +217,7 @@ class Ladder(NamedTuple):
     ) -> Rises:
         """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
         n, m = self.n_positive - weight, self.n_negative
-        back = 2 if skip else 1
-        before = np.append(np.zeros(back), self.alarms)[: len(self.alarms)]
+        before = self.long_before if skip else self.before
         tpr, start_tpr = self.hits - end * weight, self.hits - self.gain - start * weight
         return _rises(start_tpr / n, self.above / m, tpr / n, self.alarms / m, before / m)
 
@@ -242,7 +251,10 @@ def places_of(sample: Sample, score: NDArray[Any]) -> Places:
     gain = np.bincount(rise, weights=held[0], minlength=len(distinct)).astype(np.float64)
     alarms = np.cumsum(np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)).astype(np.float64)
     hits = np.cumsum(gain)
-    ladder = Ladder(gain, hits, alarms[:-1:2], alarms[1::2], float(hits[-1]), float(alarms[-1]))
+    at = alarms[1::2]
+    before, long_before = (np.append(np.zeros(back), at)[: len(at)] for back in (1, 2))
+    whole = float(hits[-1]), float(alarms[-1])
+    ladder = Ladder(gain, hits, alarms[:-1:2], at, before, long_before, *whole)
     return Places(ladder, rise, slot)
 
 
@@ -260,84 +272,117 @@ def _is_prior(weighting: DeploymentPrior) -> bool:
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
 
 
-def _values(
-    ladder: Ladder,
-    weighting: DeploymentPrior | Floats,
-    area_estimator: str,
-    weights: tuple[_Weights, _Weights],
-) -> tuple[Floats, Floats]:
-    """Area, and the values of positives at every rise, then of negatives in every slot, weight by weight.
+class _Changes:
+    """What leaving out a case of every place changes in areas, over a column of priors or one weighting.
 
-    A row for each prior of a column, or one for the weighting.
+    Rises are looked at in blocks, for all priors at once; sums over the rises above and up to each are
+    carried from block to block. Changes are summed, not areas: what is left of two areas is mostly rounding.
     """
 
-    def terms(rises: Rises) -> Floats:
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # of places without a case, which nobody looks up
-            return np.atleast_2d(rise_terms(rises, weighting, area_estimator))
+    def __init__(self, standing: _Standing, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
+        """Take what all places share."""
+        self.standing, self.weighting, self.area_estimator = standing, weighting, area_estimator
+        self.size = len(weighting) if isinstance(weighting, np.ndarray) else 1
+        self.step = max(1, BLOCK_SIZE // self.size)
 
-    def moved(rises: Rises) -> Floats:  # term by term: what is left of two sums would be mostly rounding
-        return terms(rises) - whole
+    def fill(self, values: Floats) -> Floats:
+        """Write the values (n_entries, n_weightings), and return the areas."""
+        negatives, positives = self.standing.weights
+        n_rises, place = len(self.standing.ladder.gain), 0
+        area = np.zeros(self.size)
+        for _, ladder in self._blocks(0):
+            area += self._terms(ladder.without_negative(0.0)).sum(axis=-1)
+        for weight in positives.weight.tolist():
+            entry = self.standing.number[place : place + n_rises]
+            values[entry[entry >= 0]] = 0.0
+            if not is_all(weight, self.standing.ladder.n_positive):
+                self._without_positive(values, entry, weight, 1 - positives.n_cases)
+            place += n_rises
+        for weight in negatives.weight.tolist():
+            entry = self.standing.number[place : place + 2 * n_rises + 1]
+            values[entry[entry >= 0]] = 0.0
+            if not is_all(weight, self.standing.ladder.n_negative):
+                self._without_negative(values, entry, weight, 1 - negatives.n_cases)
+            place += 2 * n_rises + 1
+        return area
 
-    whole = terms(ladder.without_negative(0.0))
-    n_rises = len(ladder.gain)
-    negatives, positives = weights
-    parts = []
-    for weight in positives.weight.tolist():
-        alone = is_all(weight, ladder.n_positive)
-        change = np.zeros((len(whole), n_rises)) if alone else _without_positive(ladder, weight, moved)
-        parts.append((1 - positives.n_cases) * change)
-    for weight in negatives.weight.tolist():
-        alone = is_all(weight, ladder.n_negative)
-        change = (
-            np.zeros((len(whole), 2 * n_rises + 1)) if alone else _without_negative(ladder, weight, moved)
-        )
-        parts.append((1 - negatives.n_cases) * change)
-    return whole.sum(axis=-1), np.concatenate(parts, axis=-1)
+    def _blocks(self, beyond: int) -> Iterator[tuple[int, Ladder]]:
+        """First rise of a block, and the rises of it and some beyond."""
+        ladder = self.standing.ladder
+        for start in range(0, len(ladder.gain), self.step):
+            yield start, ladder.part(slice(start, start + self.step + beyond))
+
+    def _terms(self, rises: Rises) -> Floats:
+        """Parts of the rises in the areas; nan of places without a case, which nobody looks up."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.atleast_2d(rise_terms(rises, self.weighting, self.area_estimator))
+
+    def _without_positive(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
+        """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
+        above, below = np.zeros((self.size, 1)), None
+        for start, ladder in self._blocks(1):
+            whole = self._terms(ladder.without_negative(0.0))
+            kept, own, fewer, skip = (
+                self._terms(ladder.without_positive(weight, **where)) - whole
+                for where in (
+                    {},
+                    {"end": True},
+                    {"start": True, "end": True},
+                    {"start": True, "end": True, "skip": True},
+                )
+            )
+            n = min(self.step, len(self.standing.ladder.gain) - start)
+            behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
+            behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
+            below = fewer[:, :1] if below is None else below
+            upto = below + np.cumsum(behind[0], axis=1)
+            over = above + np.cumsum(kept[:, :n], axis=1)
+            after = np.where(ladder.gain[:n] <= weight, behind[1], behind[0])
+            found = (over - kept[:, :n]) + own[:, :n] + after - upto
+            above, below = over[:, -1:], upto[:, -1:]
+            _put(values, entry[start : start + n], found)
+        _finish(values, entry, 0.0 if below is None else below[:, 0], factor)
+
+    def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
+        """Without a negative of each slot."""
+        above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
+        for start, ladder in self._blocks(0):
+            whole = self._terms(ladder.without_negative(0.0))
+            kept, own, between, fewer = (
+                self._terms(ladder.without_negative(weight, **where)) - whole
+                for where in (
+                    {},
+                    {"end": True},
+                    {"start": True, "end": True},
+                    {"start": True, "end": True, "reached": True},
+                )
+            )
+            over, upto = above + np.cumsum(kept, axis=1), below + np.cumsum(fewer, axis=1)
+            beside = over - kept - upto
+            slots = slice(2 * start, 2 * (start + kept.shape[1]))
+            _put(
+                values,
+                entry[slots],
+                np.stack([beside + between, beside + own], axis=2).reshape(self.size, -1),
+            )
+            above, below = over[:, -1:], upto[:, -1:]
+        _finish(values, entry[:-1], below[:, 0], factor)
+        _put(values, entry[-1:], factor * above)
 
 
-Terms = Callable[[Rises], Floats]
+def _put(values: Floats, entry: Codes, found: Floats) -> None:
+    """Write what was found (n_weightings, n_places) of the places that hold a case."""
+    held = entry >= 0
+    values[entry[held]] = found[:, held].T
 
 
-def _without_positive(ladder: Ladder, weight: float, terms: Terms) -> Floats:
-    """Changes without a positive of each rise; a rise that ends with it no longer counts as reached."""
-    kept, own, fewer, skip = (
-        terms(ladder.without_positive(weight, **where))
-        for where in (
-            {},
-            {"end": True},
-            {"start": True, "end": True},
-            {"start": True, "end": True, "skip": True},
-        )
-    )
-    gone = ladder.gain <= weight
-    after = np.zeros(kept.shape)
-    after[:, :-1] = np.where(gone[:-1], skip[:, 1:], fewer[:, 1:])
-    return np.asarray(_above(kept) + own + after + sums_below(fewer, 2))
-
-
-def _without_negative(ladder: Ladder, weight: float, terms: Terms) -> Floats:
-    """Changes without a negative of each slot."""
-    kept, own, between, fewer = (
-        terms(ladder.without_negative(weight, **where))
-        for where in (
-            {},
-            {"end": True},
-            {"start": True, "end": True},
-            {"start": True, "end": True, "reached": True},
-        )
-    )
-    found = np.empty((len(kept), 2 * kept.shape[1] + 1))
-    found[:, :-1:2], found[:, 1::2] = between, own
-    found[:, :-1] += np.repeat(_above(kept) + sums_below(fewer, 1), 2, axis=-1)
-    found[:, -1] = kept.sum(axis=-1)
-    return found
-
-
-def _above(terms: Floats) -> Floats:
-    """Sum of the terms before each."""
-    return np.asarray(np.cumsum(terms, axis=-1) - terms)
+def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
+    """Add the sum over all rises, so that those behind each are counted, and scale; entries are in a row."""
+    held = np.flatnonzero(entry >= 0)
+    if len(held):
+        rows = slice(int(entry[held[0]]), int(entry[held[-1]]) + 1)
+        values[rows] += total
+        values[rows] *= factor
 
 
 def sums_below(terms: Floats, step: int) -> Floats:

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
-from skewanova.inference import along_priors
+from skewanova.curves.roc import curve_from_scores
+from skewanova.inference import along_priors, jackknife
 from skewanova.inference.along_priors import CaseDeviations, nodes_for
 from skewanova.inference.jackknife import Ranked, left_out
 from skewanova.inference.sampling import Sample
@@ -56,7 +58,7 @@ def test_what_is_left_of_two_areas_is_no_rounding():
 
 
 def deviations(sample, scores, priors, area_estimator):
-    return CaseDeviations.of([Ranked(sample, score) for score in scores], priors, area_estimator, {})
+    return CaseDeviations.of([Ranked(sample, score) for score in scores], priors, area_estimator)
 
 
 @pytest.mark.parametrize("area_estimator", BY_RISES)
@@ -119,3 +121,24 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     np.testing.assert_allclose(found.own_df, [df for _, df in expected], rtol=1e-9)
     np.testing.assert_allclose(found.pair, [error**2], rtol=1e-10)
     np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
+
+
+@pytest.mark.parametrize("block", [1, 40, 10_000])
+@pytest.mark.parametrize("area_estimator", BY_RISES)
+def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", block)
+    positive, (score, _) = scored(40, 0.4, digits=1)
+    weight = 1.0 + (np.arange(40) % 3 == 0)
+    at = [UniformPrior(0.1, 0.1), UniformPrior(0.5, 0.5), UniformPrior(0.1, 0.6), UniformPrior(0.2, 0.2)]
+    found = left_out(Sample(positive, None, weight), score, at, area_estimator)
+    whole = curve_from_scores(positive, score, weight)
+    for case in range(40):
+        kept = np.arange(40) != case
+        curve = curve_from_scores(positive[kept], score[kept], weight[kept])
+        size = np.count_nonzero(positive == positive[case]) - 1
+        change = [
+            iauprec(whole, p, area_estimator=area_estimator)
+            - iauprec(curve, p, area_estimator=area_estimator)
+            for p in at
+        ]
+        np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
