@@ -1,5 +1,6 @@
 """Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
 
+- along_priors: What leaving out each case changes at many priors, summed over blocks of cases.
 - anova: The paper's 2-way and 3-way analyses of variance.
 - case_bootstrap: Bootstrap of cases in blocks.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
