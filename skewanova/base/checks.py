@@ -306,6 +306,10 @@ def check_labels(
     check_vector(labels, name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
+    if pos_label is None and labels.dtype.kind == "f":
+        positive = np.asarray(labels == 1)
+        if (positive | (labels == 0)).all():
+            return positive
     distinct, first, codes = np.unique(
         _comparable_labels(labels, name, where), return_index=True, return_inverse=True
     )

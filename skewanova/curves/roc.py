@@ -24,7 +24,7 @@ from skewanova.base.checks import (
     check_weights,
     to_array,
 )
-from skewanova.curves.sorting import rising_runs, run_ends, sort_cases
+from skewanova.curves.sorting import rising_runs, runs, sort_cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +147,20 @@ def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | Non
     """Kernel of :func:`roc_curve`: clean labels and scores, both classes present."""
     if weight is not None:
         return _weighted_curve(positive, score, weight)
-    cases = sort_cases(positive, score)
-    last = run_ends(cases.keys)
-    true = np.cumsum(cases.keys & 1)[last]
-    return _curve_of_counts(true, last + 1 - true, cases.scores(last))
+    cases, n_positive = sort_cases(positive, score), int(np.count_nonzero(positive))
+    n_negative = len(positive) - n_positive
+    fpr, tpr, thresholds = np.zeros((3, len(positive) + 1))
+    thresholds[0], done = np.inf, 1
+    for run in runs(cases):
+        rows = slice(done, done + len(run.true))
+        np.divide(run.true, n_positive, out=tpr[rows])
+        np.divide(run.false, n_negative, out=fpr[rows])
+        thresholds[rows] = run.score
+        done = rows.stop
+    fpr, tpr, thresholds = (
+        rates[:done] if 2 * done > len(rates) else rates[:done].copy() for rates in (fpr, tpr, thresholds)
+    )
+    return RocCurve(fpr, tpr, thresholds, float(n_positive), float(n_negative))
 
 
 def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> RocCurve:

@@ -73,6 +73,31 @@ def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.in
     return np.flatnonzero(ends)
 
 
+class Runs(NamedTuple):
+    """True and false positives down to the end of some runs of equal scores, and these scores."""
+
+    true: Counts
+    false: Counts
+    score: NDArray[Any]
+
+
+def runs(cases: SortedCases) -> Iterator[Runs]:
+    """Yield all runs, best first, in blocks."""
+    keys, seen = cases.keys, 0
+    for block in _blocks(len(keys)):
+        key = keys[block]
+        rank = key >> 1
+        true = np.cumsum(key & 1, dtype=np.intp)
+        true += seen
+        seen = true[-1]
+        row = np.arange(block.start + 1, block.stop + 1)
+        goes_on = block.stop < len(keys) and keys[block.stop] >> 1 == rank[-1]
+        ends = np.append(rank[1:] != rank[:-1], not goes_on)
+        if not ends.all():
+            true, row, rank = true[ends], row[ends], rank[ends]
+        yield Runs(true, row - true, cases.packing.decode(-rank))
+
+
 def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
     """Yield the runs that hold a positive, best first, in blocks; only positives are looked at one by one."""
     seen = 0
@@ -148,12 +173,14 @@ class _FloatPacking:
             _flip_negative(out)
 
     def decode(self, value: Ints) -> NDArray[Any]:
-        bits = value.copy()
-        _flip_negative(bits)
+        bits = value
+        if self.signed:
+            bits = value.copy()
+            _flip_negative(bits)
         scaled: NDArray[Any] = bits.view(_FLOAT_OF[self.key_type])
         if self.infinite:
             scaled = np.where(np.abs(scaled) == INFINITE, np.copysign(np.inf, scaled), scaled)
-        return np.asarray(np.ldexp(scaled, self.exponent), dtype=self.dtype)
+        return np.asarray(np.ldexp(scaled, self.exponent) if self.exponent else scaled, dtype=self.dtype)
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
         """Whether the scaling takes a score below the normal numbers."""
