@@ -202,8 +202,7 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
         stage(f"figure {kind.replace('_', ' ')}")
         with style.context(_STYLE), _collected(missing):
             figure = FIGURES[kind].draw(source if kind == "residuals" else shown)
-            _lay_out(figure)
-            pictures = {name: _picture(figure, name) for name in formats}
+            pictures = _pictures(figure, formats)
         yield kind, pictures
     if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
@@ -258,12 +257,13 @@ def inline_svg(svg: bytes, kind: str) -> Markup:
     return Markup(re.sub("\0", lambda _: next(words), text))
 
 
-def _lay_out(figure: Figure) -> None:
-    """Find the places of everything once: saving would draw all for nothing to find them, file by file."""
+def _pictures(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
+    """The figure in each format, laid out once: saving would draw all for nothing before each file."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # with "none", saving would draw twice as well
+    return {name: _picture(figure, name) for name in dict.fromkeys(formats)}
 
 
 def _picture(figure: Figure, name: str) -> bytes:
@@ -652,4 +652,4 @@ KINDS = tuple(FIGURES)
 def picture_of(plot: Callable[..., Axes], source: object, size: tuple[float, float] = (7, 4.6)) -> bytes:
     """One plot as SVG, in the looks of a report."""
     with style.context(_STYLE):
-        return _picture(_one(plot, source, size), "svg")
+        return _pictures(_one(plot, source, size), ("svg",))["svg"]
