@@ -77,7 +77,7 @@ MOST_LINES = 9
 #: Text of an SVG stays text: it can be searched, read aloud, copied.
 _STYLE: list[Any] = [
     "default",
-    {"svg.hashsalt": "skewanova", "svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 11},
+    {"svg.hashsalt": "skewanova", "svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 11, "axes.titley": 1.0},
 ]
 
 
