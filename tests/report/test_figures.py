@@ -2,6 +2,7 @@
 
 import pytest
 from hostile_results import simulated
+from matplotlib.figure import Figure
 
 from skewanova.report.figures import (
     FIGURES,
@@ -10,6 +11,7 @@ from skewanova.report.figures import (
     _pairs_along,
     _pairs_drawn,
     caption,
+    draw_figures,
     kinds_of,
 )
 
@@ -63,3 +65,10 @@ def test_surfaces_share_one_bar_of_colours(few):
 def test_with_a_control_there_are_no_groups_to_draw():
     beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
     assert "critical_difference" not in kinds_of(beside)
+
+
+def test_a_figure_is_drawn_once_for_each_file(few, monkeypatch):
+    drawn, draw = [], Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(draw(figure, renderer)))
+    kind, pictures = next(draw_figures(few, ("svg", "svg", "png")))
+    assert (kind, list(pictures), len(drawn)) == ("regions", ["svg", "png"], 2)
