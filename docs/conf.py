@@ -16,7 +16,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
@@ -24,7 +23,7 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"skewanova {version}"
 html_show_sphinx = False
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # types stand in the numpydoc sections

@@ -61,7 +61,7 @@ MOST_WORDS = 60
 
 
 #: What goes first where there would be more, in this order.
-SPARED = ("tail", "p_best", "claim", "names", "detectable")
+SPARED = ("tail", "p_best", "claim", "names", "tied", "detectable")
 
 
 #: Longer lists of models are cut, and the others counted.
@@ -500,6 +500,8 @@ class _Judge:
         parts = [getattr(self, f"_sure_{'alike' if state in {'undecided', 'equal'} else state}")(say)]
         if "detectable" not in spared and state in {"undecided", "equal"}:
             parts[0] += self._detectable(say)
+        if "tied" not in spared and state == "tie":
+            parts.append(self._tied(say))
         if "p_best" not in spared and not self.part:
             parts.append(self._p_best(say))
         claim = f" For {self.measures.design.claim}."
@@ -520,6 +522,15 @@ class _Judge:
         nearest = smallest(leads)
         first, second = (self.names[model] for model in in_order(nearest))
         return f"Smallest lead: {first} over {second} by {say.lead(nearest)}"
+
+    def _tied(self, say: Speech) -> str:
+        """The largest difference between candidates."""
+        pairs = self._among(self.standing.candidates)
+        if not pairs:
+            return ""
+        row = max(pairs, key=lambda row: abs(row.estimate))
+        first, second = (self.names[model] for model in in_order(row))
+        return f"not told apart: {first} over {second} by {say.lead(row)}"
 
     def _sure_alike(self, say: Speech) -> str:
         row = max(self._among(self.standing.candidates), key=lambda row: abs(row.estimate))

@@ -69,6 +69,13 @@ _OVER_FOLDS_POSTERIOR = (
 _HALVED_POSTERIOR = "t posterior of each pair's difference by the split-half variance, under a flat prior."
 
 
+#: What P(best) is, and why it is not 1 - p, nor always in the order of the means.
+BEST_NOTE = (
+    "probability that the true IAUPREC is the largest; it takes models as alike until the data tell them "
+    "apart, so it is more cautious than p, and a mean that varies more counts for less"
+)
+
+
 _TOGETHER = (
     "Adjusted p hold together for the pairs of one test and measure, at {:g}. The interval of an adjusted t "
     "test is at the level of the step that decided its pair: it holds no 0 where the pair differs. Those of "
@@ -123,17 +130,17 @@ def ranking_table(ranking: pd.DataFrame, level: float, *, design: Resampling, de
             "IAUPREC": number("iauprec"),
             f"{100 * level:g} % interval": limits,
             "Group": lambda row: row.group,
-            "Worst": number("worst_auprec"),
-            "Mean regret": number("expected_regret"),
-            "Max regret": number("max_regret"),
             "P(best)": number("p_best", 2),
+            "At rarest": number("worst_auprec"),
+            "Regret": number("expected_regret"),
+            "Max regret": number("max_regret"),
         },
         note=(
             f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, "
-            f"{deployment_prior}. Interval: {way}, about {design.claim}. Worst: AUPREC at prior "
-            f"{ranking['worst_prior'].iloc[0]:g}, the lowest of the deployment. Regret: shortfall from the "
-            "best model at each prior of the deployment. P(best): probability that the true IAUPREC is the "
-            f"largest. {group_note(ranking)}."
+            f"{deployment_prior}. Interval: {way}, about {design.claim}. {group_note(ranking)}. P(best): "
+            f"{BEST_NOTE}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
+            "deployment. Regret: mean shortfall from the best model at each prior of the deployment; max: "
+            "the largest."
         ),
     )
 
@@ -333,7 +340,7 @@ HEADS = {
     "npv": "NPV",
     "flagged": "Flagged",
     "error_rate": "Error",
-    "f_measure": "F",
+    "f_measure": "F1",
     "expected_cost": "Cost",
 }
 
