@@ -876,12 +876,8 @@ def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech) -> s
     leads = [row for model in standing.candidates for row in standing.leads(model)]
     row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
     first, second = (names[model] for model in in_order(row))
-    size = say(abs(row.estimate), "estimate", "posthoc")
-    p = "not tested"
-    if not np.isnan(row.p_adjusted):
-        p = f"adjusted p {say(row.p_adjusted, 'p_adjusted', 'posthoc', format_p)}"
     told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
-    return f"{told} {size}, {p} ({known(str(row.test)).name}). For further data sets like these."
+    return f"{told} {say.lead(row)} ({known(str(row.test)).name}). For further data sets like these."
 
 
 def _where_across(ranking: pd.DataFrame, names: Mapping[str, str], n_datasets: int, say: Speech) -> str:

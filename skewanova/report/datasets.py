@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -26,6 +26,9 @@ from skewanova.base.text import (
 )
 from skewanova.decision.verdict import Verdict, datasets_verdict
 from skewanova.report.source import ReportSource, control_of
+
+if TYPE_CHECKING:
+    from skewanova.report.document import Picture
 
 #: More pairs than these are counted.
 MOST_LISTED = 3
@@ -173,7 +176,10 @@ def write_datasets_folder(
         output.write_csv("datasets.csv", _contents(source))
         text = "\n\n".join(table.to_markdown() for table in across_tables(source))
         output.write("tables.md", text + "\n")
-        output.write("report.html", _page(source))
+        drawn = _drawn(source, formats) if formats else {}
+        for name in formats:
+            output.write(f"figures/across.{name}", drawn[name])
+        output.write("report.html", _page(source, drawn.get("svg")))
         for number, result in enumerate(source.comparisons.values(), start=1):
             write_part(result, output, folder_name(number), formats=formats)
     return directory
@@ -208,7 +214,23 @@ def _contents(source: DatasetsSource) -> pd.DataFrame:
     return pd.DataFrame({"folder": [folder_name(n) for n in range(1, len(names) + 1)], "dataset": names})
 
 
-def _page(source: DatasetsSource) -> str:
+def _drawn(source: DatasetsSource, formats: Sequence[str]) -> dict[str, bytes]:
+    """The figure across data sets, for the page and for the folder."""
+    from skewanova.report.figures import across_pictures
+
+    return across_pictures(source.iauprec, source.posthoc, source.alpha, ("svg", *formats))
+
+
+def _picture(source: DatasetsSource, svg: bytes) -> Picture:
+    from skewanova.report.document import Picture
+    from skewanova.report.figures import across_caption, inline_svg
+
+    told = across_caption(source.posthoc)
+    ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(source.ranking))
+    return Picture(inline_svg(svg, "across"), f"{told} Mean ranks: {ranks}.", told, TABLE_FILES["across"])
+
+
+def _page(source: DatasetsSource, svg: bytes | None) -> str:
     """The page across data sets, in the looks of the report on each."""
     from skewanova.report.document import environment, script, view
 
@@ -227,6 +249,7 @@ def _page(source: DatasetsSource) -> str:
             {"folder": folder, "name": name, "choose": result.verdict.choose}
             for (folder, name), result in judged
         ],
+        "figure": None if svg is None else _picture(source, svg),
         "linked": True,
         **script(),
     }

@@ -107,7 +107,9 @@ class _View:
 
 
 @dataclass(frozen=True)
-class _Picture:
+class Picture:
+    """A figure of the page: drawing, description, caption, files with its numbers."""
+
     svg: Markup
     alt: str
     caption: str
@@ -306,11 +308,11 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     return found
 
 
-def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, _Picture]:
+def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:
     """Figures with a caption, and with a description for whoever cannot see them."""
     captions = {kind: caption(kind, source) for kind in drawn}
     return {
-        kind: _Picture(
+        kind: Picture(
             inline_svg(svg, kind),
             captions[kind] + FIGURES[kind].values(source),
             captions[kind],

@@ -23,8 +23,9 @@ from skewanova.base.progress import stage
 from skewanova.base.text import format_number, shortened
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import known, response_name
+from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance, residuals
-from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, text_width
+from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
 from skewanova.report.source import (
     ReportSource,
     control_of,
@@ -77,7 +78,13 @@ MOST_LINES = 9
 #: Text of an SVG stays text: it can be searched, read aloud, copied.
 _STYLE: list[Any] = [
     "default",
-    {"svg.hashsalt": "skewanova", "svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 11, "axes.titley": 1.0},
+    {
+        "svg.hashsalt": "skewanova",
+        "svg.fonttype": "none",
+        "pdf.fonttype": 42,
+        "font.size": 11,
+        "axes.titley": 1.0,
+    },
 ]
 
 
@@ -320,10 +327,14 @@ def _draw_p_values(source: ReportSource) -> Figure:
 
 
 def _draw_critical_difference(source: ReportSource) -> Figure:
-    names = model_labels(_models(source), width=comparisons.RANK_NAME).values()
-    height = 2.4 + 0.26 * len(source.ranking)
+    return _one(comparisons.plot_critical_difference, source, _ranks_size(_models(source)))
+
+
+def _ranks_size(models: Sequence[str]) -> tuple[float, float]:
+    """Size that holds the axis of ranks between the names."""
+    names = model_labels(models, width=comparisons.RANK_NAME).values()
     width = max(WIDTH, AXIS + 2.8 * text_width("x" * (max(map(len, names)) + 6)))
-    return _one(comparisons.plot_critical_difference, source, (width, height))
+    return width, 2.4 + 0.26 * len(models)
 
 
 def _draw_components(source: ReportSource) -> Figure:
@@ -647,6 +658,46 @@ FIGURES: Mapping[str, FigureOf] = {
 
 
 KINDS = tuple(FIGURES)
+
+
+def draw_across(iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float) -> Figure:
+    """Mean ranks over data sets with bars over models not told apart; with a control, differences from it."""
+    pairs = headline_rows(posthoc)
+    test = str(pairs["test"].iloc[0])
+    if not compares_all(pairs):
+        return _one(comparisons.plot_posthoc, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
+    blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
+    found = rank_comparison(blocks, posthoc, test=test, alpha=alpha)
+    figure = _one(comparisons.plot_critical_difference, found, _ranks_size(found.models))
+    counted = f"Mean ranks over {found.n_folds} data sets, 1 = best"
+    set_title(figure.axes[0], f"{counted}\nBars: no difference found ({known(test).name})")
+    return figure
+
+
+def compares_all(pairs: pd.DataFrame) -> bool:
+    """Whether every model is compared with every other, not with a control alone."""
+    n_models = len({*pairs["model_a"], *pairs["model_b"]})
+    return len(pairs) == n_models * (n_models - 1) // 2
+
+
+def across_pictures(
+    iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float, formats: Iterable[str]
+) -> dict[str, bytes]:
+    """The figure across data sets in each format, in the looks of a report."""
+    with style.context(_STYLE):
+        return _pictures(draw_across(iauprec, posthoc, alpha), formats)
+
+
+def across_caption(posthoc: pd.DataFrame) -> str:
+    """What the figure across data sets shows."""
+    pairs = headline_rows(posthoc)
+    test = known(str(pairs["test"].iloc[0])).name
+    if not compares_all(pairs):
+        return f"Differences in IAUPREC from the control over data sets ({test}), filled where one was found."
+    return (
+        "Mean ranks of the models over data sets by IAUPREC (1 is best), drawn as by Demsar (2006). A bar "
+        f"joins models that the test of the conclusions ({test}) did not tell apart: those with a dot on it."
+    )
 
 
 def picture_of(plot: Callable[..., Axes], source: object, size: tuple[float, float] = (7, 4.6)) -> bytes:

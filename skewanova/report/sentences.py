@@ -85,6 +85,10 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
     if headline["p_value"].isna().all():
         why = models_untested_because(next(records(headline)))
         return f"The models could not be tested for a difference, because {why} ({line})."
+    if np.isinf(headline["statistic"]).all() and known(str(headline["test"].iloc[0])).ranks:
+        return (
+            f"The models' ranks are the same throughout: p is the chance of that among equal models ({line})."
+        )
     if np.isinf(headline["statistic"]).all():
         return f"The models' differences do not vary, so that no test can judge them ({line})."
     differ = bool((headline["p_value"] < alpha).any())

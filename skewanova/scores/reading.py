@@ -16,7 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import FIRST_INEXACT, InputError, InputTypeError, Where, check_choice, is_exact
+from skewanova.base.checks import (
+    FIRST_INEXACT,
+    InputError,
+    InputTypeError,
+    Where,
+    check_choice,
+    emit,
+    is_exact,
+)
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
 from skewanova.scores.engines import engine_of, gather, query_of
@@ -56,6 +64,13 @@ OPTIONAL = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 KNOWN = (*COLUMNS, *OPTIONAL)
 
 
+#: What is said of a table that does not tell of folds.
+NO_FOLD = (
+    "there is no column fold: all rows are taken as one test set; if they are several folds, say which "
+    "column tells them (--fold-column, or columns=)"
+)
+
+
 #: Columns that hold numbers; the others are labels, taken as they are written.
 NUMBERS = frozenset({"y_score", "weight"})
 
@@ -80,10 +95,11 @@ def read_scores(
     ----------
     source : path or frame
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
-        files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold, y_true,
-        y_score and, optionally, case (which case of the data set a row is about), cluster, weight, part and
-        halving (see Notes). Of JSON lines that tell the scores of both classes, as ``[p0, p1]`` or by name,
-        the positive class's is read. A higher score speaks for the positive class.
+        files (extra ``parquet``), or a pandas, polars or pyarrow table, with the columns model, fold (without
+        one, all rows are one test set), y_true, y_score and, optionally, case (which case of the data set a
+        row is about), cluster, weight, part and halving (see Notes). Of JSON lines that tell the scores of
+        both classes, as ``[p0, p1]`` or by name, the positive class's is read. A higher score speaks for the
+        positive class.
     columns : mapping, optional
         Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
@@ -141,13 +157,36 @@ def load_rows(
         raise InputError(
             f"`classes` must name columns of scores, but {taken[0]!r} is read as another column: rename it"
         )
-    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
+    required = _required(names, columns, may_lack=(*OPTIONAL, "fold"))
     labels = [name for column, name in names.items() if column not in NUMBERS]
     datasets = [*DATASET_COLUMNS.difference(names.values())]
     kept, text = [*names.values(), *datasets, *classes], [*labels, *DATASET_COLUMNS]
     raw = load_table(source, required=[*required, *classes], optional=kept, text=text, pos_label=pos_label)
     _check_one_dataset(raw.frame, datasets)
-    return replace(raw, frame=raw.frame.rename(columns={name: column for column, name in names.items()}))
+    frame = raw.frame.rename(columns={name: column for column, name in names.items()})
+    return replace(raw, frame=_with_fold(frame))
+
+
+def _required(
+    names: Mapping[str, str], columns: Mapping[str, str] | None, *, may_lack: Sequence[str] = OPTIONAL
+) -> list[str]:
+    """Names of columns that must be there: those named, used twice, or that no table may lack."""
+    used = [*names.values()]
+    return [
+        name
+        for column, name in names.items()
+        if column not in may_lack or column in (columns or {}) or used.count(name) > 1
+    ]
+
+
+def _with_fold(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows that no column divides into folds are one test set."""
+    if "fold" in frame:
+        return frame
+    if "halving" in frame:
+        raise InputError("a table with halvings needs the column fold, the fold of each half; add it")
+    emit([NO_FOLD])
+    return frame.assign(fold=1)
 
 
 def read_parts(
@@ -291,7 +330,7 @@ def _dataset_columns(has: Sequence[str], columns: Mapping[str, str] | None) -> l
 def _known_columns(has: Sequence[str], columns: Mapping[str, str] | None, *, name: str) -> dict[str, str]:
     """What the columns that passes read are called in a table that has these; others are refused."""
     names = column_names(columns)
-    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
+    required = _required(names, columns)
     if names.get("halving") in has:
         raise InputError(HALVINGS_IN_MEMORY)
     refuse_in_passes(has, [names[column] for column in SAMPLING_COLUMNS if column in names])
@@ -505,10 +544,10 @@ def read_datasets(
             for name, table in source.items()
         }
     names = column_names(columns, (DATASET, *KNOWN))
-    required = [name for column, name in names.items() if column not in OPTIONAL or column in (columns or {})]
+    required = _required(names, columns, may_lack=(*OPTIONAL, "fold"))
     labels = [name for column, name in names.items() if column not in NUMBERS]
     raw = load_table(source, required=required, optional=[*names.values()], text=labels)
-    frame = raw.frame.rename(columns={name: column for column, name in names.items()})
+    frame = _with_fold(raw.frame.rename(columns={name: column for column, name in names.items()}))
     tables = {}
     for name, rows in _rows_by_name(frame).items():
         part = frame.iloc[rows].drop(columns=DATASET).reset_index(drop=True)

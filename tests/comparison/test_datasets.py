@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import random_effects
 from skewanova.report import datasets
+from skewanova.report.figures import across_caption, draw_across
 from skewanova.scores.table import path_sha256
 
 OPTIONS = {"priors": (0.5, 0.4), "resampling": "independent"}
@@ -245,6 +247,25 @@ def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     assert "<dt>Choose</dt>" in result._repr_html_()
 
 
+def test_models_that_rank_alike_everywhere_vary_nonetheless(result):
+    agreed = {"role": "headline", "term": "model", "test": "friedman", "response": "iauprec", "df": 2.0}
+    anova = pd.DataFrame([agreed | {"df_error": 10.0, "statistic": np.inf, "p_value": 1e-4}])
+    found = replace(result, anova=anova).conclusions[0]
+    assert found.startswith("The models' ranks are the same throughout: p is the chance of that")
+    assert "do not vary" not in found
+
+
+def test_with_a_control_the_figure_has_the_differences_from_it(result):
+    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    control = pairs["model_a"].iloc[0]
+    beside = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)]
+    assert len(beside) < len(pairs)
+    figure = draw_across(result.iauprec, beside, result.alpha)
+    assert figure.axes[0].get_title("left").startswith("Pairwise differences")
+    assert len(figure.axes[0].get_yticks()) == len(beside)
+    assert across_caption(beside).startswith("Differences in IAUPREC from the control")
+
+
 @pytest.fixture
 def quick_parts(monkeypatch):
     """Figures are the slow part, and have their own tests."""
@@ -262,6 +283,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     folder = result.save(tmp_path / "out")
     assert {p.name for p in folder.iterdir()} == {
         *datasets.OWN_FILES,
+        "figures",
         "dataset-001",
         "dataset-002",
         "dataset-003",
@@ -276,6 +298,9 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert contents == re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
     linked = set(re.findall(r'href="([\w.]+\.csv)"', page))
     assert linked == {"anova.csv", "hierarchical.csv", "iauprec.csv", "posthoc.csv", "ranking.csv"}
+    assert [file.name for file in (folder / "figures").iterdir()] == ["across.svg"]
+    assert "Mean ranks over 3 data sets" in page[page.index("<svg") : page.index("</svg>")]
+    assert "Paired t, Holm" in page[page.index("<figcaption") : page.index("</figcaption>")]
     assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match="must be new, empty or an earlier output"):

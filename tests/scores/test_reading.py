@@ -29,6 +29,20 @@ def exact(message):
     return f"^{re.escape(message)}$"
 
 
+def test_without_a_column_of_folds_all_rows_are_one_test_set():
+    plain = LONG.drop(columns="fold")
+    with pytest.warns(SkewanovaWarning, match="^there is no column fold: all rows are taken as one test set"):
+        table = read_scores(plain)
+    assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
+    with pytest.warns(SkewanovaWarning, match="no column fold"):
+        (named,) = read_datasets(plain.assign(dataset="x")).values()
+    assert named.frame.equals(table.frame)
+    with pytest.raises(InputError, match="split"):
+        read_scores(plain, columns={"fold": "split"})
+    with pytest.raises(InputError, match="^a table with halvings needs the column fold"):
+        read_scores(plain.assign(part="holdout", halving=1))
+
+
 def with_cases(frame):
     return frame.assign(case=frame.groupby(["model", "fold"]).cumcount() + 10 * frame["fold"])
 
