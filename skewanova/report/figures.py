@@ -70,6 +70,14 @@ AXIS = 3.6
 MOST_SIDE = 9.0
 
 
+#: More entries than these stay beside the axes: below they would take more room than the curves.
+MOST_BELOW = 16
+
+
+#: Inches of a line of a legend.
+LINE = 0.19
+
+
 #: Beyond these, each prior has a panel of its own.
 MOST_LINES = 9
 
@@ -286,6 +294,33 @@ def _one(plot: Callable[..., Axes], source: object, size: tuple[float, float], *
     return figure
 
 
+def _legend_below(figure: Figure) -> Figure:
+    """The legend beside the only axes moved below them, where a phone shows it with the curves."""
+    ax = figure.axes[0]
+    shown = ax.get_legend()
+    if shown is None or len(shown.get_texts()) > MOST_BELOW:
+        return figure
+    entries = _entries(shown)
+    title = shown.get_title().get_text() or None
+    shown.remove()
+    legend(ax, entries, title, below=True)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + LINE * _lines_below(ax.get_legend()))
+    return figure
+
+
+def _lines_below(shown: Any) -> int:
+    """Lines of text of the longest column of a legend."""
+    lines = [text.get_text().count("\n") + 1 for text in shown.get_texts()]
+    rows = -(-len(lines) // shown._ncols)
+    return max(sum(lines[start : start + rows]) for start in range(0, len(lines), rows))
+
+
+def _entries(shown: Any) -> list[Entry]:
+    """Texts and marks of a legend."""
+    return list(zip((text.get_text() for text in shown.get_texts()), shown.legend_handles, strict=True))
+
+
 def _wide(names: Iterable[str]) -> float:
     """Width that leaves the axes their room beside long names."""
     return WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
@@ -307,7 +342,7 @@ def _draw_iauprec(source: ReportSource) -> Figure:
 
 
 def _draw_regions(source: ReportSource) -> Figure:
-    figure = _one(performance.plot_regions, source, _size(source, 4.2))
+    figure = _legend_below(_one(performance.plot_regions, source, _size(source, 4.2)))
     figure.axes[0].patch.set_gid(PRIOR_AREA)
     return figure
 
@@ -350,8 +385,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
         residuals.plot_residuals(source.residuals, kind=kind, ax=ax)
         shown = ax.get_legend()
-        texts = [text.get_text() for text in shown.get_texts()]
-        entries = list(zip(texts, shown.legend_handles, strict=True))
+        entries = _entries(shown)
         shown.remove()
     spare.set_axis_off()
     few = len(source.ranking) <= MOST_MODELS
@@ -414,7 +448,7 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
     priors = source.precision_recall["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
-        return _one(curves.plot_precision_recall, source, _size(source, 4.6))
+        return _legend_below(_one(curves.plot_precision_recall, source, _size(source, 4.6)))
     shown = evenly(priors, MOST_PANELS).tolist()
     width, height = _size(source, 3.8)
     figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
@@ -442,7 +476,7 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 
 def _draw_skew(source: ReportSource) -> Figure:
-    return _one(curves.plot_skew, source, _size(source, 4.2))
+    return _legend_below(_one(curves.plot_skew, source, _size(source, 4.2)))
 
 
 def _has_ranks(source: ReportSource) -> bool:

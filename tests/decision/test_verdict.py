@@ -218,6 +218,15 @@ def test_a_flat_table_is_not_trusted():
     assert "is ahead of" not in " ".join(result.conclusions)
 
 
+def test_a_tie_tells_the_difference_of_those_tied(results):
+    result = results["tie"]
+    a, b = result.verdict.models
+    pairs = pairs_of(result)
+    (row,) = pairs[pairs["model_a"].isin([a, b]) & pairs["model_b"].isin([a, b])].itertuples()
+    assert f"; not told apart: {a} over {b} by {abs(row.estimate):.3f} (" in result.verdict.how_sure
+    assert not row.reject
+
+
 def test_ties_are_those_of_the_checks():
     result = compared(scores("independent", [2.0, 1.0], n_folds=5, digits=0), "independent")
     row = result.assumptions.set_index("check").loc["different_scores"]

@@ -6,8 +6,10 @@ from matplotlib.figure import Figure
 
 from skewanova.report.figures import (
     FIGURES,
+    MOST_BELOW,
     MOST_PAIRS,
     MOST_PANELS,
+    _legend_below,
     _pairs_along,
     _pairs_drawn,
     caption,
@@ -72,3 +74,18 @@ def test_a_figure_is_drawn_once_for_each_file(few, monkeypatch):
     monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(draw(figure, renderer)))
     kind, pictures = next(draw_figures(few, ("svg", "svg", "png")))
     assert (kind, list(pictures), len(drawn)) == ("regions", ["svg", "png"], 2)
+
+
+def test_legends_stand_below_the_curves_unless_they_would_take_more_room(few):
+    for kind in ("regions", "skew"):
+        figure = FIGURES[kind].draw(few)
+        figure.draw_without_rendering()
+        (ax,) = figure.axes
+        assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0
+        assert ax.get_window_extent().width > 0.8 * figure.bbox.width
+    crowded = Figure()
+    ax = crowded.subplots()
+    lines = [ax.plot([0, 1])[0] for _ in range(MOST_BELOW + 1)]
+    ax.legend(lines, [str(line) for line in lines])
+    size = crowded.get_size_inches().tolist()
+    assert _legend_below(crowded).get_size_inches().tolist() == size

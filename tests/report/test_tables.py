@@ -109,17 +109,19 @@ def test_ranking():
     found = report_tables.ranking_table(RANKING, 0.995, **HOW)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
-        ("B", "0.750", "0.700 to 0.800", "a", "0.612", "0.000", "0.000", "0.99"),
-        ("A", "0.500", "0.400 to 0.600", "b", "0.400", "0.250", "0.300", "0.01"),
+        ("B", "0.750", "0.700 to 0.800", "a", "0.99", "0.612", "0.000", "0.000"),
+        ("A", "0.500", "0.400 to 0.600", "b", "0.01", "0.400", "0.250", "0.300"),
     )
-    assert "at prior 0.05" in found.note
+    assert found.header[4:6] == ("P(best)", "At rarest")
+    assert "At rarest: AUPREC at prior 0.05, the rarest of the deployment" in found.note
+    assert "more cautious than p" in found.note
 
 
 def test_ranking_without_spread():
     row = report_tables.ranking_table(
         RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95, **HOW
     ).rows[0]
-    assert (row[2], row[7]) == ("", "")
+    assert (row[2], row[4]) == ("", "")
 
 
 def test_regions():

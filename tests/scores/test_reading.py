@@ -39,7 +39,7 @@ def test_without_a_column_of_folds_all_rows_are_one_test_set():
     assert named.frame.equals(table.frame)
     with pytest.raises(InputError, match="split"):
         read_scores(plain, columns={"fold": "split"})
-    with pytest.raises(InputError, match="^a table with halvings needs the column fold"):
+    with pytest.raises(InputError, match=r"^a table with halvings needs the column fold"):
         read_scores(plain.assign(part="holdout", halving=1))
 
 
