@@ -311,8 +311,8 @@ def _legend_below(figure: Figure) -> Figure:
 
 def _lines_below(shown: Any) -> int:
     """Lines of text of the longest column of a legend."""
-    lines = [text.get_text().count("\n") + 1 for text in shown.get_texts()]
-    rows = -(-len(lines) // shown._ncols)
+    lines: list[int] = [text.get_text().count("\n") + 1 for text in shown.get_texts()]
+    rows: int = -(-len(lines) // shown._ncols)
     return max(sum(lines[start : start + rows]) for start in range(0, len(lines), rows))
 
 

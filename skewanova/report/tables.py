@@ -202,8 +202,13 @@ def _difference(alpha: float) -> dict[str, Callable[[Any], str]]:
         "Difference": number("estimate"),
         "Interval": limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
-        f"Differ at {alpha:g}": lambda row: "yes" if row.reject else "no",
+        f"Differ at {alpha:g}": _differs,
     }
+
+
+def _differs(row: Any) -> str:
+    """What the test says of a pair, if there was one."""
+    return "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no"
 
 
 def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
@@ -308,7 +313,8 @@ def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halve
         },
         note="Adjusted p: of two one-sided t tests that the difference is within the limits. "
         "Probabilities: "
-        f"{_OVER_CASES_POSTERIOR if one_set else over_folds} {cut}".strip(),
+        f"{_OVER_CASES_POSTERIOR if one_set else over_folds} P(best) of the ranking is more cautious: it "
+        f"takes models as alike until the data tell them apart. {cut}".strip(),
     )
 
 
