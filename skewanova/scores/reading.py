@@ -228,7 +228,7 @@ def stream_scores(
         ``.parquet`` file, or folder of such files, whose names may hold columns (``model=forest/fold=3/``);
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``); a Dask data frame; a Spark frame (of SQL or
         of the pandas API); a DuckDB relation or a polars lazy frame. All but Dask and Spark need the extra
-        ``parquet``. Columns as for :func:`read_scores`; rows in any order.
+        ``parquet``. Columns as for :func:`read_scores`, with fold; rows in any order.
     columns, pos_label
         As for :func:`read_scores`.
     progress : bool, default True

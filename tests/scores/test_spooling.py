@@ -122,7 +122,7 @@ BROKEN = {
     "model": lambda f: f.assign(model=f["model"].mask(f["case"] == 9, " ")),
     "case": lambda f: f.assign(case=f["case"].astype(str).mask(f["case"] == 9, "")),
     "twice": lambda f: pd.concat([f, f[3:5]]),
-    "no column": lambda f: f.drop(columns="fold"),
+    "no column": lambda f: f.drop(columns="model"),
     "empty": lambda f: f[:0],
     "truth among numbers": lambda f: f.assign(y_score=["0.5"] * 23 + ["True"]),
     "numbers among truth": lambda f: f.assign(y_score=["True"] * 23 + ["0.5"]),
