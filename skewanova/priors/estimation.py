@@ -374,8 +374,8 @@ def estimate_prior(
     unlabelled : array_like
         Scores of the same model where it runs.
     batch : array_like, optional
-        Which batch (week, site) each unlabelled score is of. From four batches on, the weighting is that of
-        the prior of a further batch, whose spread is estimated.
+        Which batch (week, site) each unlabelled score is of. From four batches and 20 labelled cases of each
+        class on, the weighting is that of the prior of a further batch, whose spread is estimated.
     n_bins : int, default 8
         Bins of the score, at quantiles of `y_score`; fewer where ties or the number of cases ask for it: each
         shall have ten cases of the rarer class on average.
