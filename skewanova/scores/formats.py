@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -209,6 +209,10 @@ LONGEST_LINE = 1 << 24
 CHUNK = 1 << 20
 
 
+#: A quoted field without quotes, commas and ends of lines in it.
+_QUOTED = re.compile(rb'(?:\A|[,\r\n])"[^",\r\n]*"(?=[,\r\n]|\Z)')
+
+
 _TRUTH = {"true": True, "false": False}
 
 
@@ -367,16 +371,13 @@ class TextTable:
         return f"line {next(islice(json_rows(self.path, _opened), row, None))[0]}"
 
     def is_plain(self) -> bool:
-        """Whether it is CSV, not packed, of UTF-8 without a quote: then every comma parts two fields."""
+        """Whether it is CSV, not packed, of UTF-8 where every comma parts two fields, quoted or not."""
         if self.path.suffix.lower() != ".csv":
             return False
         decoder = codecs.getincrementaldecoder("utf-8")()
         with clear_errors(self.path), self.path.open("rb") as file:
             try:
-                chunks = iter(partial(file.read, CHUNK), b"")
-                return not any('"' in decoder.decode(chunk) for chunk in chunks) and not decoder.decode(
-                    b"", True
-                )
+                return all(_is_plain(part) for part in _whole_lines(file, decoder.decode))
             except UnicodeDecodeError:
                 return False
 
@@ -396,6 +397,23 @@ class TextTable:
                     for name in names
                 }
                 start += len(block)
+
+
+def _whole_lines(file: IO[bytes], decode: Callable[..., str]) -> Iterator[bytes]:
+    """Pieces of a file that end where a line does, each decoded to see whether it can be."""
+    rest = b""
+    for chunk in iter(partial(file.read, CHUNK), b""):
+        decode(chunk)
+        lines, end, begun = chunk.rpartition(b"\n")
+        yield rest + lines + end if end else b'"'  # lines so long are left to the csv module
+        rest = begun
+    decode(b"", True)
+    yield rest
+
+
+def _is_plain(lines: bytes) -> bool:
+    """Whether quotes stand around whole fields only, in which nothing is to be read otherwise."""
+    return b'"' not in lines or b'"' not in _QUOTED.sub(b"", lines)
 
 
 def _behind(where: Where, start: int, row: int) -> str:

@@ -54,7 +54,7 @@ def _written(blocks: Iterator[dict[str, Any]], parts: _Parts, progress: bool) ->
 
 
 def _plain_blocks(table: TextTable, names: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
-    """Text of some columns of a CSV file without quotes, where every comma parts two fields, by Arrow."""
+    """Text of some columns of a CSV file where every comma parts two fields, by Arrow."""
     convert = csv.ConvertOptions(
         include_columns=list(names),
         column_types=dict.fromkeys(names, pa.string()),
@@ -62,8 +62,7 @@ def _plain_blocks(table: TextTable, names: Sequence[str], score: str) -> Iterato
         strings_can_be_null=False,
     )
     read = csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
-    options = {"read_options": read, "parse_options": csv.ParseOptions(quote_char=False)}
-    with csv.open_csv(table.path, convert_options=convert, **options) as reader:
+    with csv.open_csv(table.path, convert_options=convert, read_options=read) as reader:
         for batch in reader:
             columns = dict(zip(names, batch.columns, strict=True))
             if len(batch):

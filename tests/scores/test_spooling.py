@@ -1,5 +1,6 @@
 """Text and queries that need not fit in memory: the numbers and the messages of memory."""
 
+import csv
 import gzip
 import re
 import tempfile
@@ -75,8 +76,11 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz"])
-@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize(
+    ("suffix", "scores"),
+    [*((".csv", name) for name in SCORES), *((".csv.gz", name) for name in SCORES if "whole" in name)]
+    + [(".jsonl", "fractions"), (".jsonl.gz", "whole, then fractions")],
+)
 def test_text_in_passes_is_text_in_memory(tmp_path, suffix, scores):
     path = written(tmp_path, table(SCORES[scores]), suffix)
     assert_alike(stream_scores(path), sa.read_scores(path))
@@ -90,15 +94,23 @@ def test_quotes_blank_lines_and_other_columns(tmp_path):
     assert stream_scores(path).models == ('m "1"', "n")
 
 
-def test_csv_without_quotes_needs_no_second_look(tmp_path, monkeypatch):
-    path = written(tmp_path, table())
-    read, (header, *lines) = sa.read_scores(path), path.read_text().splitlines()
-    path.write_text("\ufeff" + "\r\n".join([header, "", *lines]), encoding="utf-8", newline="")
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL])
+def test_plain_csv_is_taken_apart_by_arrow(tmp_path, monkeypatch, quoting):
+    path = tmp_path / "scores.csv"
+    path.write_text(table().to_csv(index=False, quoting=quoting, lineterminator="\r\n\r\n"), newline="")
+    read = sa.read_scores(path)
+    monkeypatch.setattr(formats, "CHUNK", 60)
     monkeypatch.setattr(formats, "_csv_blocks", None)
-    assert stream_scores(path).counts.tolist() == read.counts.tolist()
-    path.write_text('"model"' + "\r\n".join([header[5:], *lines]), newline="")
-    with pytest.raises(TypeError):
-        stream_scores(path)
+    assert_alike(stream_scores(path), read)
+
+
+@pytest.mark.parametrize("field", ['"a,b"', '"a""b"', '"a\nb"', 'a"b', '"a"b', '"a', "a" * 80])
+def test_csv_that_is_not_plain_is_left_to_the_csv_module(tmp_path, monkeypatch, field):
+    path = written(tmp_path, table().assign(model="m"))
+    path.write_text(path.read_text() + f"{field},1,99,0,0.5\n")
+    assert formats.TextTable.open(path).is_plain() == field.startswith("aa")
+    monkeypatch.setattr(formats, "CHUNK", 60)
+    assert not formats.TextTable.open(path).is_plain()
 
 
 @pytest.mark.parametrize("more", ["NA,1,99,0", "NA,1,99,0,1,2", " ", "NA,1,\xff,0,.5"])
@@ -131,8 +143,10 @@ BROKEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
-@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize(
+    ("suffix", "what"),
+    [*((".csv", what) for what in BROKEN), *((".jsonl", what) for what in ("no number", "case", "missing"))],
+)
 def test_the_message_is_that_of_memory(tmp_path, suffix, what):
     path = written(tmp_path, BROKEN[what](table()), suffix)
     with pytest.raises((InputError, InputTypeError)) as read:
