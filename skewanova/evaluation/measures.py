@@ -179,9 +179,8 @@ def evaluate(
     Parameters
     ----------
     scores : ScoreTable, StreamedScores, path or frame
-        Held-out scores, as for :func:`~skewanova.read_scores`; Parquet that would not fit in memory is read
-        as by :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark, and queries of DuckDB
-        and polars that would not fit.
+        Held-out scores, as for :func:`~skewanova.read_scores`; what would not fit in memory is read as by
+        :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)

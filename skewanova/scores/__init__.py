@@ -3,6 +3,7 @@
 - bins: Labelled cases of a model, each once, in bins of its score.
 - cost: How long a comparison will take, and how much memory, said beforehand.
 - design: How the folds came about, and the ratio of test to training cases.
+- engines: Frames of Dask and Spark: every group is packed where its rows are.
 - formats: CSV, JSON lines and frames to columns.
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
 - multiclass: Each class of several against the rest.
@@ -10,6 +11,7 @@
 - parquet: Parquet in batches.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
+- spooling: CSV, JSON lines, and queries of DuckDB and polars, as temporary Parquet.
 - splits: Hold-outs and halvings of a data set.
 - streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
 - streaming: The passes over a table larger than memory.

@@ -78,8 +78,12 @@ SCORES = {
 
 @pytest.mark.parametrize(
     ("suffix", "scores"),
-    [*((".csv", name) for name in SCORES), *((".csv.gz", name) for name in SCORES if "whole" in name)]
-    + [(".jsonl", "fractions"), (".jsonl.gz", "whole, then fractions")],
+    [
+        *((".csv", name) for name in SCORES),
+        *((".csv.gz", name) for name in SCORES if "whole" in name),
+        (".jsonl", "fractions"),
+        (".jsonl.gz", "whole, then fractions"),
+    ],
 )
 def test_text_in_passes_is_text_in_memory(tmp_path, suffix, scores):
     path = written(tmp_path, table(SCORES[scores]), suffix)
