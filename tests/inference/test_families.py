@@ -198,3 +198,16 @@ def test_nothing_is_equal_within_nothing():
     assert not equivalence(measures, rope=0.0)["equivalent"].any()
     same = np.repeat(random_table(6, 1), 2, axis=1)
     assert equivalence(evaluation_of(same, "independent"), rope=0.01)["equivalent"].all()
+
+
+def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():
+    assert step_levels(np.array([0.001, np.nan]), 0.05, adjust="holm").tolist() == [0.05, 0.05]
+    assert step_levels(np.array([0.025, 0.05]), 0.05, adjust="holm").tolist() == [0.025, 0.025]
+
+
+def test_pairs_with_a_control_keep_their_columns():
+    pairs = pd.DataFrame(
+        {"model_a": ["A", "A", "B"], "model_b": ["B", "C", "C"], "estimate": [0.1, 0.2, 0.1]}
+    )
+    found = with_control(pairs, "B")
+    assert [list(found), found.index.tolist()] == [list(pairs), [0, 1]]
