@@ -30,7 +30,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed, frame_of
 from skewanova.priors import batches, mixtures
-from skewanova.priors.binning import CASES_A_BIN, N_BINS, Binned, binned, tally
+from skewanova.priors.binning import CASES_A_BIN, N_BINS, Binned, binned, separation, tally
 from skewanova.priors.mixtures import Counts, Peak
 from skewanova.priors.quadrature import normalised, panel_nodes
 from skewanova.priors.weightings import BetaPrior
@@ -536,7 +536,7 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
     peak = mixtures.likeliest(counts)
     prior = np.asarray(expit(peak.log_odds))
     fit = mixtures.profile(counts, prior)
-    weak = _chi2_is_too_small(found)
+    weak = chi2_is_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
     critical = _calibrated(counts, peak, level, seeded(rng)) if weak else (usual, usual)
     low, high = mixtures.limits(counts, peak, critical)
@@ -558,11 +558,11 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
     return replace(result, warnings=tuple(_remarks(result)))
 
 
-def _chi2_is_too_small(found: Binned) -> bool:
+def chi2_is_too_small(counts: Counts) -> bool:
     """Where the likelihood ratio is further out than chi2 has it: few cases in a bin, or a weak model."""
-    positive, negative, _ = found.counts.totals
-    few = min(positive, negative) < CASES_A_BIN * len(found.counts.positive)
-    return bool(few or abs(found.separation - 0.5) < WEAK - 0.5)
+    positive, negative, _ = counts.totals
+    few = min(positive, negative) < CASES_A_BIN * len(counts.positive)
+    return bool(few or abs(separation(counts) - 0.5) < WEAK - 0.5)
 
 
 def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -181,9 +181,12 @@ def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
 
 
 def bootstrap_critical(
-    counts: Counts, log_odds: Floats, level: float, *, n_resamples: int, rng: np.random.Generator
+    counts: Counts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Quantile of the ratio at a prior over samples of what fits best there; never below that of chi2."""
+    """Quantile of the ratio at a prior over samples of what fits best there; never below that of chi2.
+
+    The i-th of n ratios is exceeded with probability 1 - i / (n + 1) by the next, hence Weibull's quantile.
+    """
     prior = np.asarray(scipy.special.expit(log_odds))
     fit = profile(counts, prior)
     shares = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
@@ -195,7 +198,8 @@ def bootstrap_critical(
     )
     top = likeliest(drawn).height
     ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), top)
-    return np.asarray(np.maximum(np.quantile(ratios, level, axis=0), scipy.stats.chi2.ppf(level, 1)))
+    reached = np.quantile(ratios, level, axis=0, method="weibull")
+    return np.asarray(np.maximum(reached, scipy.stats.chi2.ppf(level, 1)))
 
 
 def _excess(counts: Counts, prior: Floats, share: Floats) -> Floats:

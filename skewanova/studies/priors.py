@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from skewanova.base.checks import Floats
 from skewanova.priors import estimation, mixtures
-from skewanova.priors.binning import CASES_A_BIN, bin_edges, separation, tally
+from skewanova.priors.binning import CASES_A_BIN, N_BINS, bin_edges, tally
 from skewanova.priors.mixtures import Counts
 from skewanova.studies.results import Study, study_of
 from skewanova.studies.runner import Cell, Run, chosen, means
@@ -94,7 +94,7 @@ def prior_study(*, scenarios: Sequence[str] | None = None, bins: Sequence[str] =
     -------
     Study
         Frame with the columns of `PRIOR_STUDY_COLUMNS`. ``bias`` is that of the estimate, ``width`` the mean
-        width of the 95 % interval by chi2, ``shift_rejected`` the rate of the test at the level.
+        width of the interval, ``shift_rejected`` the rate of the test of label shift at the level.
 
     Raises
     ------
@@ -137,80 +137,67 @@ def sample(setting: Setting, draws: np.random.Generator) -> tuple[Floats, Floats
 def _measures(
     setting: Setting, bins: Sequence[str], seed: np.random.SeedSequence, size: int
 ) -> dict[str, Floats]:
-    """What each replicate has, by "bins|level|quantity"."""
+    """Counts of each replicate by "bins|class", and critical values of its likelihood ratio by "bins|critical"."""
     draws = np.random.default_rng(seed)
     samples = [sample(setting, draws) for _ in range(size)]
     found: dict[str, Floats] = {}
     for way in bins:
-        counts = _counted(samples, way, setting)
-        groups: dict[int, list[int]] = {}
-        for i, one in enumerate(counts):  # ties may leave fewer bins in some samples
-            groups.setdefault(len(one.positive), []).append(i)
-        for rows in groups.values():
-            stacked = Counts(*(np.stack(parts) for parts in zip(*(counts[i] for i in rows), strict=True)))
-            for key, values in _judged(stacked, setting.prior, calibrated=way == "rule", draws=draws).items():
-                found.setdefault(f"{way}|{key}", np.full(size, np.nan))[rows] = values
+        counts = [_counted(each, way, setting) for each in samples]
+        found |= {
+            f"{way}|{name}": np.stack([_padded(getattr(one, name), way) for one in counts])
+            for name in Counts._fields
+        }
+        found[f"{way}|critical"] = np.stack([_critical(one, way, setting, draws) for one in counts])
     return found
 
 
-def _counted(samples: Sequence[tuple[Floats, Floats, Floats]], way: str, setting: Setting) -> list[Counts]:
-    """Each sample in bins at its own quantiles."""
-    n_bins = max(2, min(8, setting.n_positive // CASES_A_BIN)) if way == "rule" else int(way)
-    edges = [bin_edges(np.concatenate(parts[:2]), n_bins) for parts in samples]
-    return [Counts(*(tally(part, at) for part in parts)) for parts, at in zip(samples, edges, strict=True)]
+def _counted(scores: tuple[Floats, Floats, Floats], way: str, setting: Setting) -> Counts:
+    """A sample in bins at its own quantiles."""
+    n_bins = max(2, min(N_BINS, setting.n_positive // CASES_A_BIN)) if way == "rule" else int(way)
+    edges = bin_edges(np.concatenate(scores[:2]), n_bins)
+    return Counts(*(tally(part, edges) for part in scores))
 
 
-def _judged(
-    counts: Counts, prior: float, *, calibrated: bool, draws: np.random.Generator
-) -> dict[str, Floats]:
-    """Whether intervals hold the prior and the test rejects; the estimates' error, the intervals' width."""
+def _padded(counts: Floats, way: str) -> Floats:
+    """Counts with empty bins behind, which change nothing, where ties left fewer than were asked for."""
+    return np.pad(counts, (0, (N_BINS if way == "rule" else int(way)) - len(counts)))
+
+
+def _critical(counts: Counts, way: str, setting: Setting, draws: np.random.Generator) -> Floats:
+    """Critical values at the levels: chi2's or, where `estimate_prior` has it, the bootstrap's."""
+    levels = 1 - np.array(LEVELS)
+    if way != "rule" or not estimation.chi2_is_too_small(counts):
+        return np.asarray(chi2.ppf(levels, 1))
+    at = np.asarray(logit(setting.prior))
+    return mixtures.bootstrap_critical(counts, at, levels, n_resamples=DRAWS, rng=draws)
+
+
+def judged(counts: Counts, critical: Floats, prior: float) -> Iterator[dict[str, Floats]]:
+    """For each level, by replicate: whether the interval holds the prior, and what else is counted."""
     peak = mixtures.likeliest(counts)
-    at = np.full(counts.shape, logit(prior))
-    ratios = mixtures.ratio(counts, at, peak.height)
+    ratios = mixtures.ratio(counts, np.full(counts.shape, logit(prior)), peak.height)
     best = np.asarray(expit(peak.log_odds))
     misfit = mixtures.misfit(counts, mixtures.profile(counts, best), best)
-    df = counts.positive.shape[-1] - 2
-    usual = np.full(counts.shape, chi2.ppf(1 - LEVELS[0], 1))
-    low, high = mixtures.limits(counts, peak, (usual, usual))
-    found: dict[str, Floats] = {}
-    for level in LEVELS:
-        usual = np.full(counts.shape, chi2.ppf(1 - level, 1))
-        critical = _bootstrapped(counts, at, level, draws) if calibrated and level == LEVELS[0] else usual
-        found |= {
-            f"{level:g}|coverage": (ratios <= critical).astype(np.float64),
-            f"{level:g}|bias": mixtures.likeliest_prior(counts) - prior,
-            f"{level:g}|width": np.asarray(expit(high) - expit(low)),
-            f"{level:g}|shift_rejected": (misfit > chi2.ppf(1 - level, df)).astype(np.float64)
-            if df
-            else np.full(counts.shape, np.nan),
+    df = (counts.positive + counts.negative > 0).sum(axis=-1) - 2
+    bias = mixtures.likeliest_prior(counts) - prior
+    for level, bound in zip(LEVELS, critical.T, strict=True):
+        low, high = mixtures.limits(counts, peak, (bound, bound))
+        yield {
+            "coverage": (ratios <= bound).astype(np.float64),
+            "bias": bias,
+            "width": np.asarray(expit(high) - expit(low)),
+            "shift_rejected": np.where(df > 0, misfit > chi2.ppf(1 - level, np.maximum(df, 1)), np.nan),
         }
-    return found
-
-
-def _bootstrapped(counts: Counts, log_odds: Floats, level: float, draws: np.random.Generator) -> Floats:
-    """Critical values as `estimate_prior` has them at these priors: chi2's, or the bootstrap's."""
-    critical = np.full(counts.shape, chi2.ppf(1 - level, 1))
-    for i in range(len(critical)):
-        one = Counts(*(part[i] for part in counts))
-        weak = abs(separation(one) - 0.5) < estimation.WEAK - 0.5
-        few = min(one.totals[:2]) < CASES_A_BIN * len(one.positive)
-        if weak or few:
-            critical[i] = mixtures.bootstrap_critical(
-                one, log_odds[i], 1 - level, n_resamples=DRAWS, rng=draws
-            )
-    return critical
 
 
 def _rows(cell: Cell, values: Mapping[str, Floats]) -> Iterator[tuple[object, ...]]:
+    """A row for each number of bins and level."""
     (name,) = cell.key
     setting = SETTINGS[name]
-    facts = (name, *setting[:5])
     for way in dict.fromkeys(key.split("|")[0] for key in values):
-        for level in LEVELS:
-            held = values[f"{way}|{level:g}|coverage"]
-            share, error = means(held[:, None])[0]
-            rest = [
-                float(np.mean(values[f"{way}|{level:g}|{what}"]))
-                for what in ("bias", "width", "shift_rejected")
-            ]
-            yield (*facts, way, level, share, error, *rest, len(held))
+        counts = Counts(*(values[f"{way}|{part}"] for part in Counts._fields))
+        every = judged(counts, values[f"{way}|critical"], setting.prior)
+        for level, found in zip(LEVELS, every, strict=True):
+            share, error = means(found["coverage"][:, None])[0]
+            rest = [float(np.mean(found[what])) for what in ("bias", "width", "shift_rejected")]
+            yield (name, *setting[:5], way, level, share, error, *rest, len(counts.positive))

@@ -6,6 +6,7 @@ from command_runs import run
 from scipy.stats import chi2
 
 from skewanova import InputError, estimate_prior
+from skewanova.priors.mixtures import Counts
 from skewanova.studies import priors
 from skewanova.studies.priors import LEVELS, PRIOR_STUDY_COLUMNS, SETTINGS, Setting, prior_study, sample
 
@@ -37,15 +38,33 @@ def test_a_replicate_is_what_estimate_prior_says_of_the_sample():
     """The interval of the study holds the prior where that of the public function does."""
     setting = SETTINGS["usual"]
     found = priors._measures(setting, ["8"], np.random.SeedSequence(3), 4)
+    counts = Counts(*(found[f"8|{name}"] for name in Counts._fields))
+    usual, _ = priors.judged(counts, found["8|critical"], setting.prior)
     draws = np.random.default_rng(np.random.SeedSequence(3))
     for i in range(4):
         positive, negative, field = sample(setting, draws)
         labels = np.repeat([1, 0], [len(positive), len(negative)])
         one = estimate_prior(labels, np.concatenate([positive, negative]), field)
-        assert found["8|0.05|coverage"][i] == (one.conf_low <= 0.05 <= one.conf_high)
-        assert found["8|0.05|bias"][i] == pytest.approx(one.estimate - 0.05)
-        assert found["8|0.05|width"][i] == pytest.approx(one.conf_high - one.conf_low, abs=1e-4)
-        assert found["8|0.05|shift_rejected"][i] == (one.label_shift.statistic > chi2.ppf(0.95, 6))
+        assert usual["coverage"][i] == (one.conf_low <= 0.05 <= one.conf_high)
+        assert usual["bias"][i] == pytest.approx(one.estimate - 0.05)
+        assert usual["width"][i] == pytest.approx(one.conf_high - one.conf_low, abs=1e-4)
+        assert usual["shift_rejected"][i] == (one.label_shift.statistic > chi2.ppf(0.95, 6))
+
+
+def test_empty_bins_that_fill_up_change_nothing():
+    """Ties leave samples with fewer bins than were asked for; they are judged beside the others."""
+    draws = np.random.default_rng(0)
+    one = priors._counted(sample(SETTINGS["ties"], draws), "20", SETTINGS["ties"])
+    assert len(one.positive) < 20
+    filled = Counts(*(priors._padded(part, "20") for part in one))
+    critical = np.full((1, 2), 4.0)
+    for short, long in zip(
+        *(priors.judged(Counts(*(part[None] for part in each)), critical, 0.05) for each in (one, filled)),
+        strict=True,
+    ):
+        assert short.keys() == long.keys()
+        for key, value in short.items():
+            assert long[key] == pytest.approx(value, abs=1e-6), key
 
 
 def test_frame_has_a_row_for_every_setting_bins_and_level():
@@ -65,8 +84,11 @@ def test_a_setting_has_the_same_numbers_beside_others():
 
 
 def test_weak_models_and_few_positives_take_the_bootstrap():
-    found = priors._measures(SETTINGS["weak and few"], ["rule"], np.random.SeedSequence(0), 3)
-    assert np.isfinite(found["rule|0.05|coverage"]).all()
+    found = priors._measures(SETTINGS["weak and few"], ["rule", "4"], np.random.SeedSequence(0), 3)
+    usual = chi2.ppf(1 - np.array(LEVELS), 1)
+    assert (found["4|critical"] == usual).all()
+    assert (found["rule|critical"] >= usual).all()
+    assert (found["rule|critical"] > usual).any()
     with pytest.raises(InputError, match="`scenarios` must be one of"):
         prior_study(scenarios=["none"])
 
