@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2, chi2_contingency
 
 from skewanova.base.checks import (
     Floats,
@@ -23,7 +23,7 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.base.frames import Framed
-from skewanova.priors import agreement
+from skewanova.priors import agreement, mixtures
 from skewanova.priors.binning import N_BINS, binned
 from skewanova.priors.estimation import (
     CUT,
@@ -34,6 +34,7 @@ from skewanova.priors.estimation import (
     check_overlap,
     counts_by_batch,
     estimate_from_bins,
+    likelihood_ratio,
     shares_beyond,
     with_batches,
 )
@@ -41,6 +42,10 @@ from skewanova.scores.bins import LabelledCases, labelled_cases
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
+
+#: How often the likelihood of several models is looked at more closely, and how far down it is looked at.
+ZOOMS, FAR = 4, 30.0
+
 
 #: Columns of `to_frame`: those of one estimate behind the model, which is empty for all together.
 MODEL_COLUMNS = (
@@ -293,27 +298,67 @@ def _pooled(
     """All models together: by their covariance, or as far as any reaches where batches are predicted."""
     if any(one.method == "batches" for one in found.values()):
         return _widest(found, how.level)
-    bins = _bins_by_case(found, cases, field_scores)
-    told = agreement.together(
-        bins, [len(one.binned.edges) + 1 for one in found.values()], rng=seeded(how.rng)
-    )
+    parts = [*found.values()]
+    alike = _joined(parts, np.full(len(parts), 1 / len(parts)))
+    bins, n_bins = _bins_by_case(found, cases, field_scores), [len(one.binned.edges) + 1 for one in parts]
+    told = agreement.together(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
     if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
-    most = max(one.n_unlabelled for one in found.values())
-    log_odds, log_density = agreement.weighting(told, CUT, PLACES, most)
-    conf_low, conf_high = agreement.interval(told, how.level)
+    joined = _joined(parts, told.weights)
+    conf_low, conf_high = expit(joined.limits(how.level))
+    log_odds = np.linspace(*np.clip(joined.limits(CUT), *joined.places[[0, -1]]), PLACES)
     return PooledPrior(
-        estimate=float(np.sin(told.angle) ** 2),
-        conf_low=conf_low,
-        conf_high=conf_high,
+        estimate=joined.estimate,
+        conf_low=float(conf_low),
+        conf_high=float(conf_high),
         confidence_level=how.level,
         log_odds=log_odds,
-        log_density=log_density,
-        weights=dict(zip(found, told.weights.tolist(), strict=True)),
+        log_density=-np.interp(log_odds, joined.places, joined.ratio) / 2,
+        weights=dict(zip(found, (told.weights / told.weights.sum()).tolist(), strict=True)),
         statistic=told.statistic,
         p_value=told.p_value,
         method="pooled",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """The likelihood of several models, a weighted sum of the logs of theirs, around its maximum."""
+
+    places: Floats  #: log-odds
+    ratio: Floats  #: twice the fall from the maximum
+
+    @property
+    def top(self) -> float:
+        """Log-odds of the maximum."""
+        return float(self.places[self.ratio.argmin()])
+
+    @property
+    def estimate(self) -> float:
+        """The likeliest prior, 0 or 1 at the ends."""
+        best, last = int(self.ratio.argmin()), len(self.ratio) - 1
+        return 0.0 if best == 0 else 1.0 if best == last else float(expit(self.top))
+
+    def limits(self, level: float) -> Floats:
+        """Log-odds at which the ratio reaches its critical value; infinite beyond the ends."""
+        depth, bound = np.sqrt(self.ratio), np.sqrt(chi2.ppf(level, 1))
+        first, *_, last = np.flatnonzero(depth <= bound)[[0, 0, -1]]
+        low = np.interp(bound, depth[[first, first - 1]], self.places[[first, first - 1]])
+        high = np.interp(bound, depth[last : last + 2], self.places[last : last + 2])
+        return np.array([low if first else -np.inf, high if last + 1 < len(depth) else np.inf])
+
+
+def _joined(parts: Sequence[PriorEstimate], weights: Floats) -> _Joined:
+    """Models together, looked at more and more closely."""
+    falls = [likelihood_ratio(one) for one in parts]
+    ends = mixtures.ends(np.asarray(float(max(one.n_unlabelled for one in parts))))
+    low, high = map(float, ends)
+    for _ in range(ZOOMS):
+        places = np.linspace(low, high, 4 * PLACES)
+        fall = np.asarray(sum(weight * each(places) for each, weight in zip(falls, weights, strict=True)))
+        near = np.flatnonzero(fall - fall.min() < FAR)
+        low, high = places[max(near[0] - 1, 0)], places[min(near[-1] + 1, len(places) - 1)]
+    return _Joined(places, fall - fall.min())
 
 
 def _bins_by_case(

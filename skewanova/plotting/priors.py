@@ -149,19 +149,25 @@ def plot_monitor(
     return ax
 
 
-def _estimate_of(source: object, model: str | None) -> PriorEstimate:
-    """The estimate itself, of a model or as a comparison has it."""
+def estimates_of(source: object) -> Mapping[str, PriorEstimate]:
+    """The estimates by model, of one alone under an empty name; none where the prior is not estimated."""
     held = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
     if isinstance(held, PriorEstimate):
-        return held
+        return {"": held}
     by_model = getattr(held, "by_model", None)
-    if not isinstance(by_model, Mapping) or not by_model:
+    return by_model if isinstance(by_model, Mapping) else {}
+
+
+def _estimate_of(source: object, model: str | None) -> PriorEstimate:
+    """The estimate itself, of a model or as a comparison has it."""
+    found = estimates_of(source)
+    if not found:
         raise InputTypeError(
             "plot_prior_estimate() needs an estimated prior, or a comparison over one, but got "
             f"{type(source).__name__}; see estimate_prior()"
         )
-    found: PriorEstimate = by_model[check_choice(model or next(iter(by_model)), list(by_model), "model")]
-    return found
+    first = next(iter(found))
+    return found[first] if first == "" else found[check_choice(model or first, list(found), "model")]
 
 
 def _likelihood(ax: Axes, found: PriorEstimate) -> None:

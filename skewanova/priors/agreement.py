@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from scipy.stats import norm
 
 from skewanova.base.checks import Floats
 from skewanova.priors import mixtures
@@ -21,18 +19,21 @@ from skewanova.priors.mixtures import Counts
 N_RESAMPLES = 499
 
 
+#: Share of its own variance that is added to that of each model: models may be the same.
+RIDGE = 1e-9
+
+
+#: Differences between models below which there is rounding only.
+SAME = 1e-9
+
+
 Bins = NDArray[np.intp]
 
 
 class Together(NamedTuple):
-    """What several models say of one prior, on the scale of its angle, arcsin(sqrt(prior)).
+    """What several models say of one prior."""
 
-    On that scale an estimate varies about alike wherever it lies, and 0 is no further off than it should be.
-    """
-
-    angle: float
-    std_error: float
-    weights: Floats
+    weights: Floats  #: of the log-likelihood of each, so that of all of them falls as fast as it should
     statistic: float
     p_value: float
 
@@ -45,44 +46,34 @@ class Cases(NamedTuple):
     unlabelled: Sequence[Bins]
 
 
-def together(cases: Cases, n_bins: Sequence[int], *, rng: np.random.Generator) -> Together:
-    """Pool estimates by how much they vary and go together; test whether they differ."""
-    seen, drawn = _estimates(_counted(cases, n_bins)), _estimates(_resampled(cases, n_bins, rng))
-    covariance = np.cov(drawn.T) + 1e-9 * np.eye(len(seen))
-    weights = np.maximum(np.linalg.solve(covariance, np.ones(len(seen))), 0)
-    weights /= weights.sum()
-    inverse = np.linalg.inv(covariance)
+def together(cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator) -> Together:
+    """Weights of the models by how their scores (slopes of the likelihood) vary and go together; do they differ?
 
-    def apart(values: Floats) -> Floats:
-        from_mean = values - (values @ weights)[..., None]
-        return np.asarray(((from_mean @ inverse) * from_mean).sum(axis=-1))
+    A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
+    """
+    seen, drawn = (
+        _slopes(counts, prior) for counts in (_counted(cases, n_bins), _resampled(cases, n_bins, rng))
+    )
+    covariance = np.cov(drawn.T)
+    information = np.diag(covariance).copy()
+    covariance += RIDGE * np.diag(information)
+    weights = np.maximum(np.linalg.solve(covariance, information), 0)
+    weights *= (weights @ information) / (weights @ covariance @ weights)
+    of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
+
+    def apart(slopes: Floats) -> Floats:
+        steps = slopes / information  # to each model's estimate, about
+        off = (steps - (steps @ shares)[..., None]) * information
+        return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
     statistic = float(apart(seen))
-    p_value = (1 + np.sum(apart(drawn - drawn.mean(axis=0)) >= statistic)) / (1 + len(drawn))
-    least = 0.5 / np.sqrt(max(len(part) for part in cases.unlabelled))  # with the labels of all of them
-    error = max(float(np.sqrt(weights @ covariance @ weights)), float(least))
-    return Together(float(weights @ seen), error, weights, statistic, float(p_value))
+    as_far = apart(drawn - drawn.mean(axis=0)) >= statistic - SAME  # of models that are the same, all
+    return Together(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
 
 
-def weighting(found: Together, share: float, n_places: int, n_unlabelled: int) -> tuple[Floats, Floats]:
-    """Log-odds of the middle share, and the log of the likelihood over its maximum there."""
-    ends = mixtures.ends(np.asarray(float(n_unlabelled)))
-    with np.errstate(divide="ignore"):
-        limits = logit(interval(found, share))
-    low, high = np.clip(limits, *ends).tolist()
-    log_odds = np.linspace(low, high, n_places)
-    return log_odds, -(((_angle(expit(log_odds)) - found.angle) / found.std_error) ** 2) / 2
-
-
-def interval(found: Together, level: float) -> tuple[float, float]:
-    """Limits of the pooled prior."""
-    reach = norm.ppf((1 + level) / 2) * found.std_error
-    low, high = np.clip([found.angle - reach, found.angle + reach], 0, np.pi / 2)
-    return float(np.sin(low) ** 2), float(np.sin(high) ** 2)
-
-
-def _angle(prior: Floats) -> Floats:
-    return np.asarray(np.arcsin(np.sqrt(prior)))
+def _slopes(counts: Sequence[Counts], prior: float) -> Floats:
+    """Slope of each model's profile likelihood at a prior, in the last axis."""
+    return np.stack([mixtures.slope(each, np.asarray(prior)) for each in counts], axis=-1)
 
 
 def _counted(cases: Cases, n_bins: Sequence[int]) -> list[Counts]:
@@ -120,8 +111,3 @@ def _draws(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[
     kinds, count = np.unique(bins, axis=0, return_counts=True)
     drawn = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES).astype(np.float64)
     return [drawn @ (kinds[:, [m]] == np.arange(size)).astype(np.float64) for m, size in enumerate(n_bins)]
-
-
-def _estimates(counts: Sequence[Counts]) -> Floats:
-    """Angle by each model, in the last axis."""
-    return np.stack([_angle(mixtures.likeliest_prior(each)) for each in counts], axis=-1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -243,6 +243,8 @@ class PriorEstimate(EstimatedPrior):
         What the likelihood ratio was referred to, or that a spread between batches was estimated.
     binned : Binned
         Bins, and the cases in them.
+    stretch : tuple of float
+        By how much the likelihood ratio below and above the estimate is further out than chi2 has it.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     batches : tuple of (str, PriorEstimate)
@@ -255,6 +257,7 @@ class PriorEstimate(EstimatedPrior):
     method: str
     binned: Binned = field(repr=False)
     fit: mixtures.Fit = field(repr=False)
+    stretch: tuple[float, float] = field(default=(1.0, 1.0), repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
     batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
 
@@ -541,7 +544,8 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
     critical = _calibrated(counts, peak, level, seeded(rng)) if weak else (usual, usual)
     low, high = mixtures.limits(counts, peak, critical)
     estimate = float(mixtures.likeliest_prior(counts))
-    log_odds, log_density = _density(counts, peak, (critical[0] / usual, critical[1] / usual))
+    stretch = float(critical[0] / usual), float(critical[1] / usual)
+    log_odds, log_density = _density(counts, peak, stretch)
     shift = _label_shift(counts, fit, prior)
     result = PriorEstimate(
         estimate=estimate,
@@ -552,6 +556,7 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
         method="bootstrap" if weak else "chi2",
         binned=found,
         fit=fit,
+        stretch=stretch,
         log_odds=log_odds,
         log_density=log_density,
     )
@@ -586,15 +591,25 @@ def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generat
     return critical[0], critical[1]
 
 
-def _density(counts: Counts, peak: Peak, stretch: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[Floats, Floats]:
     """Log-odds from the one cut to the other, and the log of the likelihood over its maximum there."""
     cut = chi2.ppf(CUT, 1)
     ends = mixtures.ends(counts.totals[2])
-    reached = mixtures.limits(counts, peak, (cut * stretch[0], cut * stretch[1]))
+    reached = mixtures.limits(counts, peak, (cut * np.asarray(stretch[0]), cut * np.asarray(stretch[1])))
     low, high = (float(np.clip(limit, *ends)) for limit in reached)
     log_odds = np.linspace(low, high, PLACES)
+    return log_odds, -_fall(counts, peak, stretch, log_odds) / 2
+
+
+def likelihood_ratio(found: PriorEstimate) -> Callable[[Floats], Floats]:
+    """Twice the fall of an estimate's log-likelihood from its maximum along the log-odds, as chi2 has it."""
+    counts = found.binned.counts
+    return partial(_fall, counts, mixtures.likeliest(counts), found.stretch)
+
+
+def _fall(counts: Counts, peak: Peak, stretch: tuple[float, float], log_odds: Floats) -> Floats:
     fall = mixtures.ratio(Counts(*(part[None] for part in counts)), log_odds, peak.height)
-    return log_odds, -fall / np.where(log_odds < peak.log_odds, *stretch) / 2
+    return np.asarray(fall / np.where(log_odds < peak.log_odds, *stretch))
 
 
 def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift:

@@ -145,6 +145,14 @@ def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
     )
 
 
+def slope(counts: Counts, prior: Floats) -> Floats:
+    """Slope of the profile likelihood along the prior."""
+    fit = profile(counts, prior)
+    mixture = mixed(fit.positive, fit.negative, prior)
+    change = counts.unlabelled * (fit.positive - fit.negative)
+    return np.asarray(np.divide(change, mixture, out=np.zeros_like(mixture), where=mixture > 0).sum(axis=-1))
+
+
 def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Log-odds on either side at which the ratio reaches its critical values; infinite beyond the ends."""
     low, high = (

@@ -26,6 +26,7 @@ from skewanova.inference.catalogue import known, response_name
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
+from skewanova.plotting.priors import estimates_of, plot_prior_estimate
 from skewanova.report.source import (
     ReportSource,
     control_of,
@@ -479,6 +480,36 @@ def _draw_skew(source: ReportSource) -> Figure:
     return _legend_below(_one(curves.plot_skew, source, _size(source, 4.2)))
 
 
+def _draw_prior_estimate(source: ReportSource) -> Figure:
+    """One panel a model, one below the other."""
+    found = estimates_of(source)
+    names = list(found)[:MOST_PANELS]
+    figure = Figure(figsize=(WIDTH, 4.2 * len(names)), layout="constrained")
+    labels = model_labels(names, width=24)
+    for name, ax in zip(names, figure.subplots(len(names), 1, squeeze=False).ravel(), strict=True):
+        plot_prior_estimate(found[name], ax=ax)
+        ax.set_title(f"{labels[name]}{': prior' if name else 'Prior'} {found[name]}", loc="left")
+    return figure
+
+
+def _estimates(source: ReportSource) -> str:
+    """What each model says of the prior."""
+    found = estimates_of(source).items()
+    told = ", ".join(f"{shortened(name)} {one}".strip() for name, one in list(found)[:MOST_PANELS])
+    return f" Estimates: {told}."
+
+
+def _taken_for_granted(source: ReportSource) -> str:
+    """Where the estimate is from, what it rests on, and why to doubt it; what is left out."""
+    weighting = source.evaluation.deployment_prior
+    told = f" The deployment prior is {weighting.describe()}."
+    alike = ("the scores of each class are spread where the models run as among the labelled cases (label shift)",)
+    told += f" It is assumed that {'; that '.join(getattr(weighting, 'assumptions', alike))}."
+    hedges = getattr(weighting, "hedges", ())
+    told += f" In doubt: {'; '.join(hedges)}." if hedges else ""
+    return told + (f" The first {MOST_PANELS} models." if len(estimates_of(source)) > MOST_PANELS else "")
+
+
 def _has_ranks(source: ReportSource) -> bool:
     """Whether there are folds to rank models in, and groups of models: with a control there are none."""
     several = not is_one_set(source) and control_of(source) is None
@@ -593,6 +624,16 @@ FIGURES: Mapping[str, FigureOf] = {
         "made stands under the ranking). Models that share a letter were not found to differ.",
         values=_means,
         by_model=True,
+    ),
+    "prior_estimate": FigureOf(
+        draw=_draw_prior_estimate,
+        files=("prior.csv", "bins.csv"),
+        caption="The prior where the models run, from their unlabelled scores. Bars: unlabelled cases expected "
+        "of either class in each bin of the score; dots: those that are there. Small: the likelihood of the "
+        "prior, shaded over its interval.",
+        values=_estimates,
+        left_out=_taken_for_granted,
+        is_there=lambda source: bool(estimates_of(source)),
     ),
     "regret": FigureOf(
         draw=_draw_regret,

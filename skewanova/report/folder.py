@@ -158,6 +158,8 @@ def fill(output: Output, source: ReportSource, provenance: Provenance, formats: 
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
     for name in (*FRAMES, *POINTS):
         output.write_csv(f"{name}.csv", getattr(source, name))
+    for name, frame in source.prior_frames.items():
+        output.write_csv(f"{name}.csv", frame)
     output.write("tables.tex", latex_file(source))
     output.write("tables.md", _markdown_text(source))
     output.write("references.bib", bibtex(cited(methods_of(source))))

@@ -145,6 +145,14 @@ class ReportSource(Framed):
         return score_bins(self.scores)
 
     @cached_property
+    def prior_frames(self) -> dict[str, pd.DataFrame]:
+        """Estimates and bins of a deployment prior estimated from unlabelled scores; of any other, nothing."""
+        weighting = self.evaluation.deployment_prior
+        parts = {"prior": "to_frame", "bins": "bins_frame"}
+        estimated = hasattr(weighting, "bins_frame")
+        return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
+
+    @cached_property
     def surface(self) -> pd.DataFrame:
         """Columns model, prior, recall, precision (see :func:`~skewanova.evaluation.surface`)."""
         return points.surface(self.evaluation)

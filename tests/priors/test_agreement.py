@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
-from skewanova.priors import agreement
-from skewanova.priors.agreement import Cases, Together, interval, together, weighting
+from skewanova.priors.agreement import Cases, together
 
 P, Q = np.array([0.1, 0.3, 0.6]), np.array([0.6, 0.3, 0.1])
 
@@ -28,42 +26,35 @@ def cases(rng, same, priors=(0.2, 0.2)):
 
 def test_models_with_the_same_scores_agree_and_are_one():
     rng = np.random.default_rng(0)
-    alike = together(cases(rng, 1.0), [3, 3], rng=rng)
+    alike = together(cases(rng, 1.0), [3, 3], 0.2, rng=rng)
     assert alike.statistic == pytest.approx(0, abs=1e-6)
     assert alike.p_value > 0.9
+    assert alike.weights == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
-def test_independent_models_are_surer_together():
+def test_models_that_know_different_things_count_more_together():
+    """Weights of the log-likelihoods sum to 1 where one is as good as both, to 2 where nothing is shared."""
     rng = np.random.default_rng(1)
-    own, shared = (together(cases(np.random.default_rng(2), same), [3, 3], rng=rng) for same in (0.0, 1.0))
-    assert own.std_error < 0.85 * shared.std_error
-    assert own.weights.sum() == pytest.approx(1)
-    assert own.weights.min() > 0.2
+    own, half, shared = (
+        together(cases(np.random.default_rng(2), same), [3, 3], 0.2, rng=rng) for same in (0.0, 0.5, 1.0)
+    )
+    assert shared.weights.sum() == pytest.approx(1, abs=1e-3)
+    assert 1.05 < half.weights.sum() < own.weights.sum() < 2.1
+    assert own.weights.min() > 0.4
 
 
 def test_models_that_see_different_priors_do_not_agree():
     rng = np.random.default_rng(3)
-    apart = together(cases(rng, 0.0, priors=(0.02, 0.7)), [3, 3], rng=rng)
+    apart = together(cases(rng, 0.0, priors=(0.02, 0.7)), [3, 3], 0.3, rng=rng)
     assert apart.p_value < 0.01
 
 
-def test_agreement_holds_its_level():
-    """25 samples at .05: five or more rejections have probability .01."""
+@pytest.mark.parametrize("prior", [0.2, 0.005])
+def test_agreement_holds_its_level(prior):
+    """25 samples at .05: five or more rejections have probability .01; estimates at 0 reject no more often."""
     found = []
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        found.append(together(cases(rng, 0.3), [3, 3], rng=rng).p_value)
+        one = cases(rng, 0.3, priors=(prior, prior))
+        found.append(together(one, [3, 3], prior, rng=rng).p_value)
     assert np.mean(np.array(found) <= 0.05) <= 0.16
-
-
-def test_weighting_and_interval_are_those_of_the_angle():
-    told = Together(np.arcsin(np.sqrt(0.1)), 0.05, np.ones(1), 0.0, 1.0)
-    low, high = interval(told, 0.95)
-    assert np.arcsin(np.sqrt([low, high])) == pytest.approx(told.angle + 1.959964 * np.array([-0.05, 0.05]))
-    log_odds, log_density = weighting(told, 0.999, 41, 10_000)
-    priors = expit(log_odds)
-    assert priors[log_density.argmax()] == pytest.approx(0.1, abs=0.02)
-    assert log_density[[0, -1]] == pytest.approx([-(3.290527**2) / 2] * 2, abs=1e-3)
-    none = interval(Together(0.02, 0.05, np.ones(1), 0.0, 1.0), 0.95)
-    assert none[0] == 0.0
-    assert agreement.weighting(Together(0.02, 0.05, np.ones(1), 0.0, 1.0), 0.999, 41, 100)[0][0] > -10
