@@ -68,7 +68,7 @@ def quapy(name: str, resamples: int) -> Callable[[NDArray[np.int64], Floats, Flo
 
 
 def mlquantify(name: str) -> Callable[[NDArray[np.int64], Floats, Floats], Found]:
-    """A method of mlquantify on the same regression; no interval, since its bootstrap returns the middle alone."""
+    """A method of mlquantify on the same regression; its bootstrap returns the middle alone, no interval."""
 
     def run(labels: NDArray[np.int64], score: Floats, field: Floats) -> Found:
         packages = ("mlquantify.likelihood", "mlquantify.counting")
@@ -134,7 +134,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     peers = [name for name in ("QuaPy", "mlquantify") if find_spec(name.lower()) is not None]
     lines = [
-        f"skewanova {skewanova.__version__}, {', '.join(f'{name} {version(name)}' for name in peers)}".rstrip(", "),
+        f"skewanova {skewanova.__version__}, {', '.join(f'{name} {version(name)}' for name in peers)}".rstrip(
+            ", "
+        ),
         "",
         "| method | samples | bias | rmse | coverage of 95 % (its error) | mean width | seconds |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",

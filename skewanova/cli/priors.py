@@ -73,18 +73,24 @@ def prior(
         rng=seed,
     )
     shown = prior_table(found)
-    text = "\n\n".join([shown.to_text(screen_width()), "\n".join(map(wrapped, prior_sentences(found)))])
+    warned = [f"warning: {text}" for text in found.warnings]
+    parts = ["\n".join(map(wrapped, lines)) for lines in (warned, prior_sentences(found))]
+    text = "\n\n".join(filter(None, [parts[0], shown.to_text(screen_width()), parts[1]]))
     if out is not None:
         files: Files = {
             "prior.csv": found.to_frame(),
             "bins.csv": found.bins_frame(),
-            "prior.md": f"{shown.to_markdown()}\n\n" + "\n\n".join(prior_sentences(found)),
+            "prior.md": "\n\n".join([*warned, shown.to_markdown(), *prior_sentences(found)]),
             **_figures(found),
         }
         settings = {**options, "unlabelled": unlabelled.name, "batch_column": batch_column}
         inputs = [field.source]
         write_results(out, files, command="prior", table=table, settings=settings, seed=seed, inputs=inputs)
-    content = {"prior": found.to_frame(), "bins": found.bins_frame(), "sentences": prior_sentences(found)}
+    content = {
+        "prior": found.to_frame(),
+        "bins": found.bins_frame(),
+        "sentences": [*warned, *prior_sentences(found)],
+    }
     show("prior", text, as_json=as_json, quiet=quiet, **content)
 
 
@@ -171,11 +177,10 @@ def _range(low: float, high: float) -> str:
 
 
 def prior_sentences(found: PriorEstimates) -> list[str]:
-    """What the estimate is, what it takes for granted, and why to doubt it."""
+    """What the estimate is, and what it takes for granted."""
     return [
         f"As a deployment prior: {found.describe()}.",
         *(f"It is assumed that {text}." for text in found.assumptions),
-        *(f"warning: {text}" for text in found.warnings),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from skewanova.priors.estimation import (
     PriorEstimate,
     check_overlap,
     counts_by_batch,
+    doubt,
     estimate_from_bins,
     likelihood_ratio,
     shares_beyond,
@@ -80,7 +81,14 @@ class PooledPrior(EstimatedPrior):
 
     def describe(self) -> str:
         """Name the weighting in words."""
-        return f"the prior estimated from unlabelled scores of {len(self.weights)} models: {self}"
+        return self.described(())
+
+    def described(self, hedges: Sequence[str]) -> str:
+        """The same, with a word of doubt before the number where the models have any."""
+        doubts = [*hedges, *(["they do not agree"] if not self.agree else [])]
+        return (
+            f"the prior estimated from unlabelled scores of {len(self.weights)} models{doubt(doubts)}: {self}"
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row; columns of `MODEL_COLUMNS`, where the model is empty."""
@@ -128,6 +136,8 @@ class PriorEstimates(Framed):
 
     def describe(self) -> str:
         """Name the weighting in words."""
+        if isinstance(self.prior, PooledPrior):
+            return self.prior.described(self.hedges)
         return self.prior.describe()
 
     @property
@@ -265,10 +275,15 @@ def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[l
 def _estimate(cases: LabelledCases, rows: pd.DataFrame, how: _How) -> PriorEstimate:
     """Estimate of one model; warnings are kept, not sent."""
     scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
-    check_overlap(cases.score, scores)
-    found = estimate_from_bins(
-        binned(cases.positive, cases.score, scores, how.n_bins), how.level, rng=how.rng
-    )
+    try:
+        check_overlap(cases.score, scores)
+        bins = binned(cases.positive, cases.score, scores, how.n_bins)
+    except InputError as error:
+        model = str(rows["model"].iloc[0])
+        raise InputError(
+            f"model {model!r} says nothing of the prior: {error}, or leave the model out"
+        ) from None
+    found = estimate_from_bins(bins, how.level, rng=how.rng)
     if "batch" in rows:
         names = rows["batch"].astype(str).to_numpy()
         found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=how.rng)

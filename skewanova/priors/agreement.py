@@ -47,7 +47,7 @@ class Cases(NamedTuple):
 
 
 def together(cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator) -> Together:
-    """Weights of the models by how their scores (slopes of the likelihood) vary and go together; do they differ?
+    """Weights of the models by how slopes of their likelihoods vary and go together; whether they differ.
 
     A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
     """

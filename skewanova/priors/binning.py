@@ -87,7 +87,8 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
         raise InputError(
-            f"`y_score` must take at least two values for two bins, but all of them are {ordered[0]:g}"
+            f"`y_score` must take at least two values for two bins, but all of them are {ordered[0]:g}; "
+            "give the scores, not decisions"
         )
     places = np.ceil(len(ordered) * np.arange(1, n_bins) / n_bins).astype(int) - 1
     edges = np.unique(ordered[places])

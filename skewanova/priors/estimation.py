@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -268,13 +268,14 @@ class PriorEstimate(EstimatedPrior):
 
     def describe(self) -> str:
         """Name the weighting in words."""
+        scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "batches":
             low, high = self.between(0.95)
             return (
                 f"the prior of a further batch, predicted from {len(self.batches)} batches of together "
-                f"{self.n_unlabelled:,} unlabelled scores: 95 % {low:.3g} to {high:.3g}"
+                f"{scores}{doubt(self.hedges)}: 95 % {low:.3g} to {high:.3g}"
             )
-        return f"the prior estimated from {self.n_unlabelled:,} unlabelled scores: {self}"
+        return f"the prior estimated from {scores}{doubt(self.hedges)}: {self}"
 
     def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
         """How far the estimate moves if label shift does not hold.
@@ -599,6 +600,11 @@ def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[
     low, high = (float(np.clip(limit, *ends)) for limit in reached)
     log_odds = np.linspace(low, high, PLACES)
     return log_odds, -_fall(counts, peak, stretch, log_odds) / 2
+
+
+def doubt(hedges: Sequence[str]) -> str:
+    """What is said before a number that may be far off."""
+    return ", in doubt (see the warnings)" if hedges else ""
 
 
 def likelihood_ratio(found: PriorEstimate) -> Callable[[Floats], Floats]:

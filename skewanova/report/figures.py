@@ -503,7 +503,9 @@ def _taken_for_granted(source: ReportSource) -> str:
     """Where the estimate is from, what it rests on, and why to doubt it; what is left out."""
     weighting = source.evaluation.deployment_prior
     told = f" The deployment prior is {weighting.describe()}."
-    alike = ("the scores of each class are spread where the models run as among the labelled cases (label shift)",)
+    alike = (
+        "the scores of each class are spread where the models run as among the labelled cases (label shift)",
+    )
     told += f" It is assumed that {'; that '.join(getattr(weighting, 'assumptions', alike))}."
     hedges = getattr(weighting, "hedges", ())
     told += f" In doubt: {'; '.join(hedges)}." if hedges else ""
@@ -628,8 +630,8 @@ FIGURES: Mapping[str, FigureOf] = {
     "prior_estimate": FigureOf(
         draw=_draw_prior_estimate,
         files=("prior.csv", "bins.csv"),
-        caption="The prior where the models run, from their unlabelled scores. Bars: unlabelled cases expected "
-        "of either class in each bin of the score; dots: those that are there. Small: the likelihood of the "
+        caption="The prior where the models run, from their unlabelled scores. Bars: unlabelled cases "
+        "expected of either class in each bin of the score; dots: those that are there. Small: the likelihood of the "
         "prior, shaded over its interval.",
         values=_estimates,
         left_out=_taken_for_granted,

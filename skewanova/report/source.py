@@ -146,7 +146,7 @@ class ReportSource(Framed):
 
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
-        """Estimates and bins of a deployment prior estimated from unlabelled scores; of any other, nothing."""
+        """Estimates and bins of a deployment prior that was estimated from unlabelled scores, else none."""
         weighting = self.evaluation.deployment_prior
         parts = {"prior": "to_frame", "bins": "bins_frame"}
         estimated = hasattr(weighting, "bins_frame")

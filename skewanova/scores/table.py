@@ -231,10 +231,10 @@ def path_sha256(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def check_any_row(n_rows: int) -> None:
+def check_any_row(n_rows: int, table: str = "score table") -> None:
     """Raise for a table without rows."""
     if not n_rows:
-        raise InputError("the score table must hold at least one row, but is empty")
+        raise InputError(f"the {table} must hold at least one row, but is empty")
 
 
 def place_of_group(frame: pd.DataFrame) -> Where:

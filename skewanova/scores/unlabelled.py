@@ -105,7 +105,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
         optional=[*names.values()],
         text=[name for column, name in names.items() if column != "y_score"],
     )
-    check_any_row(len(raw.frame))
+    check_any_row(len(raw.frame), "table of unlabelled scores")
     given = raw.frame.rename(columns={name: column for column, name in names.items()})
     frame = pd.DataFrame(
         {

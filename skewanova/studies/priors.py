@@ -137,7 +137,7 @@ def sample(setting: Setting, draws: np.random.Generator) -> tuple[Floats, Floats
 def _measures(
     setting: Setting, bins: Sequence[str], seed: np.random.SeedSequence, size: int
 ) -> dict[str, Floats]:
-    """Counts of each replicate by "bins|class", and critical values of its likelihood ratio by "bins|critical"."""
+    """Counts of each replicate by "bins|class", and critical values of its ratio by "bins|critical"."""
     draws = np.random.default_rng(seed)
     samples = [sample(setting, draws) for _ in range(size)]
     found: dict[str, Floats] = {}

@@ -59,6 +59,20 @@ def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
     assert settings["unlabelled"] == "field.csv"
 
 
+def test_warnings_come_before_the_numbers(files):
+    table = pd.read_csv("field.csv")
+    table.assign(y_score=0.3).to_csv("constant.csv", index=False)
+    done = run("prior", "scores.csv", "constant.csv", "--out", "out")
+    for text in (done.stdout, (files / "out" / "prior.md").read_text()):
+        assert text.startswith("warning: good: the unlabelled scores are no mixture")
+        assert text.index("label shift does not hold") < text.index("(all together)")
+
+
+def test_an_empty_file_is_said_to_be(files):
+    pd.read_csv("field.csv").head(0).to_csv("empty.csv", index=False)
+    assert_refused(["prior", "scores.csv", "empty.csv"], "the table of unlabelled scores must hold", files)
+
+
 def test_prior_as_json_has_batches(files):
     done = run("prior", "scores.csv", "field.csv", "--batch-column", "week", "--json")
     found = json.loads(done.stdout)

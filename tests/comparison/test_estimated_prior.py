@@ -14,6 +14,7 @@ from skewanova import (
 )
 from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
 from skewanova.priors import agreement, batches, estimation
+from skewanova.report.figures import FIGURES, caption, kinds_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
@@ -138,6 +139,46 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     assert weekly.quadrature()[1].sum() == pytest.approx(1)
 
 
+def test_models_are_no_surer_than_labels_where_there_are_no_positives():
+    """An estimate at 0 cannot go lower, and that it does not vary says nothing."""
+    labelled, unlabelled = tables(shift=1.2)
+    only = np.tile(FIELD == 0, 2)
+    none = estimate_prior_from_tables(labelled, unlabelled[only])
+    assert none.prior.method == "pooled"
+    least = min(one.conf_high for one in none.by_model.values())
+    assert least / 2 < none.prior.conf_high < 2 * least
+    assert none.prior.conf_low == 0
+
+
+def test_a_model_alone_and_its_copy_say_the_same():
+    labelled, unlabelled = tables("A")
+    twins = (pd.concat([part, part.assign(model="B")]) for part in (labelled, unlabelled))
+    both, one = estimate_prior_from_tables(*twins), estimate_prior_from_tables(labelled, unlabelled)
+    assert (both.prior.method, both.prior.p_value) == ("pooled", 1.0)
+    for what in ("estimate", "conf_low", "conf_high"):
+        assert getattr(both.prior, what) == pytest.approx(getattr(one.prior, what), rel=0.02)
+
+
+def test_a_model_that_says_nothing_is_named():
+    labelled, unlabelled = tables()
+    of_b = labelled["model"] == "B"
+    constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
+    with pytest.raises(InputError, match=r"model 'B' says nothing of the prior: .* all of them are 1"):
+        estimate_prior_from_tables(constant, unlabelled)
+    far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
+    with pytest.raises(InputError, match=r"model 'B' says nothing of the prior: .* none overlap"):
+        estimate_prior_from_tables(labelled, far)
+
+
+def test_doubt_is_said_before_the_number(found):
+    labelled, unlabelled = tables("A")
+    assert "in doubt" not in found.describe()
+    strange = estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3))
+    assert strange.describe().startswith(
+        "the prior estimated from 1,500 unlabelled scores, in doubt (see the warnings): "
+    )
+
+
 def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     labelled, unlabelled = tables()
     strange = unlabelled.assign(
@@ -150,6 +191,32 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     assert result.settings["deployment_limits"] == (found.low, found.high)
     assert set(found.warnings) <= set(result.warnings)
     assert result.iauprec["iauprec"].between(0, 1).all()
+    assert "2 models, in doubt (see the warnings): " in found.describe()
+    assert set(result.prior_frames) == {"prior", "bins"}
+    assert result.prior_frames["prior"].equals(found.to_frame())
+    figure = FIGURES["prior_estimate"].draw(result)
+    assert [ax.get_title(loc="left").split(" ")[0] for ax in figure.axes[:2]] == ["A:", "B:"]
+    said = caption("prior_estimate", result)
+    assert found.describe() in said
+    assert "(label shift)" in said
+    assert "In doubt: " in said
+
+
+def test_a_prior_that_is_not_estimated_has_no_picture():
+    result = compare(read_scores(tables()[0]), (0.1, 0.5), priors=(0.5, 0.1))
+    assert "prior_estimate" not in kinds_of(result)
+    assert result.prior_frames == {}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_folder_of_a_comparison_holds_the_estimates(found, tmp_path):
+    result = compare(read_scores(tables()[0]), found, priors=(0.5, 0.1))
+    result.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count('id="figure-prior_estimate"') == 1
+    frame = pd.read_csv(tmp_path / "out" / "prior.csv", keep_default_na=False)
+    assert frame["model"].tolist() == ["", "A", "B"]
+    assert set(pd.read_csv(tmp_path / "out" / "bins.csv")["model"]) == {"A", "B"}
 
 
 def test_models_that_score_differently_from_fold_to_fold_are_named():

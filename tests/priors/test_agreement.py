@@ -51,7 +51,7 @@ def test_models_that_see_different_priors_do_not_agree():
 
 @pytest.mark.parametrize("prior", [0.2, 0.005])
 def test_agreement_holds_its_level(prior):
-    """25 samples at .05: five or more rejections have probability .01; estimates at 0 reject no more often."""
+    """25 samples at .05: five or more rejections have probability .01; at 0 there are no more."""
     found = []
     for seed in range(25):
         rng = np.random.default_rng(seed)

@@ -42,7 +42,7 @@ from skewanova.report.folder import render_html, write_folder
 from skewanova.report.slider import slider_of
 
 #: Figures of folds.
-KINDS = [kind for kind in EVERY_KIND if kind != "components"]
+KINDS = [kind for kind in EVERY_KIND if kind not in {"components", "prior_estimate"}]
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 
