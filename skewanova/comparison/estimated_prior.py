@@ -321,7 +321,8 @@ def _pooled(
         return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
     joined = _joined(parts, told.weights)
     conf_low, conf_high = expit(joined.limits(how.level))
-    log_odds = np.linspace(*np.clip(joined.limits(CUT), *joined.places[[0, -1]]), PLACES)
+    low, high = np.clip(joined.limits(CUT), *joined.places[[0, -1]]).tolist()
+    log_odds = np.linspace(low, high, PLACES)
     return PooledPrior(
         estimate=joined.estimate,
         conf_low=float(conf_low),

@@ -631,8 +631,8 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_prior_estimate,
         files=("prior.csv", "bins.csv"),
         caption="The prior where the models run, from their unlabelled scores. Bars: unlabelled cases "
-        "expected of either class in each bin of the score; dots: those that are there. Small: the likelihood of the "
-        "prior, shaded over its interval.",
+        "expected of either class in each bin of the score; dots: those that are there. Small: the "
+        "likelihood of the prior, shaded over its interval.",
         values=_estimates,
         left_out=_taken_for_granted,
         is_there=lambda source: bool(estimates_of(source)),
