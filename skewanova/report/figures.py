@@ -488,7 +488,7 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
     labels = model_labels(names, width=24)
     for name, ax in zip(names, figure.subplots(len(names), 1, squeeze=False).ravel(), strict=True):
         plot_prior_estimate(found[name], ax=ax)
-        ax.set_title(f"{labels[name]}{': prior' if name else 'Prior'} {found[name]}", loc="left")
+        set_title(ax, f"{labels[name]}{': prior' if name else 'Prior'} {found[name]}")
     return figure
 
 
