@@ -37,7 +37,7 @@ def text_as_parquet(
         parts = None
         if table.is_plain():
             with suppress(pa.ArrowInvalid):  # what Arrow cannot read, the csv module reads, or tells of
-                parts = _written(_plain_blocks(table, names, score), _Parts(table, score, stack), progress)
+                parts = _written(_plain_blocks(table, names), _Parts(table, score, stack), progress)
         if parts is None:
             parts = _written(blocks, _Parts(table, score, stack), progress)
         schema = pa.schema([(name, parts.kind if name == score else pa.string()) for name in names])
@@ -53,7 +53,7 @@ def _written(blocks: Iterator[dict[str, Any]], parts: _Parts, progress: bool) ->
     return parts
 
 
-def _plain_blocks(table: TextTable, names: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
+def _plain_blocks(table: TextTable, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Text of some columns of a CSV file where every comma parts two fields, by Arrow."""
     convert = csv.ConvertOptions(
         include_columns=list(names),
@@ -66,7 +66,18 @@ def _plain_blocks(table: TextTable, names: Sequence[str], score: str) -> Iterato
         for batch in reader:
             columns = dict(zip(names, batch.columns, strict=True))
             if len(batch):
-                yield columns | {score: columns[score].to_pylist()}
+                yield columns
+
+
+def _fractions(texts: Any) -> NDArray[Any] | None:
+    """Doubles of text that Arrow reads as any reader does, the first no whole number; None of other text."""
+    if texts[0].as_py().strip().lstrip("+-").isdigit():
+        return None
+    try:
+        values: NDArray[Any] = texts.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        return None
+    return values if bool((np.abs(values) < FIRST_INEXACT).all()) else None
 
 
 class _Parts:
@@ -92,8 +103,11 @@ class _Parts:
         """Write some rows, and return their number."""
         texts, start = block[self._score], sum(self._rows)
         place = lambda row: self._table.where(start + row)  # noqa: E731 - one line, used twice
-        values = number_column(texts, self._score, self._table.path.name, place)
-        self._first = self._first or texts[0]
+        values = _fractions(texts) if isinstance(texts, pa.Array) else None
+        if values is None:
+            texts = texts.to_pylist() if isinstance(texts, pa.Array) else texts
+            values = number_column(texts, self._score, self._table.path.name, place)
+        self._first = self._first or str(texts[0])
         dtype = self._widened(values, texts, start)
         if dtype != self._dtype:
             self._begin(block, dtype)
@@ -133,7 +147,7 @@ class _Parts:
         if before.kind == "V" or before == values.dtype:
             return values.dtype
         if "b" in kinds:
-            truth, at = (self._first, 0) if before.kind == "b" else (texts[0], start)
+            truth, at = (self._first, 0) if before.kind == "b" else (str(texts[0]), start)
             refuse_number(truth, self._score, self._table.path.name, self._table.where(at))
         if kinds == {"i", "u"} and not self._negative:
             return np.dtype(np.uint64)
