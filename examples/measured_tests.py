@@ -1,8 +1,8 @@
-"""The table of docs/tests.md: every design, its test, and what the recorded studies measured.
+"""The tables of docs/tests.md: every design, its test and its intervals, and what the studies measured.
 
     python examples/measured_tests.py
 
-reads docs/studies and writes the table between its two marks in docs/tests.md.
+reads docs/studies and writes each table between its two marks in docs/tests.md.
 """
 
 from __future__ import annotations
@@ -11,12 +11,34 @@ from pathlib import Path
 
 import pandas as pd
 
+from skewanova.priors.evidence import POSITIVES_FOR_INTERVALS
 from skewanova.scores.design import Resampling
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-START, END = "<!-- measured tests -->", "<!-- end of measured tests -->"
+STUDIES = DOCS / "studies"
+
+
+#: Marks about each table.
+MARKS = {
+    name: (f"<!-- measured {name} -->", f"<!-- end of measured {name} -->") for name in ("tests", "coverage")
+}
+
+
+#: Coverage of 95 % intervals from which it counts as reached.
+REACHED = 0.935
+
+
+COVERAGE_HEADER = "| design | interval | coverage | reaches .935 | study |"
+
+
+#: Of intervals for one area: all methods but the default are those of others, or stand beside it.
+AREA_METHODS = {"auto": "area of a model (`auto`)", "jackknife": "the same by `jackknife`, from 30 positives"}
+
+
+#: What crossings_study calls the intervals that are shown.
+CROSSING_METHODS = {"fieller": "crossing, where one is found", "set": "all priors not decided"}
 
 
 HEADER = "| design | test: all models / pairs | size at .05 | at .005 | power at .05 | study | claim about |"
@@ -43,15 +65,25 @@ FOLDS = {
 HALVED = {"S2a": "20 hold-outs beside 20 halvings", "S2e": "the same, unstable learners"}
 
 
-#: Setting and positives of paired.csv and paired-clusters.csv, in words.
+#: Weightings of paired.csv that few distinct scores are told apart by.
+COMMON, RARE = "prior 0.5", "uniform over priors 0.05 to 0.2"
+
+
+#: Setting, positives and weighting (or all) of paired.csv and paired-clusters.csv, in words.
 CASES = {
-    ("binormal", 100): "one test set, 100 positives",
-    ("values_8", 100): "the same, 8 distinct scores",
-    ("values_5", 100): "the same, 5 distinct scores",
-    ("binormal", 30): "one test set, 30 positives",
-    ("values_5", 30): "the same, 5 distinct scores",
-    ("patients", 100): "one test set, ten cases a patient",
+    ("binormal", 100, ""): "one test set, 100 positives",
+    ("values_8", 100, COMMON): "the same, 8 distinct scores, prior .5",
+    ("values_8", 100, RARE): "the same, priors .05 to .2",
+    ("values_5", 100, COMMON): "the same, 5 distinct scores, prior .5",
+    ("values_5", 100, RARE): "the same, priors .05 to .2",
+    ("binormal", 30, ""): "one test set, 30 positives",
+    ("values_5", 30, ""): "the same, 5 distinct scores",
+    ("patients", 100, ""): "one test set, ten cases a patient",
 }
+
+
+#: Those of which the verdict says before any number that no test holds.
+UNTRUSTED = {("values_8", 100, RARE), ("values_5", 100, RARE), ("values_5", 30, "")}
 
 
 def claim(kind: str, n_clusters: int = 0) -> str:
@@ -103,11 +135,13 @@ def case_rows() -> list[tuple[str, ...]]:
     parts = [pd.read_csv(DOCS / "studies" / f"{name}.csv") for name in ("paired", "paired-clusters")]
     every = pd.concat(parts)
     found = []
-    for (setting, n_positive), design in CASES.items():
+    for key, design in CASES.items():
+        setting, n_positive, weighting = key
         rows = every[(every["setting"] == setting) & (every["n_positive"] == n_positive) & every["claimed"]]
+        rows = rows[rows["weighting"] == weighting] if weighting else rows
         asked = ("all models", "pairs (Holm)")
         size = (rates(rows, "test", asked, level) for level in (0.05, 0.005))
-        trusted = "" if (setting, n_positive) != ("values_5", 30) else ": **not trusted**, and said so"
+        trusted = ": **not trusted**, and said so" if key in UNTRUSTED else ""
         about = claim("one_set", n_clusters=2 * (setting == "patients"))
         found.append((design, f"jackknife F / jackknife t, Holm{trusted}", *size, "", "paired", about))
     return found
@@ -127,22 +161,100 @@ def run_rows() -> list[tuple[str, ...]]:
     return found
 
 
-def table() -> str:
-    """The table in Markdown."""
-    rows = [*fold_rows(), *halved_rows(), *case_rows(), *run_rows()]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([HEADER, "|---|---|---|---|---|---|---|", *lines])
+def test_rows() -> list[tuple[str, ...]]:
+    """Every design and its test."""
+    return [*fold_rows(), *halved_rows(), *case_rows(), *run_rows()]
+
+
+def covered(design: str, interval: str, values: pd.Series, study: str) -> tuple[str, ...]:
+    """A row: the range of coverages of an interval."""
+    ends = dict.fromkeys((share(float(values.min())), share(float(values.max()))))
+    reached = "yes" if values.min() >= REACHED else "**no**"
+    return design, interval, " to ".join(ends), reached, study
+
+
+def adjusted_rows() -> list[tuple[str, ...]]:
+    """Intervals of adjusted differences leave out 0 exactly where the pair is told apart."""
+    found = []
+    for design, test, size, *_, study, _ in test_rows():
+        rate = float(size.split(" / ")[1])
+        trusted = "" if "not trusted" not in test else " (test not trusted)"
+        found.append(covered(design, f"differences, adjusted{trusted}", pd.Series([1 - rate]), study))
+    return found
+
+
+def shown_rows() -> list[tuple[str, ...]]:
+    """Intervals and bands as examples/coverage_study.py found them."""
+    every = pd.read_csv(STUDIES / "coverage.csv")
+    every = every[~every["interval"].str.startswith("P(best)")]
+    return [
+        covered(
+            row.design,
+            f"{row.interval}{', all together' * row.together}",
+            pd.Series([row.coverage]),
+            "coverage",
+        )
+        for row in every.itertuples()
+    ]
+
+
+def area_rows() -> list[tuple[str, ...]]:
+    """Intervals of one area: over distributions, sizes and priors."""
+    every = pd.read_csv(STUDIES / "intervals.csv")
+    enough = every["prior"] * every["n_total"] >= POSITIVES_FOR_INTERVALS
+    kept = every[(every["method"] != "jackknife") | enough]
+    return [
+        covered("one test set", name, kept[kept["method"] == method]["coverage"], "intervals")
+        for method, name in AREA_METHODS.items()
+    ]
+
+
+def other_rows() -> list[tuple[str, ...]]:
+    """Crossings, contenders, operating points and estimated priors."""
+    crossings = pd.read_csv(STUDIES / "decisions-crossings.csv")
+    leaders = pd.read_csv(STUDIES / "decisions-leaders.csv")["best_always_in"]
+    points = pd.read_csv(STUDIES / "operating.csv")
+    fixed = points["rule"].str.startswith("fpr")
+    priors = pd.read_csv(STUDIES / "prior.csv")
+    rule = priors[(priors["bins"] == "rule") & priors["violation"].isna() & (priors["level"] == 0.05)]
+    found = [
+        covered(
+            "folds, one test set", name, crossings[crossings["method"] == method]["coverage"], "decisions"
+        )
+        for method, name in CROSSING_METHODS.items()
+    ]
+    return [
+        *found,
+        covered("folds, one test set", "contenders hold a best model at every prior", leaders, "decisions"),
+        covered(
+            "one test set", "measures at a threshold fixed before", points[fixed]["coverage"], "operating"
+        ),
+        covered("one test set", "at one chosen on the same cases", points[~fixed]["coverage"], "operating"),
+        covered("unlabelled cases", "estimated prior", rule["coverage"], "prior"),
+    ]
+
+
+def lines_of(header: str, rows: list[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    ruler = "|---" * (header.count("|") - 1) + "|"
+    return "\n".join([header, ruler, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def with_table(text: str) -> str:
-    """The page with the table of today between its marks."""
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n{table()}\n{END}{after}"
+    """The page with the tables of today between their marks."""
+    tables = {
+        "tests": lines_of(HEADER, test_rows()),
+        "coverage": lines_of(COVERAGE_HEADER, [*shown_rows(), *adjusted_rows(), *area_rows(), *other_rows()]),
+    }
+    for name, (start, end) in MARKS.items():
+        before, rest = text.split(start)
+        _, after = rest.split(end)
+        text = f"{before}{start}\n{tables[name]}\n{end}{after}"
+    return text
 
 
 def main() -> None:
-    """Write the table into the page."""
+    """Write the tables into the page."""
     page = DOCS / "tests.md"
     page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 

@@ -24,7 +24,7 @@ from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.catalogue import known
 from skewanova.inference.diagnostics import auc_by_fold, collapsed
-from skewanova.priors.evidence import POSITIVES_FOR_TESTS
+from skewanova.priors.evidence import FEW_SCORES, POSITIVES_FOR_TESTS, too_tied
 from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
 from skewanova.scores.design import SAME_CASES, Resampling
 
@@ -82,10 +82,6 @@ ENOUGH_OF_THE_PRIOR = 0.5
 
 #: Less of the deployment prior than this out of reach is not worth a line.
 LITTLE_OF_THE_PRIOR = 0.05
-
-
-#: Fewer distinct scores than this leave most cases tied.
-FEW_SCORES = 30
 
 
 #: Fewer folds or runs than this show little of how they vary.
@@ -367,9 +363,13 @@ class _Judge:
         if SAME_CASES in self.measures.design.warnings:
             return "all folds test the same cases"
         over_cases = self.measures.design.kind in {"one_set", "shared_cases"}
-        if over_cases and self.positives < POSITIVES_FOR_TESTS and self._few_scores() is not None:
-            return "positives are few, with few distinct scores"
-        return ""
+        few = self._few_scores() if over_cases else None
+        if few is None:
+            return ""
+        weighting = self.measures.deployment_prior
+        priors, weights = weighting.quadrature()
+        effective = self.negatives / float(np.exp(weights @ np.log((1 - priors) / priors)))
+        return too_tied(few.statistic, self.positives, effective, weighting.low)
 
     def _few_scores(self) -> Any:
         """The check of distinct scores, if so few leave most cases of a model tied."""

@@ -32,6 +32,16 @@ POSITIVES_A_FOLD = 30
 POSITIVES_FOR_TESTS = 50
 
 
+#: Distinct scores below which most cases tie: no test over cases holds then with few positives.
+FEW_SCORES = 30
+
+
+#: Distinct scores below which an area at rare priors hangs on the negatives of one or two of them, so that no
+#: test over cases holds, whatever the positives, with fewer effective negatives than these
+#: (docs/studies/paired.md). From the prior on it holds.
+VERY_FEW_SCORES, ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 10, 500, 0.5
+
+
 #: Share by which rounding may take an effective number below its limit.
 SLACK = 1e-9
 
@@ -60,6 +70,16 @@ def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
 def rarest_prior(n_negative: float, enough: float) -> float:
     """Prior at which so many negatives weigh as much as `enough`."""
     return float(enough / (enough + n_negative))
+
+
+def too_tied(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
+    """Why no test over cases holds with so few distinct scores, from a prior on; nothing where one does."""
+    if n_scores < FEW_SCORES and n_positive < POSITIVES_FOR_TESTS:
+        return "positives are few, with few distinct scores"
+    rare = prior < RARE_WITH_VERY_FEW and not are_enough(effective, ENOUGH_WITH_VERY_FEW)
+    if n_scores < VERY_FEW_SCORES and rare:
+        return "negatives are few for so few distinct scores"
+    return ""
 
 
 def are_enough(effective: ArrayLike, enough: float) -> Bools:

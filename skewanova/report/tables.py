@@ -422,10 +422,18 @@ def _note(shown: pd.DataFrame, averaged: bool) -> str:
         else "Wilson's intervals of recall and false positive rate, and from these the others"
     )
     text = f"Threshold: {told}. In brackets {100 * level:g} % intervals: {way}."
-    if OTHER_CASES in shown["chosen_on"].to_numpy():
-        text += "" if rule == "threshold" else " Chosen on other cases than those that judge it."
-    elif rule in {"precision", "cost"}:
-        text += " A threshold chosen on the cases that judge it looks better than it is."
+    return text + _on_choice(rule, elsewhere=OTHER_CASES in shown["chosen_on"].to_numpy(), averaged=averaged)
+
+
+def _on_choice(rule: str, *, elsewhere: bool, averaged: bool) -> str:
+    """What choosing the threshold does to the numbers."""
+    if elsewhere:
+        return "" if rule == "threshold" else " Chosen on other cases than those that judge it."
+    text = ""
+    if rule in {"precision", "cost"}:
+        text = " A threshold chosen on the cases that judge it looks better than it is."
+    if rule in {"precision", "cost", "flagged"} and not averaged:
+        text += " Intervals take it as given, and may hold the truth less often than they say (.89 to .99)."
     return text
 
 

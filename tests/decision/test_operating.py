@@ -297,6 +297,9 @@ def test_table_of_text():
     assert "Cost" not in table.header
     assert table.rows[0][table.header.index("Precision")].startswith("0.750 (")
     assert "looks better than it is" in table.note
+    for rule, less in (({"flagged": 0.1}, True), ({"recall": 0.8}, False)):
+        note = curves_by_skew_table(sa.threshold_table(one_fold(), **rule, priors=[0.4])).note
+        assert ("Intervals take it as given, and may hold the truth less often" in note) == less
     costs = curves_by_skew_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), priors=[0.4]))
     assert "Cost" in costs.header
 
@@ -445,6 +448,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     pd.testing.assert_frame_equal(by_table, found)
     assert "looks better than it is" in curves_by_skew_table(chosen).note
     assert "looks better than it is" not in curves_by_skew_table(found).note
+    assert "less often" not in curves_by_skew_table(found).note
     assert "Chosen on other cases than those that judge it." in curves_by_skew_table(found).note
 
 

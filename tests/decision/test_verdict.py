@@ -309,14 +309,24 @@ def test_shares_in_words(value, shown):
     assert share_words(value) == shown
 
 
-@pytest.mark.parametrize(("n_positive", "n_values", "state"), [(30, 5, True), (30, 0, False), (60, 5, False)])
-def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, state):
+@pytest.mark.parametrize(
+    ("n_positive", "n_values", "prior", "why"),
+    [
+        (30, 5, 0.5, "positives are few, with few distinct scores"),
+        (30, 0, 0.5, ""),
+        (60, 5, 0.5, ""),
+        (60, 5, 0.3, "negatives are few for so few distinct scores"),
+        (60, 12, 0.3, ""),
+    ],
+)
+def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, prior, why):
     rng = np.random.default_rng(1)
     labels = np.repeat([1, 0], [n_positive, 600])
     parts = []
     for name in "ab":
         score = rng.normal(labels)
-        score = np.clip(score.round(), -1, n_values - 2) if n_values else score
+        if n_values:
+            score = np.clip((score * n_values / 5).round(), -n_values // 5, n_values - n_values // 5 - 1)
         parts.append(
             pd.DataFrame(
                 {"model": name, "fold": 1, "case": range(len(labels)), "y_true": labels, "y_score": score}
@@ -324,9 +334,7 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, sta
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        verdict = sa.compare(pd.concat(parts), 0.5, priors=(0.5,)).verdict
-    assert (verdict.state == "untrusted") == state
-    if state:
-        assert verdict.choose.startswith(
-            "No test can be trusted here: positives are few, with few distinct scores."
-        )
+        verdict = sa.compare(pd.concat(parts), prior, priors=(prior,)).verdict
+    assert (verdict.state == "untrusted") == bool(why)
+    if why:
+        assert verdict.choose.startswith(f"No test can be trusted here: {why}.")

@@ -15,6 +15,7 @@ from skewanova.priors.evidence import (
     are_enough,
     effective_negatives,
     rarest_prior,
+    too_tied,
 )
 
 
@@ -60,3 +61,20 @@ def test_arrays_keep_their_shape():
 def test_auto_takes_the_spread_where_both_classes_are_enough():
     chosen = {(n, m): chosen_method(n, m) for n in (29, 30) for m in (99.9, 100.0)}
     assert chosen == {(29, 99.9): "thin", (29, 100.0): "thin", (30, 99.9): "thin", (30, 100.0): "jackknife"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "prior", "why"),
+    [
+        ((29, 49, 1000), 0.5, "positives are few, with few distinct scores"),
+        ((30, 49, 100), 0.05, ""),
+        ((29, 50, 100), 0.05, ""),
+        ((9, 10_000, 499), 0.49, "negatives are few for so few distinct scores"),
+        ((9, 10_000, 499), 0.5, ""),
+        ((9, 10_000, 500), 0.05, ""),
+        ((10, 10_000, 499), 0.05, ""),
+    ],
+)
+def test_limits_of_ties(seen, prior, why):
+    """Distinct scores, positives, effective negatives."""
+    assert too_tied(*seen, prior) == why
