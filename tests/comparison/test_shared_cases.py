@@ -249,6 +249,15 @@ def test_the_design_is_seen_in_the_cases_only():
         find_resampling(read_scores(bare), resampling="shared_cases")
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_one_cluster_of_a_class_is_refused():
+    """Without it cases would seem not to vary, and a model certain to be best."""
+    labels, scores = seeds(n=20, m=40)
+    frame = table(labels, scores).assign(cluster=lambda rows: rows["y_true"])
+    with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
+        compare(frame, **SETTINGS)
+
+
 def test_a_model_that_lacks_a_case_is_refused():
     labels, scores = seeds(n=20, m=40)
     frame = table(labels, scores)
