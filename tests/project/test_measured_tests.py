@@ -59,3 +59,31 @@ def test_runs_are_simulated_as_recorded(tmp_path):
     keys = ["n_models", "n_runs", "question", "level"]
     pd.testing.assert_frame_equal(again[keys], recorded[keys])
     assert again["rate"].between(0, 1).all()
+
+
+def test_coverage_is_simulated_as_recorded():
+    recorded = pd.read_csv(STUDIES / "coverage.csv")
+    module = example("coverage_study")
+    assert set(recorded["design"]) <= set(module.DESIGNS)
+    again = pd.DataFrame(module.simulated("one test set", 2), columns=list(module.COLUMNS))
+    known = recorded[recorded["design"] == "one test set"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again[["interval", "together"]], known[["interval", "together"]])
+    assert again["coverage"].between(0, 1).all()
+
+
+def test_a_band_holds_only_where_all_of_it_does():
+    module = example("coverage_study")
+    frame = pd.DataFrame(
+        {
+            "interval": ["own"] * 4 + ["band"] * 4,
+            "question": "difference",
+            "prior": 0.1,
+            "estimate": 0.0,
+            "low": [-1, -1, -1, 1] * 2,
+            "high": 2.0,
+            "all": [None] * 4 + [True] * 4,
+            "table": [0, 0, 1, 1] * 2,
+        }
+    )
+    rows = module.coverage_of("design", frame)
+    assert [(row[1], row[2], row[3]) for row in rows] == [("own", False, 0.75), ("band", True, 0.5)]
