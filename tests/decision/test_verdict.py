@@ -19,7 +19,7 @@ STATES = {
     "nothing, many folds": "undecided",
     "nothing, five folds": "undecided",
     "equal": "equal",
-    "one set, few": "tie",
+    "one set, few": "untrusted",
     "runs": "choose",
 }
 
