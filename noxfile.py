@@ -81,6 +81,13 @@ def coverage(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def spark(session: nox.Session) -> None:
+    """Frames of Spark, run for real; needs Java."""
+    session.install("-e", ".[all,spark]", "--group", "test")
+    pytest(session, "-q", "tests/scores/test_engines.py", "-k", "spark")
+
+
+@nox.session(default=False)
 def upcoming(session: nox.Session) -> None:
     """All tests with the pre-releases of everything."""
     session.install("--prerelease", "allow", "-e", ".[all]", "--group", "test")
