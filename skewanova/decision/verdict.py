@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -155,6 +155,11 @@ class Verdict(Framed):
     weakest_point: str
     part_state: str = ""
     numbers: tuple[VerdictNumber, ...] = field(default=(), repr=False)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether any test of it is."""
+        return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
         """Return the four lines."""
@@ -414,7 +419,8 @@ class _Judge:
             return text
         limit = say(self.limit, "prior", "support", prior_words)
         if self.share == 0:
-            return f"These data can judge no prior of the deployment: below {limit} negatives are too few."
+            few = f"below prior {limit} negatives are too few"
+            return f"These data can judge no prior of the deployment: {few}."
         share = say(100 * self.share, "share", "support", share_words)
         part = f"priors above {limit} only ({share} % of the deployment prior)"
         return f"These data can judge {part}. There: {text}"
@@ -533,9 +539,7 @@ class _Judge:
         return f"not told apart: {first} over {second} by {say.lead(row)}"
 
     def _sure_alike(self, say: Speech) -> str:
-        row = max(self._among(self.standing.candidates), key=lambda row: abs(row.estimate))
-        first, second = (self.names[model] for model in in_order(row))
-        return f"Largest difference: {first} over {second} by {say.lead(row)}"
+        return largest_difference(self._among(self.standing.candidates), self.names, say)
 
     def _sure_by_prior(self, say: Speech) -> str:
         ends = {model for better, worse, _, _ in self.standing.bands for model in (better, worse)}
@@ -570,7 +574,7 @@ class _Judge:
         if len(self.models) == 1:
             return "There is no other model."
         regions = list(records(self.frames["regions"]))
-        if self.share == 0:
+        if self.share == 0 or state == "untrusted":
             return f"Not judged: {self.names[self.models[0]]} has the highest mean seen."
         regions = [region for region in regions if region.prior_high > self.limit] or regions[-1:]
         low, high = max(regions[0].prior_low, min(self.limit, regions[0].prior_high)), regions[-1].prior_high
@@ -690,7 +694,7 @@ class _Judge:
         row, units = next(records(rows)), self.measures.design.units
         told = f"{self.names[best]} from {self.names[str(row.model_b)]}"
         if row.case_factor >= MOST_DATA:
-            return f"Too few data: no feasible number of {units} would tell {told}."
+            return f"No feasible number of {units} would tell {told}."
         factor = say(row.case_factor, "case_factor", "plans", format_factor)
         return f"Too few data: telling {told} takes about {factor} times the {units}."
 
@@ -719,10 +723,22 @@ def choice_beside(standing: Standing, names: Mapping[str, str], control: str) ->
 def sure_beside(standing: Standing, names: Mapping[str, str], say: Speech, table: str = "posthoc") -> str:
     """The smallest lead beside the control, or else the largest difference."""
     leads = [row for *_, row in standing.ahead]
-    row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
+    if not leads:
+        return largest_difference(standing.pairs, names, say, table)
+    row = smallest(leads)
     first, second = (names[model] for model in in_order(row))
-    told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
-    return f"{told} {say.lead(row, table)}"
+    told = f"{first} is ahead of {second}" if len(leads) == 1 else f"Smallest lead: {first} over {second}"
+    return f"{told} by {say.lead(row, table)}"
+
+
+def largest_difference(
+    rows: Collection[Any], names: Mapping[str, str], say: Speech, table: str = "posthoc"
+) -> str:
+    """The largest of several differences, or the only one."""
+    row = max(rows, key=lambda row: abs(row.estimate))
+    first, second = (names[model] for model in in_order(row))
+    what = "Largest difference" if len(rows) > 1 else "Difference"
+    return f"{what}: {first} over {second} by {say.lead(row, table)}"
 
 
 def sampling_weakness(design: Resampling, say: Speech) -> str:
@@ -875,9 +891,8 @@ def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech) -> s
     """Smallest lead found, or else the largest difference."""
     leads = [row for model in standing.candidates for row in standing.leads(model)]
     row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
-    first, second = (names[model] for model in in_order(row))
-    told = f"{first} is ahead of {second} by" if leads else f"Largest difference: {first} over {second} by"
-    return f"{told} {say.lead(row)} ({known(str(row.test)).name}). For further data sets like these."
+    told = sure_beside(replace(standing, pairs=leads or standing.pairs), names, say)
+    return f"{told} ({known(str(row.test)).name}). For further data sets like these."
 
 
 def _where_across(ranking: pd.DataFrame, names: Mapping[str, str], n_datasets: int, say: Speech) -> str:

@@ -115,13 +115,20 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     )
 
 
-def ranking_table(ranking: pd.DataFrame, level: float, *, design: Resampling, deployment_prior: str) -> Table:
+#: Columns of the ranking that rest on tests, and what stands in their place where none is trusted.
+OF_TESTS, NO_GROUPS = ("Group", "P(best)"), "No test is trusted here, so there are no groups"
+
+
+def ranking_table(
+    ranking: pd.DataFrame, level: float, *, design: Resampling, deployment_prior: str, trusted: bool = True
+) -> Table:
     """Ranking with intervals, regret and the probability of being best; the deployment prior in words."""
     over_folds, runs = ranking["std"].notna().any(), design.kind == "shared_cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     shared = _OVERLAPPING if design.overlapping else _OVER_FOLDS
     way = (_OVER_RUNS if runs else shared) if over_folds else _OVER_CASES
-    return table_of(
+    groups = f"{group_note(ranking)}. P(best): {BEST_NOTE}" if trusted else NO_GROUPS
+    table = table_of(
         "ranking",
         means if over_folds else "Ranking by IAUPREC on the test set",
         ranking,
@@ -137,12 +144,13 @@ def ranking_table(ranking: pd.DataFrame, level: float, *, design: Resampling, de
         },
         note=(
             f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, "
-            f"{deployment_prior}. Interval: {way}, about {design.claim}. {group_note(ranking)}. P(best): "
-            f"{BEST_NOTE}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
+            f"{deployment_prior}. Interval: {way}, about {design.claim}. {groups}. "
+            f"At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
             "deployment. Regret: mean shortfall from the best model at each prior of the deployment; max: "
             "the largest."
         ),
     )
+    return table if trusted else without(without(table, OF_TESTS[0]), OF_TESTS[1])
 
 
 def group_note(ranking: pd.DataFrame) -> str:
@@ -579,6 +587,8 @@ def sensitivity_table(decisions: pd.DataFrame) -> Table:
 def _performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
     table = performance_table(source.auprec, source.iauprec, source.ranking)
+    if not source.verdict.trusted:
+        return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
     letters = source.ranking["group"].tolist()
     rows = tuple((*row, letter) for row, letter in zip(table.rows, letters, strict=True))
     note = f"Bold: the largest mean. {group_note(source.ranking)} in IAUPREC."
@@ -621,6 +631,7 @@ TABLES: Mapping[str, TableOf] = {
             1 - source.alpha,
             design=source.design,
             deployment_prior=source.evaluation.deployment_prior.describe(),
+            trusted=source.verdict.trusted,
         ),
         ("ranking.csv", "decisions.csv"),
     ),

@@ -185,6 +185,7 @@ class ScoreTable:
         fold, case = self.codes("fold"), self.codes("case")
         shape = len(self.folds), len(self.frame["case"].cat.categories)
         member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
+        member.sum_duplicates()
         member.data[:] = 1  # each pair is held once by now, with the number of its rows
         return (member @ member.T).toarray(), shape[1]
 

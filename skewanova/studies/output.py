@@ -106,6 +106,26 @@ def plot_reliability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "P(best)", "share truly the best")
 
 
+def plot_prior_coverage(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the coverage of intervals of an estimated prior, a row a setting, a mark a way to choose bins."""
+    ax = _axes(ax)
+    settings = list(dict.fromkeys(frame["setting"]))
+    groups = list(frame.groupby("bins", sort=False))
+    colours = sns.color_palette("colorblind", len(groups))
+    for k, ((bins, rows), colour, marker) in enumerate(zip(groups, colours, MARKERS, strict=False)):
+        row = np.array([settings.index(name) for name in rows["setting"]]) + 0.15 * (
+            k - (len(groups) - 1) / 2
+        )
+        look = {"color": colour, "marker": marker, "markersize": 4, "linestyle": "none", "elinewidth": 1}
+        label = "rule" if bins == "rule" else f"{bins} bins"
+        ax.errorbar(rows["coverage"], row, xerr=BAR * rows["std_error"], label=label, **look)
+    ax.axvline(1 - frame["level"].iloc[0], **_REFERENCE)
+    ax.set_yticks(range(len(settings)), settings)
+    ax.set_ylim(len(settings) - 0.5, -0.5)
+    ax.legend(frameon=False)
+    return _labelled(ax, "coverage", "")
+
+
 def plot_scores(sample: TypicalSample, *, ax: Axes | None = None) -> Axes:
     """Draw histograms of both classes' scores and the densities they come from (figure 1a)."""
     ax = _axes(ax)
@@ -289,6 +309,13 @@ def _of_p_best(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
     yield "reliability", draw_panels(shown, plot_reliability)
 
 
+def _of_prior(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
+    for level, rows in frame.groupby("level", sort=False):
+        figure = Figure(figsize=(6.5, 1.2 + 0.27 * rows["setting"].nunique()), layout="constrained")
+        plot_prior_coverage(rows, ax=figure.subplots())
+        yield f"coverage_{level:g}", figure
+
+
 def _none(_frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:
     """No figure: the table says it all."""
     yield from ()
@@ -301,6 +328,7 @@ _FIGURES: Mapping[str, Callable[[pd.DataFrame, int], Iterator[tuple[str, Figure]
     "binormal": _of_binormal,
     "paired": _of_paired,
     "p_best": _of_p_best,
+    "prior": _of_prior,
 }
 
 

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,18 @@ import pytest
 from verdict_tables import KINDS, compared, drawn, scores
 
 import skewanova as sa
-from skewanova.decision.verdict import LINES, MOST_WORDS, VERDICT_COLUMNS, Verdict, listed, share_words
+from skewanova.base.frames import records
+from skewanova.decision.verdict import (
+    LINES,
+    MOST_WORDS,
+    VERDICT_COLUMNS,
+    Speech,
+    Verdict,
+    largest_difference,
+    listed,
+    share_words,
+)
+from skewanova.report.tables import TABLES
 
 STATES = {
     "clear": "choose",
@@ -189,6 +201,29 @@ def test_no_two_outputs_contradict_each_other(seed):
     result = compared(frame, design, prior)
     for check in CHECKS:
         check(result)
+
+
+@pytest.mark.parametrize("state", ["untrusted", "unsupported"])
+def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
+    result = results["one set, few"]
+    assert result.verdict.trusted == (result.verdict.state != "untrusted")
+    told = replace(result.verdict, state=state, part_state="")
+    assert not told.trusted
+    assert replace(told, state="unsupported", part_state="choose").trusted
+    source = replace(result)
+    source.__dict__["verdict"] = told
+    for name in ("ranking", "performance"):
+        table = TABLES[name].make(source)
+        assert not {"Group", "P(best)"} & set(table.header)
+        assert "No test is trusted here" in table.note
+        assert len({len(row) for row in (table.header, *table.rows)}) == 1
+
+
+def test_one_difference_is_not_the_largest(results):
+    pairs = list(records(pairs_of(results["clear"])))
+    names = {model: model for model in results["clear"].evaluation.models}
+    for rows, word in ((pairs[:1], "Difference: "), (pairs, "Largest difference: ")):
+        assert largest_difference(rows, names, Speech("how_sure")).startswith(word)
 
 
 # --- as text, frame, page -----------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ def test_broken_lines_are_named(tmp_path, line, message):
         ('{"model": "Ä"}'.encode("latin-1"), "'scores.jsonl' is not UTF-8 text: 'utf-8' codec"),
         (
             b'{"model": "A"}',
-            "'scores.jsonl' must have the columns 'fold', 'y_true', 'y_score', but has 'model'",
+            "'scores.jsonl' must have the columns 'y_true', 'y_score', but has 'model'",
         ),
     ],
 )

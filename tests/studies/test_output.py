@@ -21,6 +21,7 @@ from skewanova.studies.areas import (
     typical_sample,
 )
 from skewanova.studies.one_set import paired_study
+from skewanova.studies.priors import prior_study
 
 SMALL = {"replicates": 3, "progress": False}
 STUDIES = {
@@ -33,6 +34,7 @@ STUDIES = {
     "paired": lambda: paired_study(
         settings=["binormal", "values_5"], weightings=[0.5, 0.2], sizes=[10, 20], models=[2], **SMALL
     ),
+    "prior": lambda: prior_study(scenarios=["usual", "ties"], bins=["4", "8"], **SMALL),
 }
 FIGURES = {
     "estimators": ("bias",),
@@ -49,6 +51,7 @@ FIGURES = {
     "paired": tuple(
         f"{name}_{setting}" for name in ("size", "size_thin") for setting in ("binormal", "values_5")
     ),
+    "prior": ("coverage_0.05", "coverage_0.005"),
 }
 
 
