@@ -34,7 +34,7 @@ STUDIES = {
     "paired": lambda: paired_study(
         settings=["binormal", "values_5"], weightings=[0.5, 0.2], sizes=[10, 20], models=[2], **SMALL
     ),
-    "prior": lambda: prior_study(scenarios=["usual", "ties"], bins=["4", "8"], **SMALL),
+    "prior": lambda: prior_study(scenarios=["usual", "ties"], bins=["8", "rule"], **SMALL),
 }
 FIGURES = {
     "estimators": ("bias",),
