@@ -212,7 +212,9 @@ def test_every_stage_is_counted(folder, undrawn):
     heard = []
     with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
         sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5, 0.4)).save("report")
-    figures = [kind for kind in KINDS if kind not in {"components", "prior_estimate"}]  # of runs, of estimates
+    figures = [
+        kind for kind in KINDS if kind not in {"components", "prior_estimate"}
+    ]  # of runs, of estimates
     assert heard == [*STAGES, *(f"figure {kind.replace('_', ' ')}" for kind in figures)]
 
 

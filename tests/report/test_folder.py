@@ -146,8 +146,8 @@ class Outline(HTMLParser):
 
 def test_folder_holds_every_file_and_nothing_else(folder):
     names = {name for name, content in tree(folder).items() if content is not None}
-    of_runs = {f"figures/components.{name}" for name in FIGURE_FORMATS}
-    assert names == report_folder.FILES - of_runs
+    absent = {f"figures/{kind}.{name}" for kind in set(EVERY_KIND) - set(KINDS) for name in FIGURE_FORMATS}
+    assert names == report_folder.FILES - absent
     # no models differ; no cases to count once; no runs
     headers = {"differing_priors.csv": 30, "score_bins.csv": 40, "components.csv": 30}
     assert all(c is None or len(c) > headers.get(name, 50) for name, c in tree(folder).items())
