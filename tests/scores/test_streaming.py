@@ -510,9 +510,9 @@ def test_a_file_cut_short(tmp_path):
 
 
 def test_an_index_that_pandas_stored_is_no_column(tmp_path):
-    path = one_file(tmp_path, table().set_index("fold"), index=True)
+    path = one_file(tmp_path, table().set_index("model"), index=True)
     for read in (sa.read_scores, stream_scores):
-        with pytest.raises(InputError, match=r"must have the column 'fold', but has 'model', 'y_true'"):
+        with pytest.raises(InputError, match=r"must have the column 'model', but has 'fold', 'y_true'"):
             read(path)
 
 
