@@ -62,7 +62,7 @@ def test_p_values(value, text):
 # --- names ------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.text(max_size=60), max_size=12))
+@given(st.lists(st.text(max_size=40), max_size=6))
 def test_short_names_fit_and_stay_distinct(names):
     short = base_text.short_names(names)
     assert set(short) == set(names)

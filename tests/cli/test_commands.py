@@ -39,7 +39,7 @@ def test_demo_as_a_process(tmp_path):
 
 
 def test_compare_as_a_process_writes_the_folder(folder):
-    done = run_process("compare", "scores.csv", *QUICK, "--out", "report")
+    done = run_process("compare", "scores.csv", *QUICK, "--out", "report", "--figures", "none")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("Written to report: open report/report.html in a browser.\n")
     assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))

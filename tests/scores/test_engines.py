@@ -311,7 +311,7 @@ def test_rules_hold_on_the_workers(client, frame, change, message):
 
 
 def test_simulations_spread_over_the_cluster(client):
-    run = {"settings": ["binormal", "bibeta"], "sizes": [20], "replicates": 4, "rng": 3, "progress": False}
+    run = {"settings": ["binormal", "bibeta"], "sizes": [20], "replicates": 2, "rng": 3, "progress": False}
     alone = estimators_study(n_jobs=1, **run).to_frame()
     with joblib.parallel_config(backend="dask"):
         spread = estimators_study(n_jobs=2, **run).to_frame()

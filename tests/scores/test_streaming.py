@@ -563,12 +563,20 @@ commands.main(sys.argv[1:])
 """
 
 
+#: Where a run is interrupted: package, module, function, and at which call of it.
+READING = ("skewanova.curves", "groups", "sort_cases", 6)
+WRITING = ("skewanova.base", "folders", "csv_text", 3)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
-    "step",
-    [("skewanova.curves", "groups", "sort_cases", 6), ("skewanova.base", "folders", "csv_text", 3)],
-    ids=["reading", "writing"],
+    ("number", "step"),
+    [
+        pytest.param(signal.SIGTERM, READING, id="reading-15"),
+        pytest.param(signal.SIGINT, READING, id="reading-2"),
+        pytest.param(signal.SIGTERM, WRITING, id="writing-15"),
+        pytest.param(signal.SIGKILL, WRITING, id="writing-9"),
+    ],
 )
 def test_a_run_that_is_killed_leaves_no_output(tmp_path, number, step):
     place = tmp_path / "temporary"
