@@ -134,7 +134,7 @@ def read_multiclass(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.scores.scores_from_multiclass`; the message names the rows, by line of a file.
+        As :func:`~skewanova.scores_from_multiclass`; the message names the rows, by line of a file.
 
     Examples
     --------
