@@ -131,7 +131,7 @@ def _profiled(counts: Counts, fit: Fit, normal: Normal, start: Floats) -> tuple[
             break
         moved = logs + pace * step
         found, turned = _joint(counts, (moved[:n_bins], moved[n_bins:]), nodes, weights)
-        if found < height:
+        if not found >= height:
             pace /= 2
         else:
             logs, height, slope, pace = moved, found, turned, min(1.0, 2 * pace)
@@ -162,6 +162,7 @@ def _joint(
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in logs)
     prior = expit(nodes)
     mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
+    mixture = np.maximum(mixture, np.finfo(np.float64).tiny)  # a step may leave nothing of a bin
     each = (counts.unlabelled[:, None] * np.log(mixture)).sum(axis=-1) + weights
     batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
     share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture
