@@ -35,6 +35,10 @@ FINE = 61
 MOST_STEPS, ENOUGH_GAIN = 40, 1e-3
 
 
+#: What a step may leave of a bin that holds cases, in place of nothing: the step goes too far then.
+NOTHING = 1e-300
+
+
 #: Smallest spread of log-odds, which stands for none, and how many standard errors the centres reach.
 NO_SPREAD, REACH = 0.02, 5.0
 
@@ -162,7 +166,7 @@ def _joint(
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in logs)
     prior = expit(nodes)
     mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
-    mixture = np.maximum(mixture, np.finfo(np.float64).tiny)  # a step may leave nothing of a bin
+    mixture = np.maximum(mixture, NOTHING)
     each = (counts.unlabelled[:, None] * np.log(mixture)).sum(axis=-1) + weights
     batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
     share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture

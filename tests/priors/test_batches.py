@@ -56,6 +56,21 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
+def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
+    counts = mixed(PRIORS[:3])
+    fit, normal = fitted(counts), Normal(-2.2, 0.5)
+    nodes, weights = batches._nodes(counts, fit, normal)
+    logs = np.log(fit.positive), np.log(fit.negative)
+    gone = tuple(np.where(np.arange(4) == 1, -2000.0, part) for part in logs)
+    height, slope = batches._joint(counts, gone, nodes, weights)
+    assert height < batches._joint(counts, logs, nodes, weights)[0] - 1e4
+    assert np.isfinite(height)
+    assert np.isfinite(slope).all()
+    near = np.concatenate([np.where(np.arange(4) == 1, -40.0, part) for part in logs])  # the way back is long
+    found, _ = batches._profiled(counts, fit, normal, near)
+    assert np.isfinite(found)
+
+
 @pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-3.5, 0.1), Normal(-1.0, 1.5)])
 def test_classes_are_the_likeliest(normal):
     counts = mixed(PRIORS)
