@@ -1,6 +1,6 @@
 """What an estimated prior is used for: intervals over it, and the prior of a further batch.
 
-    python examples/estimated_prior_study.py --replicates 450 --out docs/studies/prior-uses.csv
+    python examples/estimated_prior_study.py --replicates 150 --out docs/studies/prior-uses.csv
 
 Normal scores as in `skewanova study prior`: 100 labelled positives and 400 negatives, 2,000 unlabelled cases,
 an area under ROC of .85. "IAUPREC" is its interval over the estimated prior, which holds or does not hold the
@@ -84,7 +84,7 @@ def rows_of(use, setting, draw, replicates):
 def main(arguments=None):
     """Simulate, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replicates", type=int, default=450)
+    parser.add_argument("--replicates", type=int, default=150)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     rows = []
