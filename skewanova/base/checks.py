@@ -323,15 +323,27 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
-        text = np.array([_label_text(value) for value in labels.tolist()], dtype=str)
-        missing = np.isin(np.char.lower(text), list(MISSING_TEXT))
-        comparable = text if missing.any() else _numbers_if_possible(text)
+        found, codes = distinct_values(labels.tolist())
+        text = np.array([_label_text(value) for value in found], dtype=str)
+        absent = np.isin(np.char.lower(text), list(MISSING_TEXT))
+        missing = absent[codes]
+        comparable = (text if absent.any() else _numbers_if_possible(text))[codes]
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
             f"the first at {where(int(np.argmax(missing)))}"
         )
     return comparable
+
+
+def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
+    """Values that differ in kind or value, by appearance, and the place of each value among them."""
+    places: dict[tuple[type, object], int] = {}
+    try:
+        codes = [places.setdefault((type(value), value), len(places)) for value in values]
+    except TypeError:  # some cannot be looked up, such as lists: each is looked at
+        return list(values), np.arange(len(values))
+    return [value for _, value in places], np.array(codes, dtype=np.intp)
 
 
 def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
@@ -605,5 +606,12 @@ def load_satellite_scores() -> ScoreTable:
     >>> load_satellite_scores().models
     ('A', 'B', 'C')
     """
+    read = _satellite_scores()
+    return replace(read, frame=read.frame.copy())
+
+
+@cache
+def _satellite_scores() -> ScoreTable:
+    """The bundled scores, read once; whoever changes a frame changes a copy."""
     with as_file(files("skewanova.scores") / "data" / "satellite_scores.csv.gz") as path:
         return scores_from_wide(path, fold="fold", case="case", models=("A", "B", "C"))
