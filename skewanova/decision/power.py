@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ class Pilot(NamedTuple):
     weight: Floats
 
     @classmethod
+    @lru_cache(maxsize=64)  # a plan asks for the same again and again
     def expected(cls, df: float) -> Pilot:
         """All that a pilot with these degrees of freedom allows: chi / sqrt(df), by Gauss-Laguerre nodes."""
         if df >= KNOWN_DF:
@@ -66,7 +67,9 @@ class Pilot(NamedTuple):
         k, shape = np.arange(size), df / 2 - 1
         beside = np.sqrt(k[1:] * (k[1:] + shape))  # Golub and Welsch 1969
         nodes, axes = np.linalg.eigh(np.diag(2 * k + 1 + shape) + np.diag(beside, 1) + np.diag(beside, -1))
-        return cls(np.sqrt(2 * np.maximum(nodes, 0.0) / df), axes[0] ** 2)
+        found = cls(np.sqrt(2 * np.maximum(nodes, 0.0) / df), axes[0] ** 2)
+        found.ratio.flags.writeable = found.weight.flags.writeable = False
+        return found
 
     @classmethod
     def assured(cls, df: float, assurance: float) -> Pilot:
