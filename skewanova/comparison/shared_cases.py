@@ -24,7 +24,7 @@ from skewanova.comparison.one_set import (
 )
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
-from skewanova.decision.joint_curves import RunAreas, matched_runs, run_areas
+from skewanova.decision.joint_curves import RunAreas, areas_of_runs, run_areas
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
@@ -38,14 +38,14 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
     """Compare models whose folds are runs on the same cases; the paper's tests stand beside as published."""
     alpha, fixed = options.alpha, measures.design.runs == "fixed"
     stage("tests of all models")
-    matched = matched_runs(measures)
-    areas = run_areas(measures, measures.deployment_prior, matched)
+    weightings = [measures.deployment_prior, *map(as_deployment_prior, measures.priors)]
+    along = areas_of_runs(measures, weightings)
+    areas = next(along)
     found = _compared(areas, measures, alpha)
     published = published_tests(measures, options)
     stage("pairs of models")
     at_priors = {
-        prior: _compared(run_areas(measures, as_deployment_prior(prior), matched), measures, alpha)
-        for prior in measures.priors
+        prior: _compared(one, measures, alpha) for prior, one in zip(measures.priors, along, strict=True)
     }
     known = [prior for prior in at_priors if supported(areas.sample, prior)]
     test = "jackknife" if fixed else "obuchowski_rockette"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.polynomial.legendre import leggauss
 from scipy import special
 
 from skewanova.base.checks import (
@@ -22,6 +23,7 @@ from skewanova.base.checks import (
     check_prior,
     seeded,
 )
+from skewanova.base.nodes import gauss_nodes
 from skewanova.curves.roc import RocCurve
 from skewanova.priors.weightings import Target, as_deployment_prior
 
@@ -245,7 +247,7 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
     """
     _check_distributions(negative, positive)
-    node, weight = np.polynomial.legendre.leggauss(PANEL_NODES)
+    node, weight = gauss_nodes(leggauss, PANEL_NODES)
     edges = _edges(negative, positive)
     half = np.diff(edges)[:, None] / 2
     at = (edges[:-1, None] + half * (node + 1)).ravel()

@@ -390,6 +390,10 @@ def _spreads(found: CaseDeviations, weight: Floats, estimate: Floats) -> tuple[F
     return error, spreads.pair_df, spreads.own_df
 
 
+#: Values of units held at once while runs are measured at many priors: 32 MB.
+RUN_VALUES_AT_ONCE = 1 << 22
+
+
 #: Cases of the test set that all runs share, and the scores of every model on them, run by run.
 MatchedRuns = tuple[Sample, list[list[NDArray[Any]]]]
 
@@ -463,9 +467,7 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     from their mean, and by what leaving out every unit changes in the means.
     """
     means, units, roots, spreads = [], [], [], []
-    matched = matched_runs(evaluation)
-    for prior in priors.tolist():  # one at a time: all would not fit
-        found = run_areas(evaluation, UniformPrior(prior, prior), matched)
+    for found in areas_of_runs(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
         means.append(found.area.mean(axis=1))
         units.append(found.sample.deviations(found.mean_values))
         roots.append(found.run_deviations)
@@ -481,17 +483,22 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, df, own)
 
 
-def run_areas(
-    evaluation: Evaluation, weighting: DeploymentPrior, matched: MatchedRuns | None = None
-) -> RunAreas:
-    """Measure every model in every run, and what leaving out every unit changes.
+def run_areas(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
+    """Measure every model in every run, and what leaving out every unit changes."""
+    return next(areas_of_runs(evaluation, [weighting]))
 
-    `matched` are the runs where they were matched before.
-    """
-    sample, runs = matched or matched_runs(evaluation)
+
+def areas_of_runs(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
+    """The same over each weighting; few are measured at once, as all would not fit."""
+    sample, runs = matched_runs(evaluation)
     columns = [run[model] for model in range(len(runs[0])) for run in runs]
-    areas, values = measured(sample, columns, [weighting], evaluation.area_estimator)
-    return RunAreas(areas.reshape(len(runs[0]), len(runs)), values[..., 0], sample, evaluation.design.runs)
+    together = max(1, RUN_VALUES_AT_ONCE // (sample.n_units * len(columns)))
+    for start in range(0, len(weightings), together):
+        part = weightings[start : start + together]
+        areas, values = measured(sample, columns, part, evaluation.area_estimator)
+        for i in range(len(part)):
+            area, left = areas[:, i].reshape(len(runs[0]), len(runs)), np.ascontiguousarray(values[..., i])
+            yield RunAreas(area, left, sample, evaluation.design.runs)
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:

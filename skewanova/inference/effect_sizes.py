@@ -10,6 +10,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy import special
 
 from skewanova.base.checks import Floats, check_choice, check_fraction
+from skewanova.base.nodes import gauss_nodes
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.families import with_control
@@ -36,6 +37,10 @@ CLOSE, MANY = 3.0, 96
 
 #: Halvings of the range that holds a noncentrality: to the last digits.
 HALVINGS = 60
+
+
+#: Statistics whose limits are looked for together.
+STATISTICS_AT_ONCE = 256
 
 
 def effects(
@@ -136,32 +141,36 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
 
 def shift_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
     """Noncentralities at which t is the upper, then the lower `tail` of its distribution: (2, n)."""
-    found = np.array(
-        [_limits(abs(t), each, tail) for t, each in zip(statistic.tolist(), df.tolist(), strict=True)]
-    )
-    turned = np.where((statistic < 0)[:, None], -found[:, ::-1], found) if len(found) else found.reshape(0, 2)
-    return np.asarray(turned.T)
+    found = np.empty((len(statistic), 2))
+    for each in np.unique(df).tolist():
+        rows = np.flatnonzero(df == each)
+        for start in range(0, len(rows), STATISTICS_AT_ONCE):
+            part = rows[start : start + STATISTICS_AT_ONCE]
+            found[part] = _limits(np.abs(statistic[part]), each, tail)
+    return np.asarray(np.where((statistic < 0)[:, None], -found[:, ::-1], found).T)
 
 
-def _limits(t: float, df: float, tail: float) -> Floats:
-    """The same of one t that is not negative: P(T < t) falls with the noncentrality, so halve the range."""
-    largest = float(deviation_nodes(df)[0].max())
-    low, high = np.full(2, -REACH), np.full(2, t * largest + REACH)
+def _limits(t: Floats, df: float, tail: float) -> Floats:
+    """The same (n, 2) of t that are not negative: P(T < t) falls with the noncentrality: halve the range."""
+    largest, wanted = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
+    low = np.full((len(t), 2), -REACH)
+    high = np.broadcast_to(t[:, None] * largest + REACH, low.shape)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        more = _below(t, df, middle) > np.array([1 - tail, tail])
+        more = _below(t, df, middle) > wanted
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     return np.asarray((low + high) / 2)
 
 
-def _below(t: float, df: float, shift: Floats) -> Floats:
-    """P(T < t) at noncentralities: P(Z + shift < t S), Z normal and S the deviation, over one or the other.
+def _below(t: Floats, df: float, shift: Floats) -> Floats:
+    """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S.
 
     Over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then.
     """
     node, weight = deviation_nodes(df)
-    if t <= CLOSE * len(node) / MANY * np.sqrt(2 * df):
-        return np.asarray(special.ndtr(t * node - shift[:, None]) @ weight)
-    normal, density = hermegauss(80)
-    wanted = np.maximum(shift[:, None] + normal, 0.0) / t
-    return np.asarray(special.chdtrc(df, df * wanted**2) @ (density / density.sum()))
+    normal, density = gauss_nodes(hermegauss, 80)
+    close, found = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)
+    found[close] = special.ndtr(t[close, None, None] * node - shift[close, :, None]) @ weight
+    wanted = np.maximum(shift[~close, :, None] + normal, 0.0) / t[~close, None, None]
+    found[~close] = special.chdtrc(df, df * wanted**2) @ (density / density.sum())
+    return found

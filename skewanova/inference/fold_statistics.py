@@ -19,6 +19,7 @@ from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats
+from skewanova.base.nodes import gauss_nodes
 from skewanova.base.rounding import levelled
 
 #: Differences below this share of the largest value are rounding.
@@ -344,7 +345,7 @@ def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     if np.isinf(df):
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
-    legendre, weight = leggauss(NODES if df >= FEW_DF else MANY_NODES)
+    legendre, weight = gauss_nodes(leggauss, NODES if df >= FEW_DF else MANY_NODES)
     chi = (high + low) / 2 + (high - low) / 2 * legendre
     weight = weight * stats.chi.pdf(chi, df)
     return chi / np.sqrt(df), weight / weight.sum()

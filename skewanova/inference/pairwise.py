@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -25,6 +26,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import Framed
+from skewanova.base.nodes import gauss_nodes
 from skewanova.base.rounding import falling_order, levelled
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
@@ -645,14 +647,21 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     """
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan
-    node, weight = hermegauss(80)
-    low, high = np.sqrt(stats.chi2.isf([1 - 1e-15, 1e-15], df))
-    legendre, density = leggauss(200)
-    chi = (high + low) / 2 + (high - low) / 2 * legendre
-    density = density * stats.chi.pdf(chi, df)
+    node, weight = gauss_nodes(hermegauss, 80)
+    chi, density = _chi_nodes(df)
     reach = np.sqrt(2 / df) * value * chi[:, None]
     inside = (special.ndtr(node + reach) - special.ndtr(node - reach)) ** count
-    return float(np.clip(1 - (density / density.sum()) @ (inside @ (weight / weight.sum())), 0.0, 1.0))
+    return float(np.clip(1 - density @ (inside @ (weight / weight.sum())), 0.0, 1.0))
+
+
+@cache
+def _chi_nodes(df: int) -> tuple[Floats, Floats]:
+    """Nodes of a chi variable with their probabilities; the critical value of one family asks often."""
+    low, high = np.sqrt(stats.chi2.isf([1 - 1e-15, 1e-15], df))
+    legendre, density = gauss_nodes(leggauss, 200)
+    chi = (high + low) / 2 + (high - low) / 2 * legendre
+    density = density * stats.chi.pdf(chi, df)
+    return chi, density / density.sum()
 
 
 _FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {

@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from skewanova.base.checks import Floats
+from skewanova.base.nodes import gauss_nodes
 from skewanova.priors import mixtures
 from skewanova.priors.mixtures import Counts, Fit
 
@@ -185,7 +186,7 @@ def _joint(
 def _nodes(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
     """Log-odds around the likeliest of each batch, and the logs of their weights under the normal."""
     centre, width = _around(counts, fit, normal)
-    node, weight = hermgauss(NODES)
+    node, weight = gauss_nodes(hermgauss, NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
     scaled = np.log(weight) + node**2 + np.log(np.sqrt(2) * width)[:, None]
     return log_odds, scaled + norm.logpdf(log_odds, normal.centre, normal.spread)
