@@ -3,7 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pandas as pd
@@ -92,25 +92,22 @@ def assert_numbers_have_tables(result):
 
 def assert_bands_agree(result):
     """Leaders, band stretches and difference curves: one test said three times."""
-    curves = result.difference_curves
-    for row in result.differing_priors.itertuples():
-        inside = curves[(curves["prior"] > row.prior_low) & (curves["prior"] < row.prior_high)]
-        pair = inside[
-            inside["model_a"].isin([row.better, row.worse]) & inside["model_b"].isin([row.better, row.worse])
-        ]
-        assert pair["reject"].all()
-        assert ((pair["estimate"] > 0) == (pair["model_a"] == row.better)).all()
+    curves, stretches = {}, {}
+    for row in records(result.difference_curves):
+        curves.setdefault(frozenset([row.model_a, row.model_b]), []).append(row)
+    for row in records(result.differing_priors):
+        for point in curves[frozenset([row.better, row.worse])]:
+            if row.prior_low < point.prior < row.prior_high:
+                assert point.reject
+                assert (point.estimate > 0) == (point.model_a == row.better)
         middle = np.sqrt(row.prior_low * row.prior_high)
         for sets in contender_sets(result, middle, middle)[:1]:
             assert row.worse not in sets
-    rejected = curves[curves["reject"]]
-    for row in rejected.itertuples():
-        better, worse = (row.model_a, row.model_b) if row.estimate > 0 else (row.model_b, row.model_a)
-        found = result.differing_priors
-        found = found[(found["better"] == better) & (found["worse"] == worse)]
-        assert (
-            (found["prior_low"] <= row.prior * (1 + 1e-6)) & (found["prior_high"] >= row.prior * (1 - 1e-6))
-        ).any()
+        stretches.setdefault((row.better, row.worse), []).append((row.prior_low, row.prior_high))
+    for row in chain.from_iterable(curves.values()):
+        sides = (row.model_a, row.model_b) if row.estimate > 0 else (row.model_b, row.model_a)
+        low, high = row.prior * (1 - 1e-6), row.prior * (1 + 1e-6)
+        assert not row.reject or any(a <= high and b >= low for a, b in stretches.get(sides, []))
 
 
 def assert_pairs_agree(result):
