@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
+
+from numpy.polynomial.hermite import hermgauss
+from numpy.polynomial.hermite_e import hermegauss
+from numpy.polynomial.legendre import leggauss
 
 from skewanova.base.checks import Floats
 
+RULES = {"legendre": leggauss, "hermite": hermgauss, "hermite_e": hermegauss}
+
 
 @cache
-def gauss_nodes(rule: Callable[[int], tuple[Floats, Floats]], size: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of a rule such as ``leggauss``; read-only, as everybody has the same."""
-    node, weight = rule(size)
+def gauss_nodes(rule: str, size: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of one of `RULES`; read-only, as everybody has the same."""
+    node, weight = RULES[rule](size)
     node.flags.writeable = weight.flags.writeable = False
     return node, weight

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.optimize import minimize_scalar
@@ -61,7 +60,7 @@ def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
     if b > 1:  # else even panels are fine enough for x = a + b z as well
         crossing = (np.arange(-NEGATIVE_REACH, NEGATIVE_REACH + 0.25, 0.5) - a) / b
         edges = np.unique(np.concatenate([edges, crossing[np.abs(crossing) < REACH]]))
-    node, weight = gauss_nodes(leggauss, PANEL_NODES)
+    node, weight = gauss_nodes("legendre", PANEL_NODES)
     half = np.diff(edges)[:, None] / 2
     z = (edges[:-1, None] + half * (node + 1)).ravel()
     return z, (half * weight).ravel() * np.exp(-(z**2) / 2 - LOG_ROOT_TWO_PI)

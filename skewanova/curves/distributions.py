@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from scipy import special
 
 from skewanova.base.checks import (
@@ -247,7 +246,7 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
     """
     _check_distributions(negative, positive)
-    node, weight = gauss_nodes(leggauss, PANEL_NODES)
+    node, weight = gauss_nodes("legendre", PANEL_NODES)
     edges = _edges(negative, positive)
     half = np.diff(edges)[:, None] / 2
     at = (edges[:-1, None] + half * (node + 1)).ravel()

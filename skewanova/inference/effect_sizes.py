@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial.hermite_e import hermegauss
 from scipy import special
 
 from skewanova.base.checks import Floats, check_choice, check_fraction
@@ -168,7 +167,7 @@ def _below(t: Floats, df: float, shift: Floats) -> Floats:
     Over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then.
     """
     node, weight = deviation_nodes(df)
-    normal, density = gauss_nodes(hermegauss, 80)
+    normal, density = gauss_nodes("hermite_e", 80)
     close, found = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)
     found[close] = special.ndtr(t[close, None, None] * node - shift[close, :, None]) @ weight
     wanted = np.maximum(shift[~close, :, None] + normal, 0.0) / t[~close, None, None]

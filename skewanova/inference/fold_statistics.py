@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy import special, stats
 from scipy.interpolate import PPoly
@@ -345,7 +344,7 @@ def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     if np.isinf(df):
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
-    legendre, weight = gauss_nodes(leggauss, NODES if df >= FEW_DF else MANY_NODES)
+    legendre, weight = gauss_nodes("legendre", NODES if df >= FEW_DF else MANY_NODES)
     chi = (high + low) / 2 + (high - low) / 2 * legendre
     weight = weight * stats.chi.pdf(chi, df)
     return chi / np.sqrt(df), weight / weight.sum()

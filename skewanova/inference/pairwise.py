@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial.hermite_e import hermegauss
-from numpy.polynomial.legendre import leggauss
 from scipy import special, stats
 from scipy.optimize import brentq
 
@@ -647,7 +645,7 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     """
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan
-    node, weight = gauss_nodes(hermegauss, 80)
+    node, weight = gauss_nodes("hermite_e", 80)
     chi, density = _chi_nodes(df)
     reach = np.sqrt(2 / df) * value * chi[:, None]
     inside = (special.ndtr(node + reach) - special.ndtr(node - reach)) ** count
@@ -658,7 +656,7 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
 def _chi_nodes(df: int) -> tuple[Floats, Floats]:
     """Nodes of a chi variable with their probabilities; the critical value of one family asks often."""
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-15, 1e-15], df))
-    legendre, density = gauss_nodes(leggauss, 200)
+    legendre, density = gauss_nodes("legendre", 200)
     chi = (high + low) / 2 + (high - low) / 2 * legendre
     density = density * stats.chi.pdf(chi, df)
     return chi, density / density.sum()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.hermite import hermgauss
 from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.special import expit, log_expit
 from scipy.stats import norm
@@ -186,7 +185,7 @@ def _joint(
 def _nodes(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
     """Log-odds around the likeliest of each batch, and the logs of their weights under the normal."""
     centre, width = _around(counts, fit, normal)
-    node, weight = gauss_nodes(hermgauss, NODES)
+    node, weight = gauss_nodes("hermite", NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
     scaled = np.log(weight) + node**2 + np.log(np.sqrt(2) * width)[:, None]
     return log_odds, scaled + norm.logpdf(log_odds, normal.centre, normal.spread)

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy
-from numpy.polynomial.legendre import leggauss
 
 from skewanova.base.checks import SMALLEST_PRIOR, Floats
 from skewanova.base.nodes import gauss_nodes
@@ -82,7 +81,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
 
 def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on every panel."""
-    node, weight = gauss_nodes(leggauss, n_nodes)
+    node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     nodes = middle[:, None] + half[:, None] * node
     return nodes.ravel(), (half[:, None] * weight).ravel()

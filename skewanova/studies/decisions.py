@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
 from scipy import optimize, stats
 from scipy.special import logit
 
@@ -75,7 +74,7 @@ class FoldDesign:
 
 def mean_true_auprec(model: Model, prior: float, jitter: float) -> float:
     """True AUPREC at a prior, averaged over the distances of folds by Gauss-Hermite quadrature."""
-    nodes, weights = gauss_nodes(hermegauss, N_DISTANCES if jitter else 1)
+    nodes, weights = gauss_nodes("hermite_e", N_DISTANCES if jitter else 1)
     values = [
         true_auprec(stats.norm(0, 1), stats.norm(model.distance + jitter * x, model.deviation), prior)
         for x in nodes
