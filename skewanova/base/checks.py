@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
@@ -53,6 +54,15 @@ def emit(notes: Iterable[str]) -> tuple[str, ...]:
     for note in unique:
         warnings.warn(note, SkewanovaWarning, stacklevel=3)
     return unique
+
+
+@contextmanager
+def naming(part: str) -> Iterator[None]:
+    """Begin the message of bad input with what it is in, such as one of several data sets."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        raise type(error)(f"{part}: {error}") from error
 
 
 #: The smallest prior with a skew that can be multiplied by numbers of cases.

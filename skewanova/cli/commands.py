@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
-from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning
+from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning, naming
 from skewanova.base.progress import STAGES
 from skewanova.cli.estimates import (
     Unlabelled,
@@ -26,7 +26,6 @@ from skewanova.cli.options import (
     Group,
     Parsed,
     classes_option,
-    column_names,
     comparison_options,
     design_options,
     exits_on_bad_input,
@@ -35,15 +34,14 @@ from skewanova.cli.options import (
     output_options,
     read_chosen_part,
     read_classes,
+    read_several,
     read_table,
-    reading,
     table_options,
 )
 from skewanova.cli.output import (
     Files,
-    classes_as_json,
     comparison_as_json,
-    datasets_as_json,
+    parts_as_json,
     print_json,
     saved,
     say,
@@ -183,56 +181,6 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
     show("plan", found.summary(), as_json=as_json, quiet=quiet, **content)
 
 
-def describe_datasets(
-    scores: Path, options: dict[str, Any]
-) -> tuple[dict[str, ScoreTable], dict[str, list[str]]]:
-    """Tables of several data sets and what `check` says of each, or bad input as `compare` would tell it."""
-    from skewanova.comparison.datasets import check_same_models
-    from skewanova.scores.pairing import describe_table
-    from skewanova.scores.reading import naming, read_datasets
-
-    columns, positive = column_names(options)
-    with reading(scores):
-        tables = read_datasets(scores, columns=columns, pos_label=positive)
-    check_same_models({name: table.models for name, table in tables.items()})
-    described = {}
-    for name, table in tables.items():
-        with naming(name):
-            described[name] = describe_table(table)
-    return tables, described
-
-
-def run_datasets(scores: Path, *, as_json: bool, quiet: bool, full: bool, **options: Any) -> None:
-    """Compare on several data sets, and print what was found across them."""
-    from skewanova.comparison.datasets import compare_datasets
-    from skewanova.scores.reading import read_datasets
-
-    columns, positive = column_names(options)
-    out, rng, figures = (options.pop(name) for name in ("out", "seed", "figures"))
-    weighting, alpha = refuse_estimate(options.pop("deployment_prior")), options.pop("alpha")
-    with reading(scores):
-        tables = read_datasets(scores, columns=columns, pos_label=positive)
-    result = compare_datasets(tables, weighting, alpha=alpha, rng=rng, **options)
-    written = saved(result, out, figures)
-    if as_json:
-        print_json("compare", **datasets_as_json(result))
-    elif not quiet:
-        say(f"{told(result, full=full)}{_where(written)}")
-
-
-def run_classes(scores: Path, *, as_json: bool, quiet: bool, full: bool, **options: Any) -> None:
-    """Compare each class of several against the rest, and print what was found of all."""
-    out, rng, figures = (options.pop(name) for name in ("out", "seed", "figures"))
-    weighting = refuse_estimate(options.pop("deployment_prior"))
-    tables = read_classes(scores, options)
-    result = skewanova.compare_classes(tables, weighting, rng=rng, **options)
-    written = saved(result, out, figures)
-    if as_json:
-        print_json("compare", **classes_as_json(result))
-    elif not quiet:
-        say(f"{told(result, full=full)}{_where(written)}")
-
-
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
@@ -296,14 +244,14 @@ def compare(scores: Path, **options: Any) -> None:
           --priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """  # noqa: D301 - click wants the sign \b itself
     if options["classes"] is not None:
-        run_classes(scores, **options)
+        _run_parts(scores, read_classes, skewanova.compare_classes, **options)
         return
     del options["classes"]
     given = dict(options)
     try:
         table = open_table(scores, options)
     except SeveralDatasetsError:
-        run_datasets(scores, **given)
+        _run_parts(scores, read_several, skewanova.compare_datasets, **given)
     else:
         _run("compare", table, **options)
 
@@ -319,45 +267,45 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
 
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
-    from skewanova.scores.pairing import describe_table
-
     if options["classes"] is not None:
-        _check_classes(scores, options, as_json=as_json, quiet=quiet)
-        return
-    del options["classes"]
-    given = dict(options)
-    try:
-        table = open_table(scores, options)
-    except SeveralDatasetsError:
-        _check_datasets(scores, given, as_json=as_json, quiet=quiet)
-        return
-    lines = describe_table(table)
-    text = "\n".join(map(wrapped, lines))
-    show("check", text, as_json=as_json, quiet=quiet, **_facts(table, lines))
+        found = _checked_parts(read_classes(scores, options).tables, "class", "each against the rest")
+    else:
+        del options["classes"]
+        given = dict(options)
+        try:
+            table = open_table(scores, options)
+        except SeveralDatasetsError:
+            found = _checked_datasets(read_several(scores, given))
+        else:
+            found = _checked(table)
+    show("check", as_json=as_json, quiet=quiet, **found)
 
 
-def _check_datasets(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    """Check every data set, and tell that all will be compared."""
-    tables, described = describe_datasets(scores, options)
-    facts = {name: _facts(table, described[name]) for name, table in tables.items()}
-    parts = ["\n".join(map(wrapped, [f"data set {name}", *lines])) for name, lines in described.items()]
-    end = f"{len(tables)} data sets: `compare` will compare the models on each by itself, then across all."
-    show("check", "\n\n".join([*parts, wrapped(end)]), as_json=as_json, quiet=quiet, datasets=facts)
-
-
-def _check_classes(scores: Path, options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    """Check every class, and tell that each will be compared against the rest."""
-    from skewanova.scores.multiclass import naming_class
+def _checked(table: Scores) -> dict[str, Any]:
+    """What `check` says of one table, in words and for programs."""
     from skewanova.scores.pairing import describe_table
 
-    tables, described = read_classes(scores, options).tables, {}
+    lines = describe_table(table)
+    return {"text": "\n".join(map(wrapped, lines)), **_facts(table, lines)}
+
+
+def _checked_datasets(tables: Mapping[str, ScoreTable]) -> dict[str, Any]:
+    from skewanova.comparison.datasets import check_same_models
+
+    check_same_models({name: table.models for name, table in tables.items()})
+    return _checked_parts(tables, "data set", "each by itself, then across all")
+
+
+def _checked_parts(tables: Mapping[str, ScoreTable], part: str, how: str) -> dict[str, Any]:
+    """What `check` says of every data set or class, and how `compare` will compare the models on them."""
+    facts = {}
     for name, table in tables.items():
-        with naming_class(name):
-            described[name] = describe_table(table)
-    facts = {name: _facts(table, described[name]) for name, table in tables.items()}
-    parts = ["\n".join(map(wrapped, [f"class {name}", *lines])) for name, lines in described.items()]
-    end = f"{len(tables)} classes: `compare` will compare the models on each against the rest."
-    show("check", "\n\n".join([*parts, wrapped(end)]), as_json=as_json, quiet=quiet, classes=facts)
+        with naming(f"{part} {name!r}"):
+            facts[name] = _checked(table)
+    texts = [f"{wrapped(f'{part} {name}')}\n{each.pop('text')}" for name, each in facts.items()]
+    parts = {"class": "classes", "data set": "data sets"}[part]
+    texts.append(wrapped(f"{len(tables)} {parts}: `compare` will compare the models on {how}."))
+    return {"text": "\n\n".join(texts), parts.replace(" ", ""): facts}
 
 
 @main.command()
@@ -507,6 +455,20 @@ def _run(
         say_summary(told(result, full=full))
         if written is not None:
             say(_where(written).removeprefix("\n"))
+
+
+def _run_parts(
+    scores: Path, read: Callable[..., Any], compare: Callable[..., Any], *, full: bool, **options: Any
+) -> None:
+    """Compare on several data sets, or each class against the rest, and print what was found of all."""
+    weighting = refuse_estimate(options.pop("deployment_prior"))
+    out, figures, rng, as_json, quiet = map(options.pop, ("out", "figures", "seed", "as_json", "quiet"))
+    result = compare(read(scores, options), weighting, rng=rng, **options)
+    written = saved(result, out, figures)
+    if as_json:
+        print_json("compare", **parts_as_json(result))
+    elif not quiet:
+        say(f"{told(result, full=full)}{_where(written)}")
 
 
 def _where(written: Path | None) -> str:

@@ -360,6 +360,12 @@ def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
     return {column: name for column, name in named.items() if name is not None}, options.pop("positive")
 
 
+def read_several(path: Path, options: dict[str, Any]) -> dict[str, skewanova.ScoreTable]:
+    """Read the tables of several data sets into memory, taking the options about them out of `options`."""
+    with reading(path):
+        return _long(path, options, skewanova.read_datasets)
+
+
 def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
     """Read the score table into memory, taking the options about it out of `options`."""
     with reading(path):

@@ -213,29 +213,21 @@ def comparison_as_json(result: Comparison) -> dict[str, Any]:
     }
 
 
-def datasets_as_json(result: DatasetsComparison) -> dict[str, Any]:
-    """Frames across data sets, and the comparison on each."""
-    from skewanova.report.datasets import ACROSS_FILES
+def parts_as_json(result: DatasetsComparison | ClassesComparison) -> dict[str, Any]:
+    """Frames across data sets or of all classes, and the comparison on each."""
+    from skewanova.report.classes import ALL_CLASSES
+    from skewanova.report.datasets import ACROSS, DatasetsSource
 
+    if isinstance(result, DatasetsSource):
+        parts, judged = ACROSS, {"verdict": asdict(result.verdict)}
+    else:
+        parts, judged = ALL_CLASSES, {"choices": result.choices}
     return {
-        "verdict": asdict(result.verdict),
+        **judged,
         "conclusions": result.conclusions,
         "warnings": result.warnings,
-        **{name: getattr(result, name) for name in ACROSS_FILES},
-        "datasets": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
-    }
-
-
-def classes_as_json(result: ClassesComparison) -> dict[str, Any]:
-    """Frames of all classes, and the comparison of each."""
-    from skewanova.report.classes import CLASSES_FILES
-
-    return {
-        "choices": result.choices,
-        "conclusions": result.conclusions,
-        "warnings": result.warnings,
-        **{name: getattr(result, name) for name in CLASSES_FILES},
-        "classes": {name: comparison_as_json(one) for name, one in result.comparisons.items()},
+        **{name: getattr(result, name) for name in parts.frames},
+        parts.several: {name: comparison_as_json(one) for name, one in result.comparisons.items()},
     }
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, naming
 from skewanova.base.text import shared_notes, short_names, visible
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
@@ -26,7 +26,7 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.classes import ClassesSource, classes_tables, priors_of
-from skewanova.scores.multiclass import MulticlassScores, naming_class
+from skewanova.scores.multiclass import MulticlassScores
 
 OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p_adjusted", "reject")
 
@@ -53,14 +53,6 @@ class ClassesComparison(ClassesSource):
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ranking; the other frames are attributes."""
-        return self.ranking.copy()
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -208,7 +200,7 @@ def _prior_of(name: str, deployment_prior: Target | Mapping[str, Target]) -> Tar
 
 def _compared(name: str, scores: MulticlassScores, prior: Target, **options: Any) -> Comparison:
     """Compare one class against the rest; a message begins with the class."""
-    with naming_class(name):
+    with naming(f"class {name!r}"):
         return compare(scores.tables[name], prior, **options)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
 from skewanova.base.rounding import falling_order, levelled
 from skewanova.base.text import shared_notes, short_names
 from skewanova.comparison.folds import headline_groups
@@ -30,7 +30,7 @@ from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.datasets import DatasetsSource, across_tables, hierarchical_sentences
 from skewanova.scores.multiclass import MulticlassScores
-from skewanova.scores.reading import naming, read_datasets
+from skewanova.scores.reading import read_datasets
 
 MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")
 
@@ -89,14 +89,6 @@ class DatasetsComparison(DatasetsSource):
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ranking; the other frames are attributes."""
-        return self.ranking.copy()
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -232,7 +224,7 @@ def compare_datasets(
     check_same_models({name: table.models for name, table in tables.items()})
     comparisons = {}
     for name, table in tables.items():
-        with naming(name):
+        with naming(f"data set {name!r}"):
             comparisons[name] = compare(table, deployment_prior, alpha=alpha, rng=rng, **options)
     means = _means(comparisons)
     order = _order(means)

@@ -7,6 +7,7 @@
 - folder: The output folder of a comparison.
 - latex: LaTeX that aligns numbers and fits a page.
 - methods: Methods ready to paste, with references and BibTeX.
+- parts: Folder and page of a comparison in several parts: data sets, or classes.
 - sentences: Sentences about frames.
 - source: What a report is made of.
 - tables: Every table of a comparison, by name.

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from skewanova.base.folders import check_formats, provenance_of, whole_folder
-from skewanova.base.frames import Framed, records
+from skewanova.base.folders import check_formats
+from skewanova.base.frames import records
 from skewanova.base.text import Table, format_p, limits, number, table_of
 from skewanova.decision.verdict import class_choice
-from skewanova.report.datasets import shared_provenance
+from skewanova.report.parts import Parts, PartsSource, parts_folder, parts_page
 from skewanova.report.source import ReportSource, control_of
 
-CLASSES_FILES = ("anova", "posthoc", "ranking")
-
-
-KIND = "comparison of several classes"
-
-
-#: Files that hold the numbers of each table of all classes.
-TABLE_FILES = {"classes": ("ranking.csv",), "class_pairs": ("posthoc.csv", "anova.csv")}
+#: Frames and files of all classes.
+ALL_CLASSES = Parts(
+    one="class",
+    several="classes",
+    kind="comparison of several classes",
+    frames=("anova", "posthoc", "ranking"),
+    files={"classes": ("ranking.csv",), "class_pairs": ("posthoc.csv", "anova.csv")},
+)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassesSource(Framed):
+class ClassesSource(PartsSource):
     """What tables, page and folder are made of: the frames of a comparison of several classes.
 
     See :class:`~skewanova.comparison.classes.ClassesComparison`.
@@ -41,11 +38,6 @@ class ClassesSource(Framed):
     ranking: pd.DataFrame
     alpha: float
     warnings: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def conclusions(self) -> tuple[str, ...]:
-        """What was found, in words."""
 
     @property
     def choices(self) -> dict[str, str]:
@@ -100,54 +92,13 @@ def write_classes_folder(
     source: ClassesSource, directory: Path, *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
     """Write the folder, whole or not at all."""
-    from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
-
-    formats, results = check_formats(figures), list(source.comparisons.values())
-    shared, path, digest = shared_provenance(results)
-    provenance = provenance_of(KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
-    with whole_folder(directory, provenance, inputs=[result.source for result in results]) as output:
-        for name in CLASSES_FILES:
-            output.write_csv(f"{name}.csv", getattr(source, name))
-        output.write_csv("classes.csv", _contents(source))
-        text = "\n\n".join(table.to_markdown() for table in classes_tables(source))
-        output.write("tables.md", text + "\n")
-        output.write("report.html", _page(source))
-        for place, result in enumerate(results, start=1):
-            write_part(result, output, folder_name(place), formats=formats)
+    formats, tables = check_formats(figures), classes_tables(source)
+    with parts_folder(source, directory, ALL_CLASSES, tables=tables, formats=formats) as output:
+        choices, priors = source.choices, priors_of(source)
+        title = f"Comparison of classifiers of {len(choices)} classes"
+        said = {name: {"choose": choices[name], "prior": priors[name]} for name in choices}
+        output.write("report.html", parts_page(source, ALL_CLASSES, tables=tables, said=said, title=title))
     return directory
-
-
-def folder_name(place: int) -> str:
-    """Folder of a class: its name is data and stays out of paths."""
-    return f"class-{place:03d}"
-
-
-def _contents(source: ClassesSource) -> pd.DataFrame:
-    """Which folder holds which class."""
-    names = list(source.comparisons)
-    return pd.DataFrame({"folder": [folder_name(n) for n in range(1, len(names) + 1)], "class": names})
-
-
-def _page(source: ClassesSource) -> str:
-    """The page of all classes, in the looks of the report on each."""
-    from skewanova.report.document import environment, script, view
-
-    choices = source.choices
-    context: dict[str, Any] = {
-        "title": f"Comparison of classifiers of {len(choices)} classes",
-        "version": version("skewanova"),
-        "conclusions": source.conclusions,
-        "warnings": source.warnings,
-        "alpha": f"{source.alpha:g}",
-        "views": [view(table, *TABLE_FILES[table.name]) for table in classes_tables(source)],
-        "classes": [
-            {"folder": row.folder, "name": name, "prior": prior, "choose": choices[name]}
-            for row, (name, prior) in zip(records(_contents(source)), priors_of(source).items(), strict=True)
-        ],
-        "linked": True,
-        **script(),
-    }
-    return environment().get_template("classes.html.j2").render(context)
 
 
 def priors_of(source: ClassesSource) -> dict[str, str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from skewanova.base.folders import PROVENANCE, check_formats, provenance_of, whole_folder
-from skewanova.base.frames import Framed, records
+from skewanova.base.folders import check_formats
+from skewanova.base.frames import records
 from skewanova.base.text import (
     Table,
     format_p,
@@ -25,6 +23,7 @@ from skewanova.base.text import (
     with_error,
 )
 from skewanova.decision.verdict import Verdict, datasets_verdict
+from skewanova.report.parts import Parts, PartsSource, parts_folder, parts_page
 from skewanova.report.source import ReportSource, control_of
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ MOST_LISTED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetsSource(Framed):
+class DatasetsSource(PartsSource):
     """What tables, page and folder are made of: the frames of a comparison on several data sets.
 
     See :class:`~skewanova.comparison.datasets.DatasetsComparison`.
@@ -57,11 +56,6 @@ class DatasetsSource(Framed):
         pairs = self.posthoc[self.posthoc["role"] == "headline"]
         control = control_of(next(iter(self.comparisons.values())))
         return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
-
-    @property
-    @abstractmethod
-    def conclusions(self) -> tuple[str, ...]:
-        """What was found, in words."""
 
 
 def across_tables(source: DatasetsSource) -> tuple[Table, ...]:
@@ -143,75 +137,31 @@ def _hierarchical(hierarchical: pd.DataFrame, alpha: float) -> Table:
     )
 
 
-ACROSS_FILES = ("iauprec", "anova", "posthoc", "hierarchical", "ranking")
-
-
-KIND = "comparison on several data sets"
-
-
-OWN_FILES = (
-    *(f"{name}.csv" for name in ACROSS_FILES), "datasets.csv", "report.html", "tables.md", PROVENANCE
-)  # fmt: skip
-
-
-#: Files that hold the numbers of each table across data sets.
-TABLE_FILES = {
-    "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
-    "datasets": ("iauprec.csv",),
-    "hierarchical": ("hierarchical.csv",),
-}
+#: Frames and files across data sets.
+ACROSS = Parts(
+    one="dataset",
+    several="datasets",
+    kind="comparison on several data sets",
+    frames=("iauprec", "anova", "posthoc", "hierarchical", "ranking"),
+    files={
+        "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
+        "datasets": ("iauprec.csv",),
+        "hierarchical": ("hierarchical.csv",),
+    },
+)
 
 
 def write_datasets_folder(
     source: DatasetsSource, directory: Path, *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
     """Write the folder, whole or not at all."""
-    from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
-
-    provenance, formats = _provenance(source), check_formats(figures)
-    inputs = [result.source for result in source.comparisons.values()]
-    with whole_folder(directory, provenance, inputs=inputs) as output:
-        for name in ACROSS_FILES:
-            output.write_csv(f"{name}.csv", getattr(source, name))
-        output.write_csv("datasets.csv", _contents(source))
-        text = "\n\n".join(table.to_markdown() for table in across_tables(source))
-        output.write("tables.md", text + "\n")
+    formats = check_formats(figures)
+    with parts_folder(source, directory, ACROSS, tables=across_tables(source), formats=formats) as output:
         drawn = _drawn(source, formats) if formats else {}
         for name in formats:
             output.write(f"figures/across.{name}", drawn[name])
         output.write("report.html", _page(source, drawn.get("svg")))
-        for number, result in enumerate(source.comparisons.values(), start=1):
-            write_part(result, output, folder_name(number), formats=formats)
     return directory
-
-
-def _provenance(source: DatasetsSource) -> dict[str, Any]:
-    """That of all data sets."""
-    shared, path, digest = shared_provenance(list(source.comparisons.values()))
-    return provenance_of(KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
-
-
-def shared_provenance(results: Sequence[ReportSource]) -> tuple[dict[str, Any], Path | None, str | None]:
-    """Settings and input that comparisons have in common; what differs is in the folder of each."""
-    first = results[0]
-    shared = {
-        name: value
-        for name, value in first.settings.items()
-        if all(result.settings.get(name) == value for result in results)
-    }
-    path = first.source if len({result.source for result in results}) == 1 else None
-    return shared, path, first.sha256 if path else None
-
-
-def folder_name(number: int) -> str:
-    """Folder of a data set: its name is data and stays out of paths."""
-    return f"dataset-{number:03d}"
-
-
-def _contents(source: DatasetsSource) -> pd.DataFrame:
-    """Which folder holds which data set."""
-    names = list(source.comparisons)
-    return pd.DataFrame({"folder": [folder_name(n) for n in range(1, len(names) + 1)], "dataset": names})
 
 
 def _drawn(source: DatasetsSource, formats: Sequence[str]) -> dict[str, bytes]:
@@ -227,30 +177,17 @@ def _picture(source: DatasetsSource, svg: bytes) -> Picture:
 
     told = across_caption(source.posthoc)
     ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(source.ranking))
-    return Picture(inline_svg(svg, "across"), f"{told} Mean ranks: {ranks}.", told, TABLE_FILES["across"])
+    return Picture(inline_svg(svg, "across"), f"{told} Mean ranks: {ranks}.", told, ACROSS.files["across"])
 
 
 def _page(source: DatasetsSource, svg: bytes | None) -> str:
-    """The page across data sets, in the looks of the report on each."""
-    from skewanova.report.document import environment, script, view
-
-    names = _contents(source).itertuples(index=False)
-    judged = zip(names, source.comparisons.values(), strict=True)
-    context = {
-        "title": f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
-        "version": version("skewanova"),
-        "verdict": source.verdict.lines(),
-        "conclusions": source.conclusions,
-        "warnings": source.warnings,
-        "deployment_prior": source.deployment_prior,
-        "alpha": f"{source.alpha:g}",
-        "views": [view(table, *TABLE_FILES[table.name]) for table in across_tables(source)],
-        "datasets": [
-            {"folder": folder, "name": name, "choose": result.verdict.choose}
-            for (folder, name), result in judged
-        ],
-        "figure": None if svg is None else _picture(source, svg),
-        "linked": True,
-        **script(),
-    }
-    return environment().get_template("datasets.html.j2").render(context)
+    return parts_page(
+        source,
+        ACROSS,
+        tables=across_tables(source),
+        said={name: {"choose": result.verdict.choose} for name, result in source.comparisons.items()},
+        title=f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
+        verdict=source.verdict.lines(),
+        deployment_prior=source.deployment_prior,
+        figure=None if svg is None else _picture(source, svg),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from skewanova.base.folders import (
@@ -22,27 +23,9 @@ from skewanova.report.methods import bibtex, cited, methods_of
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import publication_tables
 
-#: Frames of numbers; each stands in the file of its name.
-FRAMES = (
-    "auprec",
-    "iauprec",
-    "anova",
-    "posthoc",
-    "prior_pairs",
-    "ranking",
-    "regions",
-    "crossings",
-    "leaders",
-    "differing_priors",
-    "decisions",
-    "choices",
-    "support",
-    "plans",
-    "components",
-    "difference_curves",
-    "effects",
-    "equivalence",
-    "assumptions",
+#: Frames of numbers; each stands in the file of its name. Residuals are points of a figure.
+FRAMES = tuple(
+    each.name for each in fields(ReportSource) if each.type == "pd.DataFrame" and each.name != "residuals"
 )
 
 

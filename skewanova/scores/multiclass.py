@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -17,6 +16,7 @@ from skewanova.base.checks import (
     InputTypeError,
     check_same_length,
     check_vector,
+    naming,
     to_array,
 )
 from skewanova.scores.halvings import build_scores
@@ -106,7 +106,7 @@ def scores_from_multiclass(
             pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, place]})
             for model, values in columns.items()
         ]
-        with naming_class(name):
+        with naming(f"class {name!r}"):
             tables[name] = read_scores(pd.concat(parts, ignore_index=True))
     return MulticlassScores(MappingProxyType(tables))
 
@@ -154,21 +154,10 @@ def read_multiclass(
     tables = {}
     for name in known:
         y_true = labels.eq(name).astype(object).where(labels.notna())
-        with naming_class(name):
+        with naming(f"class {name!r}"):
             part = rest.assign(y_true=y_true, y_score=raw.frame[name])
             tables[name] = build_scores(part, raw.where, None, raw.source)
     return MulticlassScores(MappingProxyType(tables))
-
-
-@contextmanager
-def naming_class(name: str) -> Iterator[None]:
-    """Begin the message of bad input with the class it is in."""
-    try:
-        yield
-    except InputTypeError as error:
-        raise InputTypeError(f"class {name!r}: {error}") from error
-    except InputError as error:
-        raise InputError(f"class {name!r}: {error}") from error
 
 
 def _items(y_score: Mapping[str, ArrayLike]) -> list[tuple[str, ArrayLike]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
@@ -25,6 +25,7 @@ from skewanova.base.checks import (
     check_choice,
     emit,
     is_exact,
+    naming,
 )
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
@@ -552,26 +553,15 @@ def read_datasets(
     tables = {}
     for name, rows in _rows_by_name(frame).items():
         part = frame.iloc[rows].drop(columns=DATASET).reset_index(drop=True)
-        with naming(name):
+        with naming(f"data set {name!r}"):
             tables[name] = build_scores(part, places(raw.where, rows), pos_label, raw.source)
     return tables
-
-
-@contextmanager
-def naming(dataset: str) -> Iterator[None]:
-    """Begin the message of bad input with the data set it is in."""
-    try:
-        yield
-    except InputTypeError as error:
-        raise InputTypeError(f"data set {dataset!r}: {error}") from error
-    except InputError as error:
-        raise InputError(f"data set {dataset!r}: {error}") from error
 
 
 def _read(name: str, table: object, *, columns: Mapping[str, str] | None, pos_label: object) -> ScoreTable:
     if isinstance(table, ScoreTable):
         return table
-    with naming(name):
+    with naming(f"data set {name!r}"):
         return read_scores(table, columns=columns, pos_label=pos_label)
 
 

@@ -282,7 +282,10 @@ def quick_parts(monkeypatch):
 def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     folder = result.save(tmp_path / "out")
     assert {p.name for p in folder.iterdir()} == {
-        *datasets.OWN_FILES,
+        *(f"{name}.csv" for name in (*datasets.ACROSS.frames, "datasets")),
+        "report.html",
+        "tables.md",
+        "provenance.json",
         "figures",
         "dataset-001",
         "dataset-002",
