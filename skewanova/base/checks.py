@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,8 +54,20 @@ def emit(notes: Iterable[str]) -> tuple[str, ...]:
     """Send every note through :mod:`warnings` and return the notes without repeats."""
     unique = tuple(dict.fromkeys(notes))
     for note in unique:
-        warnings.warn(note, SkewanovaWarning, stacklevel=3)
+        warnings.warn(note, SkewanovaWarning, stacklevel=_level_outside())
     return unique
+
+
+#: Folder of this package.
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+def _level_outside() -> int:
+    """Level, counted from the caller, of the first line outside of this package: that of the user."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @contextmanager

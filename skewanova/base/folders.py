@@ -15,7 +15,6 @@ import secrets
 import shutil
 import stat
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skewanova.base.checks import InputError, SkewanovaWarning
+from skewanova.base.checks import InputError, emit
 from skewanova.base.operating_system import LITTER, flush_folder, is_closed_pipe, locked, rename, undisturbed
 
 if TYPE_CHECKING:
@@ -477,8 +476,4 @@ def _take_away(old: Path, target: Path) -> None:
 def _keep(old: Path, target: Path) -> None:
     kept = target.with_name(f"{target.name}-kept-{secrets.token_hex(4)}")
     rename(old, kept)
-    warnings.warn(
-        f"{target.name!r} held something else by the time it was replaced; that is now in {kept.name!r}",
-        SkewanovaWarning,
-        stacklevel=2,
-    )
+    emit([f"{target.name!r} held something else by the time it was replaced; that is now in {kept.name!r}"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -58,11 +58,11 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
-def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A frame of columns, for results of numbers."""
+def frame_of(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
+    """A frame of columns by name or of rows, for results of numbers."""
     import pandas as pd
 
-    return pd.DataFrame(columns)
+    return pd.DataFrame(content, columns=None if columns is None else list(columns))
 
 
 def records(frame: pd.DataFrame) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from skewanova.base.frames import Framed, records
+from skewanova.base.frames import Framed, frame_of, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,9 +62,7 @@ class Table(Framed):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as a frame of text."""
-        import pandas as pd  # only here: the words of errors need no frames
-
-        return pd.DataFrame(list(self.rows), columns=list(self.header))
+        return frame_of(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
         """Return an aligned table; columns that do not fit follow in further blocks.

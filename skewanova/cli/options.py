@@ -161,21 +161,10 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Priors at which AUPREC is tabulated, separated by commas.",
         ),
         click.option("--alpha", type=float, default=0.05, help="Level of the tests and intervals."),
-        click.option(
-            "--area-estimator",
-            type=click.Choice(ESTIMATORS),
-            default="trapezoid",
-            metavar="NAME",
-            help=f"How the area is computed: {', '.join(ESTIMATORS)}.",
-        ),
+        named_option("--area-estimator", ESTIMATORS, "How the area is computed", default="trapezoid"),
         design_options,
         family_options,
-        click.option(
-            "--rope",
-            type=float,
-            default=0.01,
-            help="Difference of IAUPREC that would not matter.",
-        ),
+        click.option("--rope", type=float, default=0.01, help="Difference of IAUPREC that would not matter."),
         click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
         click.option(
             "--seed",
@@ -212,19 +201,8 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Compare these only: names separated by commas (in quotes where a name has one), or the "
             "option once for each.",
         ),
-        click.option(
-            "--pairs",
-            type=click.Choice(PAIRS),
-            default="auto",
-            metavar="NAME",
-            help=f"Test of pairs behind conclusions and groups: {', '.join(PAIRS)}.",
-        ),
-        click.option(
-            "--adjust",
-            type=click.Choice(ADJUSTMENTS),
-            metavar="NAME",
-            help=f"How p-values of pairs are adjusted: {', '.join(ADJUSTMENTS)}.",
-        ),
+        named_option("--pairs", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
+        named_option("--adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
         click.option(
             "--alpha-for",
             type=click.Choice(ALPHA_FOR),
@@ -238,6 +216,14 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
     ]
     return with_options(options, command)
+
+
+def named_option(
+    flag: str, names: Sequence[str], text: str, more: str = "", **default: str
+) -> Callable[..., Any]:
+    """Give an option that takes one of several names, which its help lists."""
+    told = f"{text}: {', '.join(names)}{more}."
+    return click.option(flag, type=click.Choice(names), metavar="NAME", help=told, **default)
 
 
 def names_of(text: str) -> list[str]:
@@ -256,12 +242,12 @@ def _all_named(
 def design_options(command: Callable[..., None]) -> Callable[..., None]:
     """How the folds came about."""
     options = [
-        click.option(
+        named_option(
             "--resampling",
-            type=click.Choice(RESAMPLING),
+            RESAMPLING,
+            "How the folds were made",
+            "; auto looks at the case column",
             default="auto",
-            metavar="NAME",
-            help=f"How the folds were made: {', '.join(RESAMPLING)}; auto looks at the case column.",
         ),
         click.option(
             "--test-fraction",
@@ -310,15 +296,10 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
         for word, column in COLUMN_WORDS.items()
     ]
-    options.append(
-        click.option(
-            "--positive", metavar="LABEL", help="Label of the positive class, unless labels are 0/1 or -1/1."
-        )
-    )
-    options.append(
-        click.option("--wide", is_flag=True, help="The table has one column of scores for each model.")
-    )
-    return with_options(options, command)
+    positive = "Label of the positive class, unless labels are 0/1 or -1/1."
+    options.append(click.option("--positive", metavar="LABEL", help=positive))
+    wide = "The table has one column of scores for each model."
+    return with_options([*options, click.option("--wide", is_flag=True, help=wide)], command)
 
 
 def with_options(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:

@@ -23,6 +23,7 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.base.frames import Framed
+from skewanova.base.text import p_words
 from skewanova.priors import agreement, mixtures
 from skewanova.priors.binning import N_BINS, binned
 from skewanova.priors.estimation import (
@@ -146,7 +147,7 @@ class PriorEstimates(Framed):
         pooled, told = self.prior, []
         if isinstance(pooled, PooledPrior) and not pooled.agree:
             told.append(
-                f"the models do not agree about the prior (p = {pooled.p_value:.2g}), so label shift does "
+                f"the models do not agree about the prior ({p_words(pooled.p_value)}), so label shift does "
                 "not hold for all of them, and the estimate may be far off"
             )
         of_models = [f"{model}: {text}" for model, found in self.by_model.items() for text in found.hedges]

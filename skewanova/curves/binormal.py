@@ -32,6 +32,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.nodes import gauss_nodes
+from skewanova.base.text import p_words
 from skewanova.curves.distributions import curve_at
 from skewanova.curves.roc import RocCurve
 from skewanova.priors.weightings import Target, as_deployment_prior
@@ -366,7 +367,7 @@ def _power(positive: Bools, score: Floats) -> float:
 def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
     """One note naming the classes that fail at half the level each."""
     failed = [
-        f"{name} (p = {p:.2g})"
+        f"{name} ({p_words(p)})"
         for name, p in zip(("positives", "negatives"), p_values, strict=True)
         if p < CHECK_LEVEL / 2
     ]

@@ -161,18 +161,8 @@ def difference_curves(
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
     adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
     margin = critical_value(largest, alpha) * std_error
-    return _difference_frame(
-        evaluation,
-        grid,
-        alpha,
-        kept,
-        estimate,
-        std_error,
-        statistic,
-        adjusted,
-        estimate - margin,
-        estimate + margin,
-    )
+    columns = (estimate, std_error, statistic, adjusted, estimate - margin, estimate + margin)
+    return _difference_frame(evaluation, grid, alpha, kept, *columns)
 
 
 def compared(models: Sequence[str], control: str | None) -> Bools:

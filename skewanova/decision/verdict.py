@@ -224,17 +224,17 @@ class Speech:
         self.numbers.append(VerdictNumber(self.line, quantity, float(value), shown, table))
         return shown
 
-    def lead(self, row: Any, table: str = "posthoc") -> str:
+    def lead(self, row: Any) -> str:
         """Size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
-        said = self(abs(row.estimate), "estimate", table)
+        said = self(abs(row.estimate), "estimate", "posthoc")
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         if not np.isnan(limits).any():
-            low, high = (self(v, name, table) for v, name in zip(limits, ("low", "high"), strict=True))
+            low, high = (self(v, name, "posthoc") for v, name in zip(limits, ("low", "high"), strict=True))
             said += f" ({low} to {high})"
         if np.isnan(row.p_adjusted):
             return f"{said}, not tested"
-        return f"{said}, adjusted p {self(row.p_adjusted, 'p_adjusted', table, format_p)}"
+        return f"{said}, adjusted p {self(row.p_adjusted, 'p_adjusted', 'posthoc', format_p)}"
 
 
 @dataclass(frozen=True)
@@ -469,11 +469,10 @@ class _Judge:
             return ""
         led = {m: {in_order(row)[1] for row in self.standing.leads(m)} for m in candidates}
         over_all = [model for model in candidates if set(others) <= led[model]]
-        verb = "is" if len(others) == 1 else "are"
         whom = self.names[over_all[0]] if over_all else "another model at some prior"
         if len(over_all) == len(candidates) > 1:
             whom = "both" if len(candidates) == 2 else "all of these"
-        return f"; {self.listed(others)} {verb} behind {whom}"
+        return f"; {behind([self.names[model] for model in others])} {whom}"
 
     def _choose_by_prior(self, say: Speech) -> str:
         stretches = contender_stretches(self.frames["leaders"], self.standing.low, self.standing.high)
@@ -525,27 +524,19 @@ class _Judge:
         leads = [row for model in candidates for row in self.standing.leads(model)]
         if not leads:
             return "Told apart at some priors only, by simultaneous bands"
-        nearest = smallest(leads)
-        first, second = (self.names[model] for model in in_order(nearest))
-        return f"Smallest lead: {first} over {second} by {say.lead(nearest)}"
+        return f"Smallest lead: {over(smallest(leads), self.names, say)}"
 
     def _tied(self, say: Speech) -> str:
         """The largest difference between candidates."""
         pairs = self._among(self.standing.candidates)
-        if not pairs:
-            return ""
-        row = max(pairs, key=lambda row: abs(row.estimate))
-        first, second = (self.names[model] for model in in_order(row))
-        return f"not told apart: {first} over {second} by {say.lead(row)}"
+        return f"not told apart: {over(max(pairs, key=size), self.names, say)}" if pairs else ""
 
     def _sure_alike(self, say: Speech) -> str:
         return largest_difference(self._among(self.standing.candidates), self.names, say)
 
     def _sure_by_prior(self, say: Speech) -> str:
         ends = {model for better, worse, _, _ in self.standing.bands for model in (better, worse)}
-        row = max(self._among(ends), key=lambda row: abs(row.estimate))
-        first, second = (self.names[model] for model in in_order(row))
-        return f"By simultaneous bands; on average {first} over {second} by {say.lead(row)}"
+        return f"By simultaneous bands; on average {over(max(self._among(ends), key=size), self.names, say)}"
 
     def _among(self, models: Collection[str]) -> list[Any]:
         return [row for row in self.standing.pairs if {row.model_a, row.model_b} <= set(models)]
@@ -630,7 +621,7 @@ class _Judge:
                 return text
         if state in {"undecided", "tie"} and (text := self._more_data(say)):
             return text
-        return self._sampling(say)
+        return sampling_weakness(self.measures.design, say)
 
     def _few_negatives(self, say: Speech) -> str:
         if 1 - self.share < LITTLE_OF_THE_PRIOR:
@@ -698,10 +689,6 @@ class _Judge:
         factor = say(row.case_factor, "case_factor", "plans", format_factor)
         return f"Too few data: telling {told} takes about {factor} times the {units}."
 
-    def _sampling(self, say: Speech) -> str:
-        """What the design leaves unknown."""
-        return sampling_weakness(self.measures.design, say)
-
     def listed(self, models: Iterable[str], word: str = "and") -> str:
         """Names in a row; of many, the first and how many more."""
         return listed([self.names[model] for model in models], word)
@@ -709,36 +696,44 @@ class _Judge:
 
 def choice_beside(standing: Standing, names: Mapping[str, str], control: str) -> str:
     """Which models are ahead of the control, and which behind; they are not tested against each other."""
-    over = [names[model] for model in standing.over(control)]
+    above = [names[model] for model in standing.over(control)]
     under = [names[second] for first, second, _ in standing.ahead if first == control]
-    if not over and not under:
+    if not above and not under:
         return f"No model was found to differ from the control, {names[control]}."
-    behind = f"{listed(under)} {'is' if len(under) == 1 else 'are'} behind" if under else ""
-    if not over:
-        return f"Keep the control, {names[control]}: none is ahead of it; {behind}."
-    verb = "is" if len(over) == 1 else "are"
-    return f"{listed(over)} {verb} ahead of the control, {names[control]}{f'; {behind}' if behind else ''}."
+    if not above:
+        return f"Keep the control, {names[control]}: none is ahead of it; {behind(under)}."
+    verb = "is" if len(above) == 1 else "are"
+    rest = f"; {behind(under)}" if under else ""
+    return f"{listed(above)} {verb} ahead of the control, {names[control]}{rest}."
 
 
-def sure_beside(standing: Standing, names: Mapping[str, str], say: Speech, table: str = "posthoc") -> str:
+def sure_beside(standing: Standing, names: Mapping[str, str], say: Speech) -> str:
     """The smallest lead beside the control, or else the largest difference."""
     leads = [row for *_, row in standing.ahead]
     if not leads:
-        return largest_difference(standing.pairs, names, say, table)
+        return largest_difference(standing.pairs, names, say)
     row = smallest(leads)
+    if len(leads) > 1:
+        return f"Smallest lead: {over(row, names, say)}"
     first, second = (names[model] for model in in_order(row))
-    told = f"{first} is ahead of {second}" if len(leads) == 1 else f"Smallest lead: {first} over {second}"
-    return f"{told} by {say.lead(row, table)}"
+    return f"{first} is ahead of {second} by {say.lead(row)}"
 
 
-def largest_difference(
-    rows: Collection[Any], names: Mapping[str, str], say: Speech, table: str = "posthoc"
-) -> str:
+def largest_difference(rows: Collection[Any], names: Mapping[str, str], say: Speech) -> str:
     """The largest of several differences, or the only one."""
-    row = max(rows, key=lambda row: abs(row.estimate))
-    first, second = (names[model] for model in in_order(row))
     what = "Largest difference" if len(rows) > 1 else "Difference"
-    return f"{what}: {first} over {second} by {say.lead(row, table)}"
+    return f"{what}: {over(max(rows, key=size), names, say)}"
+
+
+def over(row: Any, names: Mapping[str, str], say: Speech) -> str:
+    """Which model of a pair is above the other, and by how much."""
+    first, second = (names[model] for model in in_order(row))
+    return f"{first} over {second} by {say.lead(row)}"
+
+
+def size(row: Any) -> float:
+    """Size of a difference."""
+    return abs(float(row.estimate))
 
 
 def sampling_weakness(design: Resampling, say: Speech) -> str:
@@ -785,7 +780,7 @@ def contender_stretches(
 
 def smallest(rows: Iterable[Any]) -> Any:
     """The row of the smallest difference."""
-    return min(rows, key=lambda row: abs(row.estimate))
+    return min(rows, key=size)
 
 
 def untested_because(rows: Collection[Any]) -> str:
@@ -797,11 +792,16 @@ def untested_because(rows: Collection[Any]) -> str:
     return "how their difference varies is not known"
 
 
-def listed(names: Sequence[str], word: str = "and", most: int = MOST_NAMED) -> str:
+def behind(names: Sequence[str]) -> str:
+    """That these are behind."""
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} behind"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in a row; of many, the first and how many more."""
     texts = list(names)
-    if len(texts) > most:
-        texts = [*texts[:most], f"{len(texts) - most} more"]
+    if len(texts) > MOST_NAMED:
+        texts = [*texts[:MOST_NAMED], f"{len(texts) - MOST_NAMED} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
@@ -882,15 +882,14 @@ def _choice_across(standing: Standing, names: Mapping[str, str], what: str) -> t
         return "undecided", f"The {what} cannot tell which of {listed(list(names.values()))} is best."
     if len(standing.leads(candidates[0])) == len(names) - 1:
         return "choose", f"Choose {names[candidates[0]]}."
-    verb = "is" if len(others) == 1 else "are"
-    behind = f"{listed([names[model] for model in others])} {verb} behind"
-    return "tie", f"Choose {listed([names[model] for model in candidates], 'or')}; {behind}."
+    first = listed([names[model] for model in candidates], "or")
+    return "tie", f"Choose {first}; {behind([names[model] for model in others])}."
 
 
 def _sure_across(standing: Standing, names: Mapping[str, str], say: Speech) -> str:
     """Smallest lead found, or else the largest difference."""
     leads = [row for model in standing.candidates for row in standing.leads(model)]
-    row = smallest(leads) if leads else max(standing.pairs, key=lambda row: abs(row.estimate))
+    row = smallest(leads) if leads else max(standing.pairs, key=size)
     told = sure_beside(replace(standing, pairs=leads or standing.pairs), names, say)
     return f"{told} ({known(str(row.test)).name}). For further data sets like these."
 

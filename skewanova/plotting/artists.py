@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,32 +15,8 @@ from matplotlib.ticker import LogLocator
 
 from skewanova.base.checks import InputError
 from skewanova.base.frames import distinct
-from skewanova.plotting.looks import (
-    NEUTRAL,
-    PRIOR_LABEL,
-    Color,
-    Entry,
-    ErrorBar,
-    Palette,
-    band_entries,
-    check_errorbar,
-    choose,
-    choose_prior,
-    dash_entries,
-    dash_of,
-    line_entries,
-    line_looks,
-    log_axis,
-    mean_line,
-    model_labels,
-    model_markers,
-    new_axes,
-    opacity,
-    plain,
-    text_width,
-    tick_digits,
-    tuples_of,
-)
+from skewanova.plotting import looks
+from skewanova.plotting.looks import NEUTRAL, Color, Entry, ErrorBar, Palette
 
 
 def auprec_lines(
@@ -47,7 +24,7 @@ def auprec_lines(
 ) -> tuple[Axes, list[Entry]]:
     """Mean AUPREC of each model over a logarithmic prior axis; axes and legend entries."""
     ax, entries = mean_lines(ax, (7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar, palette=palette)
-    log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
+    looks.log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     return ax, entries
 
 
@@ -64,16 +41,18 @@ def mean_lines(
     New axes are of this size; nothing is opened where the bands are unknown.
     """
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
-    styles, dashes = line_looks(distinct(frame["model"]), palette), dash_of(range(len(parts)))
+    styles, drawn = looks.line_looks(distinct(frame["model"]), palette), list(zip(parts, cycle(looks.DASHES)))
     n_lines = len(styles) * len(parts)
-    band = check_errorbar(errorbar, frame["fold"], n_lines)
-    ax = new_axes(ax, size)
+    band = looks.check_errorbar(errorbar, frame["fold"], n_lines)
+    ax = looks.new_axes(ax, size)
     for model, look in styles.items():
-        for (_, rows, xy), dash in zip(parts, dashes.values(), strict=True):
+        for (_, rows, xy), dash in drawn:
             line = {**look, "linestyle": dash} if len(parts) > 1 else look
-            mean_line(ax, rows[rows["model"] == model], xy, errorbar=band, opacity=opacity(n_lines), **line)
-    named = dash_entries({parts[i][0]: dash for i, dash in dashes.items()}) if len(parts) > 1 else []
-    return ax, [*line_entries(styles), *named, *band_entries(band)]
+            looks.mean_line(
+                ax, rows[rows["model"] == model], xy, errorbar=band, opacity=looks.opacity(n_lines), **line
+            )
+    named = looks.dash_entries({part[0]: dash for part, dash in drawn}) if len(parts) > 1 else []
+    return ax, [*looks.line_entries(styles), *named, *looks.band_entries(band)]
 
 
 def unsupported(ax: Axes, support: pd.DataFrame | None) -> list[Entry]:
@@ -100,7 +79,7 @@ def bands(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color], *, level:
             rows["conf_low"],
             rows["conf_high"],
             color=palette[model],
-            alpha=opacity(len(models)),
+            alpha=looks.opacity(len(models)),
             linewidth=0,
         )
     return [(f"simultaneous\n{level}band", Patch(facecolor=NEUTRAL, alpha=0.25))]
@@ -114,7 +93,7 @@ def crossing_marks(ax: Axes, frame: pd.DataFrame, heights: pd.DataFrame) -> list
     look: dict[str, Any] = {"color": "black", "linewidth": 1.6}
     mean = heights.groupby(["model", "prior"], sort=False, observed=True)["auprec"].mean()
     columns = ("prior", "conf_low", "conf_high", "model_above", "open_low", "open_high")
-    for prior, low, high, model, open_low, open_high in tuples_of(rows, *columns):
+    for prior, low, high, model, open_low, open_high in looks.tuples_of(rows, *columns):
         curve = mean.loc[model]
         y = np.interp(np.log(prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
         inside, limits = _inside(ax), ax.get_xlim()
@@ -144,25 +123,25 @@ def leading_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color])
     low, high = ax.get_ylim()
     ax.set_ylim(low - 0.08 * (high - low), high)
     across = ax.get_xaxis_transform()
-    for model, start, end in tuples_of(regions, "model", "prior_low", "prior_high"):
+    for model, start, end in looks.tuples_of(regions, "model", "prior_low", "prior_high"):
         color = palette[model]
         ax.add_patch(Rectangle((start, 0), end - start, 0.05, color=color, linewidth=0, transform=across))
         if len(palette) >= NAMED_STRIP:
-            _strip_name(ax, model_labels(palette)[model], (start, end))
+            _strip_name(ax, looks.model_labels(palette)[model], (start, end))
 
 
 def _strip_name(ax: Axes, name: str, ends: tuple[float, float]) -> None:
     """Name above a part of the strip, where that is wide enough."""
     low, high = np.log(ax.get_xlim())
     share = np.diff(np.log(ends))[0] / max(high - low, 1e-9)
-    if share * ax.bbox.width / ax.figure.dpi > text_width(name):
+    if share * ax.bbox.width / ax.figure.dpi > looks.text_width(name):
         look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "x-small"}
         ax.text(float(np.sqrt(ends[0] * ends[1])), 0.055, name, transform=ax.get_xaxis_transform(), **look)
 
 
 def fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
     """One row of points a model; a fold has the same height in every row."""
-    models, markers = list(palette), model_markers(list(palette))
+    models, markers = list(palette), looks.model_markers(list(palette))
     folds = distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     for i, model in enumerate(models):
@@ -179,9 +158,9 @@ def ranked_means(
     ax: Axes, ranking: pd.DataFrame, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
     """Mean and interval of each ranked model, and its letters at the right edge."""
-    models, markers = list(palette), model_markers(list(palette))
+    models, markers = list(palette), looks.model_markers(list(palette))
     look: dict[str, Any] = {"markersize": 8, "markeredgecolor": "black", "linewidth": 2.5}
-    for model, mean, low, high in tuples_of(ranking, "model", "iauprec", "conf_low", "conf_high"):
+    for model, mean, low, high in looks.tuples_of(ranking, "model", "iauprec", "conf_low", "conf_high"):
         i = models.index(model)
         ax.plot([low, high], [i, i], color=palette[model], linewidth=2.5)
         ax.plot([mean], [i], color=palette[model], marker=markers[model], **look)
@@ -197,7 +176,7 @@ def _letters(ax: Axes, ranking: pd.DataFrame, models: Sequence[str]) -> list[Ent
     low, high = ax.get_xlim()
     ax.set_xlim(low, high + 0.1 * (high - low))
     edge: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-    for model, letters in tuples_of(named, "model", "group"):
+    for model, letters in looks.tuples_of(named, "model", "group"):
         ax.text(0.99, list(models).index(model), str(letters), **edge)
     key = Line2D([], [], color=NEUTRAL, marker="$a$", markeredgewidth=0, linewidth=0)
     return [("models that share a\nletter do not differ\nsignificantly", key)]
@@ -221,10 +200,10 @@ def contours(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "
     levels = np.linspace(0, 1, 11)
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
     filled = ax.contourf(recall, prior, height, levels=levels, cmap=cmap)
-    log_axis(ax, "y", prior.min(), prior.max())
+    looks.log_axis(ax, "y", prior.min(), prior.max())
     ax.set_xlim(0, 1)
     ax.set_xlabel("Recall")
-    ax.set_ylabel(PRIOR_LABEL)
+    ax.set_ylabel(looks.PRIOR_LABEL)
     if legend:
         ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
 
@@ -236,9 +215,9 @@ def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "vir
     mesh = np.meshgrid(recall, height)
     axes.plot_surface(*mesh, grid.to_numpy(float), cmap=cmap, vmin=0, vmax=1, rcount=60, ccount=60)
     low, high = grid.index.min(), grid.index.max()
-    ticks = LogLocator(subs=tick_digits(low, high, 120)).tick_values(low, high)
+    ticks = LogLocator(subs=looks.tick_digits(low, high, 120)).tick_values(low, high)
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
-    axes.set_yticks(np.log10(ticks), labels=[plain(tick) for tick in ticks])
+    axes.set_yticks(np.log10(ticks), labels=[looks.plain(tick) for tick in ticks])
     axes.set(xlabel="Recall", ylabel="Prior", zlabel="Precision", zlim=(0, 1))
     axes.set_box_aspect(None, zoom=0.9)
 
@@ -246,9 +225,9 @@ def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "vir
 def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
     """The pairs of one test on one response, IAUPREC where there is a choice."""
     tests = distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
-    rows: pd.DataFrame = frame[frame["test"] == choose(test, tests, "test")]
+    rows: pd.DataFrame = frame[frame["test"] == looks.choose(test, tests, "test")]
     if prior is not None:
-        return rows[rows["prior"] == choose_prior(prior, rows["prior"].dropna())]
+        return rows[rows["prior"] == looks.choose_prior(prior, rows["prior"].dropna())]
     if (rows["response"] == "iauprec").any():
         return rows[rows["response"] == "iauprec"]
     response, at = rows["response"].iloc[0], rows["prior"].iloc[0]
@@ -292,7 +271,7 @@ def margin(ax: Axes, rope: float | None, *, upright: bool = False) -> list[Entry
         return []
     look: dict[str, Any] = {"facecolor": "tab:olive", "alpha": 0.22, "linewidth": 0}
     (ax.axvspan if upright else ax.axhspan)(-rope, rope, zorder=0, **look)
-    return [(f"within {plain(rope)}:\nwould not matter", Patch(**look))]
+    return [(f"within {looks.plain(rope)}:\nwould not matter", Patch(**look))]
 
 
 def difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:

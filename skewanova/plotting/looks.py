@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import ismethod
 from typing import Any
 
@@ -84,8 +84,13 @@ LOW = 3.0
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
-def find_frame(source: object, attribute: str, columns: Sequence[str], caller: str) -> pd.DataFrame:
-    """The frame itself, or that attribute of a result, with the columns the caller draws; names as text."""
+def find_frame(
+    source: object, attribute: str, columns: Sequence[str], caller: str, *, models: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The frame itself, or that attribute of a result, with the columns the caller draws; names as text.
+
+    Where `models` are given, it names no others.
+    """
     value = source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source)
     frame = _as_frame(value() if ismethod(value) else value)
     if frame is None:
@@ -102,7 +107,13 @@ def find_frame(source: object, attribute: str, columns: Sequence[str], caller: s
     if frame.empty:
         raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
     names = [column for column in ("model", "model_a", "model_b") if column in columns]
-    return frame.assign(**{name: _as_text(frame[name]) for name in names})
+    found = frame.assign(**{name: _as_text(frame[name]) for name in names})
+    unknown = [model for model in distinct(found["model"]) if model not in models] if models else []
+    if unknown:
+        raise InputError(
+            f"`{attribute}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
+        )
+    return found
 
 
 def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
@@ -116,35 +127,6 @@ def _as_frame(value: object) -> pd.DataFrame | None:
     if hasattr(value, "to_frame") and not isinstance(value, pd.DataFrame):
         value = value.to_frame()
     return value if isinstance(value, pd.DataFrame) else None
-
-
-def find_ranking(source: object, models: Sequence[str]) -> pd.DataFrame:
-    """The ranking, all of whose models are known."""
-    columns = ["model", "iauprec", "conf_low", "conf_high", "group"]
-    return _known_models(find_frame(source, "ranking", columns, "plot_iauprec"), models, "ranking")
-
-
-def find_regions(source: object, models: Sequence[str]) -> pd.DataFrame:
-    """The regions, all of whose models are known."""
-    columns = ["model", "prior_low", "prior_high"]
-    return _known_models(find_frame(source, "regions", columns, "plot_regions"), models, "regions")
-
-
-def find_optional(source: object, attribute: str, columns: Sequence[str]) -> pd.DataFrame | None:
-    """That frame of a result, or the one given, or None where there is none or it has no rows."""
-    given = source if isinstance(source, pd.DataFrame) else _as_frame(getattr(source, attribute, None))
-    if given is None or given.empty:
-        return None
-    return find_frame(given, attribute, columns, attribute)
-
-
-def _known_models(frame: pd.DataFrame, models: Sequence[str], name: str) -> pd.DataFrame:
-    unknown = [model for model in distinct(frame["model"]) if model not in models]
-    if unknown:
-        raise InputError(
-            f"`{name}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
-        )
-    return frame
 
 
 def tuples_of(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
@@ -365,35 +347,26 @@ def dash_entries(dashes: Mapping[str, Dash]) -> list[Entry]:
     return [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
 
 
-def dash_of(values: Sequence[Hashable]) -> dict[Any, Dash]:
-    """Line style of each value."""
-    return {value: DASHES[i % len(DASHES)] for i, value in enumerate(values)}
-
-
 def rope_of(source: object, rope: float | None) -> float | None:
     """The margin given, or that of the comparison."""
     known = getattr(source, "settings", {}).get("rope") if rope is None else check_rope(rope)
     return None if known is None else float(known)
 
 
-def check_limits(deployment_prior: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Range of priors in ascending order."""
-    if deployment_prior is None:
-        return None
-    priors = check_priors(deployment_prior, "deployment_prior")
-    if priors.shape != (2,):
-        raise InputError(f"`deployment_prior` must be given as (low, high), but got {deployment_prior!r}")
-    low, high = float(priors[0]), float(priors[1])
-    check_ordered(low, high, "deployment_prior")
-    return low, high
-
-
 def deployment_limits(
     source: object, deployment_prior: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """The range given, or that of the comparison."""
-    settings = getattr(source, "settings", {})
-    return check_limits(settings.get("deployment_limits") if deployment_prior is None else deployment_prior)
+    """The range given, in ascending order, or that of the comparison."""
+    own = getattr(source, "settings", {}).get("deployment_limits")
+    limits = own if deployment_prior is None else deployment_prior
+    if limits is None:
+        return None
+    priors = check_priors(limits, "deployment_prior")
+    if priors.shape != (2,):
+        raise InputError(f"`deployment_prior` must be given as (low, high), but got {limits!r}")
+    low, high = float(priors[0]), float(priors[1])
+    check_ordered(low, high, "deployment_prior")
+    return low, high
 
 
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
@@ -602,6 +575,7 @@ def spread(heights: Floats, gap: float) -> Floats:
 def or_own(
     result: object, given: pd.DataFrame | None, attribute: str, columns: list[str]
 ) -> pd.DataFrame | None:
-    """The frame given, or that of the result."""
+    """The frame given, or that of the result, or None where there is none or it has no rows."""
     source = result if given is None and not isinstance(result, pd.DataFrame) else given
-    return find_optional(source, attribute, columns)
+    found = source if isinstance(source, pd.DataFrame) else _as_frame(getattr(source, attribute, None))
+    return None if found is None or found.empty else find_frame(found, attribute, columns, attribute)

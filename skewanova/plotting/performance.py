@@ -122,7 +122,10 @@ def plot_iauprec(
     frame = looks.find_frame(result, "iauprec", ["model", "fold", "iauprec"], "plot_iauprec")
     models = frames.distinct(frame["model"])
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
-    ranked = None if source is None else looks.find_ranking(source, models)
+    columns = ["model", "iauprec", "conf_low", "conf_high", "group"]
+    ranked = None
+    if source is not None:
+        ranked = looks.find_frame(source, "ranking", columns, "plot_iauprec", models=models)
     ax = looks.new_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
     shades = model_palette(models, palette)
     entries = artists.fold_points(ax, frame, shades)
@@ -193,7 +196,8 @@ def plot_regions(
         raise InputError("`plot_regions` needs `regions` where its first argument is a frame")
     source = result if regions is None else regions
     models = frames.distinct(frame["model"])
-    leads = looks.find_regions(source, models)
+    columns = ["model", "prior_low", "prior_high"]
+    leads = looks.find_frame(source, "regions", columns, "plot_regions", models=models)
     limits = looks.deployment_limits(result, deployment_prior)
     shades = model_palette(models, palette)
     ax, entries = artists.auprec_lines(frame, None, ax, shades)

@@ -29,6 +29,7 @@ from skewanova.base.checks import (
     to_array,
 )
 from skewanova.base.frames import Framed, frame_of
+from skewanova.base.text import p_words
 from skewanova.priors import batches, mixtures
 from skewanova.priors.binning import CASES_A_BIN, N_BINS, Binned, binned, separation, tally
 from skewanova.priors.mixtures import Counts, Peak
@@ -115,7 +116,7 @@ class LabelShift:
         if not self.rejected:
             return ""
         return (
-            f"the unlabelled scores are no mixture of the labelled classes (p = {self.p_value:.2g}): label "
+            f"the unlabelled scores are no mixture of the labelled classes ({p_words(self.p_value)}): label "
             "shift does not hold, and the estimate may be far off"
         )
 
@@ -123,7 +124,7 @@ class LabelShift:
         """Say it in a line."""
         if self.df == 0:
             return "label shift: not tested (two bins fit any mixture)"
-        return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, p = {self.p_value:.3g}"
+        return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, {p_words(self.p_value)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

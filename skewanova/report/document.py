@@ -274,20 +274,17 @@ def _tests(source: ReportSource) -> dict[str, Any]:
     """Each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
         "tests": {
-            role: [
-                _test(source, group)
-                for _, group in rows.groupby(["test", "response"], sort=False, observed=True)
-            ]
+            role: [_test(group) for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
             for role, rows in source.anova.groupby("role", sort=False, observed=True)
         },
         "test_roles": TEST_ROLES,
-        "headline": _test(source, headline_rows(source.anova)),
+        "headline": _test(headline_rows(source.anova)),
         "pairs": _families(source),
         "prior_label": known("three_way").note,
     }
 
 
-def _test(source: ReportSource, rows: pd.DataFrame) -> dict[str, str]:
+def _test(rows: pd.DataFrame) -> dict[str, str]:
     return {"line": sentences.anova_line(rows), "label": known(rows["test"].iloc[0]).note}
 
 

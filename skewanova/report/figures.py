@@ -777,7 +777,7 @@ def across_caption(posthoc: pd.DataFrame) -> str:
     )
 
 
-def picture_of(plot: Callable[..., Axes], source: object, size: tuple[float, float] = (7, 4.6)) -> bytes:
+def picture_of(plot: Callable[..., Axes], source: object) -> bytes:
     """One plot as SVG, in the looks of a report."""
     with style.context(_STYLE):
-        return _pictures(_one(plot, source, size), ("svg",))["svg"]
+        return _pictures(_one(plot, source, (7, 4.6)), ("svg",))["svg"]

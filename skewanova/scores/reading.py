@@ -207,11 +207,10 @@ def read_parts(
     if chosen.all():
         raise InputError(f"`choose_on` must leave rows to judge on, but all are of part {part!r}")
     rest = raw.frame.drop(columns="part")
-    tables = (
+    first, second = (
         build_table(rest.iloc[rows].reset_index(drop=True), places(raw.where, rows), pos_label, raw.source)
         for rows in (np.flatnonzero(chosen), np.flatnonzero(~chosen))
     )
-    first, second = tables
     return first, second
 
 

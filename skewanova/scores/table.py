@@ -314,13 +314,10 @@ def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = 
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         refuse_empty(name, len(empty), where(int(empty[0])))
     numbers = [_whole_number(t) for t in text] if whole else [None]
-    if None in numbers:
-        levels: list[Any] = list(dict.fromkeys(text))
-        position = {level: i for i, level in enumerate(levels)}
-        return _categories([position[t] for t in text], codes, levels)
-    levels = sorted({n for n in numbers if n is not None})
+    given: list[Any] = text if None in numbers else numbers
+    levels = list(dict.fromkeys(given)) if given is text else sorted(set(given))
     position = {level: i for i, level in enumerate(levels)}
-    return _categories([position[n] for n in numbers], codes, levels)
+    return _categories([position[level] for level in given], codes, levels)
 
 
 def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
@@ -358,7 +355,7 @@ def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
 def _check_cases(table: ScoreTable, where: Where) -> None:
     """No (model, fold, case) twice, and one label for each case."""
     case = table.codes("case")
-    key = (table.codes("model") * len(table.folds) + table.codes("fold")) * (case.max() + 1) + case
+    key = table._cell * (case.max() + 1) + case
     repeated = np.flatnonzero(pd.Series(key).duplicated())
     if len(repeated):
         columns = table.frame[["model", "fold", "case"]].iloc[repeated[:SHOWN]]
