@@ -3,6 +3,7 @@ import warnings
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skewanova.base import checks as base_checks
@@ -12,6 +13,7 @@ from skewanova.inference.intervals import confidence_interval
 from skewanova.inference.jackknife import auprec_covariance
 from skewanova.priors.correction import correct_class_prior
 from skewanova.priors.weightings import DiscretePrior, as_deployment_prior
+from skewanova.scores.reading import read_scores
 
 
 def exact(message):
@@ -142,6 +144,22 @@ def test_count():
 def test_count_of_wrong_type(value):
     with pytest.raises(InputTypeError, match=exact(f"`n` must be a whole number, but got {value!r}")):
         base_checks.check_count(value, "n", minimum=1)
+
+
+def test_warnings_point_to_the_line_of_the_user():
+    labels = [0, 1, 0, 1]
+    frame = pd.DataFrame({"model": "A", "y_true": labels, "y_score": [0.1, 0.9, 0.2, 0.8]})
+    with pytest.warns(SkewanovaWarning, match="no column fold") as deep:
+        read_scores(frame)
+    with pytest.warns(SkewanovaWarning, match="one") as near:
+        base_checks.emit(["one"])
+    assert [each.filename for each in (*deep, *near)] == [__file__, __file__]
+
+
+def test_the_part_that_is_bad_begins_the_message():
+    for kind in (InputError, InputTypeError):
+        with pytest.raises(kind, match=exact("class 'x': too few")), base_checks.naming("class 'x'"):
+            raise kind("too few")
 
 
 def test_emit_warns_once_for_every_note():

@@ -14,7 +14,7 @@ from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
 from skewanova.priors.batches import Prediction
 from skewanova.priors.binning import Binned
-from skewanova.priors.estimation import ESTIMATE_COLUMNS, estimate_from_bins
+from skewanova.priors.estimation import ESTIMATE_COLUMNS, LabelShift, estimate_from_bins
 from skewanova.priors.mixtures import Counts
 from skewanova.priors.weightings import as_deployment_prior
 
@@ -264,3 +264,9 @@ def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
         assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
     told = Prediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
     assert estimation._cut(told, counts)[0][-1] == mixtures.ends(np.asarray(100.0))[1]
+
+
+def test_p_is_written_as_everywhere():
+    found = LabelShift(40.0, 6, 4.6e-7, np.zeros(8))
+    assert "(p <0.0001)" in found.note
+    assert str(found) == "label shift: G2 = 40.00 on 6 df, p <0.0001"
