@@ -330,6 +330,21 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return short
 
 
+def filled(lines: Iterable[str], width: int) -> str:
+    """Lines folded to the width, what goes on being indented."""
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+
+
+def section(title: str, items: Iterable[str], width: int) -> str:
+    """A list under a title, folded to the width."""
+    return "\n".join([title, *(item(text, width) for text in items)])
+
+
+def item(text: str, width: int) -> str:
+    """One item of a list, folded to the width."""
+    return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
+
+
 def of_a_kind(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     """Pairs of a name and what is said of it, in groups that say the same but for numbers and quoted names.
 
@@ -407,22 +422,16 @@ def without_empty(table: Table) -> Table:
     return only(table, filled) if table.rows else table
 
 
-def only(table: Table, kept: Sequence[int]) -> Table:
-    """Some columns of the table, in this order; what is bold stays so."""
-    place = {j: new for new, j in enumerate(kept)}
+def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None) -> Table:
+    """Some columns or rows of the table, in this order; what is bold stays so."""
+    across = range(len(table.header)) if columns is None else columns
+    down = range(len(table.rows)) if rows is None else rows
+    new_row, new_column = ({old: new for new, old in enumerate(kept)} for kept in (down, across))
     return replace(
         table,
-        header=tuple(table.header[j] for j in kept),
-        rows=tuple(tuple(row[j] for j in kept) for row in table.rows),
-        bold=frozenset((i, place[j]) for i, j in table.bold if j in place),
-    )
-
-
-def only_rows(table: Table, kept: Sequence[int]) -> Table:
-    """Some rows of the table, in this order; what is bold stays so."""
-    place = {i: new for new, i in enumerate(kept)}
-    return replace(
-        table,
-        rows=tuple(table.rows[i] for i in kept),
-        bold=frozenset((place[i], j) for i, j in table.bold if i in place),
+        header=tuple(table.header[j] for j in across),
+        rows=tuple(tuple(table.rows[i][j] for j in across) for i in down),
+        bold=frozenset(
+            (new_row[i], new_column[j]) for i, j in table.bold if i in new_row and j in new_column
+        ),
     )

@@ -219,7 +219,7 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def named_option(
-    flag: str, names: Sequence[str], text: str, more: str = "", **default: str
+    flag: str, names: Sequence[str], text: str, more: str = "", **default: Any
 ) -> Callable[..., Any]:
     """Give an option that takes one of several names, which its help lists."""
     told = f"{text}: {', '.join(names)}{more}."

@@ -7,7 +7,6 @@ joint is the adjustment, over all classes and pairs at once, which holds whateve
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, naming
-from skewanova.base.text import shared_notes, short_names, visible
+from skewanova.base.text import filled, shared_notes, short_names, visible
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -68,7 +67,7 @@ class ClassesComparison(ClassesSource):
         """Return what to deploy for each class, and the ranking, as text of at most `width` columns."""
         lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
         table = classes_tables(self)[0].to_text(width, names=short_names(self.ranking["model"]))
-        return f"{_filled(lines, width)}\n\n{table}"
+        return f"{filled(lines, width)}\n\n{table}"
 
     def summary(self, width: int = 80) -> str:
         """Return the findings as text of at most `width` columns."""
@@ -79,8 +78,8 @@ class ClassesComparison(ClassesSource):
         priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in priors_of(self).items()]
         pairs = classes_tables(self)[1].to_text(width, names=short_names(self.ranking["model"]))
         lines = [heading, *priors, *self.conclusions]
-        parts = [self.brief(width), _filled(lines, width), pairs]
-        parts += [_filled(["Warnings", *self.warnings], width)] if self.warnings else []
+        parts = [self.brief(width), filled(lines, width), pairs]
+        parts += [filled(["Warnings", *self.warnings], width)] if self.warnings else []
         return "\n\n".join(parts)
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
@@ -107,10 +106,6 @@ class ClassesComparison(ClassesSource):
         from skewanova.report.classes import write_classes_folder  # drawing is heavy
 
         return write_classes_folder(self, Path(directory), figures=figures)
-
-
-def _filled(lines: Sequence[str], width: int) -> str:
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
 def compare_classes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
@@ -16,7 +15,7 @@ from scipy import stats
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
 from skewanova.base.rounding import falling_order, levelled
-from skewanova.base.text import shared_notes, short_names
+from skewanova.base.text import filled, section, shared_notes, short_names
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -119,11 +118,11 @@ class DatasetsComparison(DatasetsSource):
         ]
         parts = [
             self.brief(width),
-            "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in heading),
-            _items("Conclusions across data sets", self.conclusions, width),
+            filled(heading, width),
+            section("Conclusions across data sets", self.conclusions, width),
             *(table.to_text(width, names=short) for table in across_tables(self)[1:]),
         ]
-        parts += [_items("Warnings", self.warnings, width)] if self.warnings else []
+        parts += [section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
@@ -349,8 +348,3 @@ def _few(n_datasets: int) -> list[str]:
 
 def _warnings(comparisons: Mapping[str, Comparison]) -> list[str]:
     return shared_notes("data set", {name: result.warnings for name, result in comparisons.items()})
-
-
-def _items(title: str, items: Sequence[str], width: int) -> str:
-    filled = (textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ") for text in items)
-    return "\n".join([title, *filled])

@@ -165,19 +165,21 @@ def _pairs(found: OneSetComparison | SharedCasesComparison, method: str, options
     how = options.family
     test = family_test(method, how["adjust"], control=options.control is not None)
     needs_no_folds(options, test)
-    pairs = pd.DataFrame(
+    return family(_pair_frame(found).assign(test=test, p_value=found.p_value), **how)
+
+
+def _pair_frame(found: OneSetComparison | SharedCasesComparison) -> pd.DataFrame:
+    """Difference of every pair with its t."""
+    return pd.DataFrame(
         {
-            "test": test,
             "model_a": found.model_a,
             "model_b": found.model_b,
             "estimate": found.difference,
             "std_error": found.std_error,
             "df": found.df_error,
             "statistic": found.statistic,
-            "p_value": found.p_value,
         }
     )
-    return family(pairs, **how)
 
 
 def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.DataFrame:
@@ -204,34 +206,14 @@ def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, option
         np.where(alike, 0.0, special.stdtr(found.df_error, (side * found.difference - rope) / spread))
         for side in (1, -1)
     )
-    frame = pd.DataFrame(
-        {
-            "model_a": found.model_a,
-            "model_b": found.model_b,
-            "rope": rope,
-            "p_a_ahead": ahead,
-            "p_equal": np.clip(1 - ahead - behind, 0, 1),
-            "p_b_ahead": behind,
-        }
-    )
-    return equivalence_family(frame, **options.family)
+    return equivalence_family((found.model_a, found.model_b), ahead, behind, rope=rope, **options.family)
 
 
 def effects_over_cases(
     found: OneSetComparison | SharedCasesComparison, options: Options, spread: Floats
 ) -> pd.DataFrame:
     """Effect sizes; `spread` is the standard deviation of each difference on one test set, or in one run."""
-    pairs = pd.DataFrame(
-        {
-            "model_a": found.model_a,
-            "model_b": found.model_b,
-            "estimate": found.difference,
-            "std_error": found.std_error,
-            "df": found.df_error,
-            "statistic": found.statistic,
-            "spread": spread,
-        }
-    )
+    pairs = _pair_frame(found).assign(spread=spread)
     return effect_family(pairs, alpha=options.alpha, control=options.control)
 
 

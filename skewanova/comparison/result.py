@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from skewanova.base.checks import nearest
-from skewanova.base.text import Table, short_names, shortened
+from skewanova.base.text import Table, filled, item, section, short_names, shortened
 from skewanova.inference.catalogue import known
 from skewanova.report import sentences, tables
 from skewanova.report.findings import results_paragraph
@@ -168,7 +168,7 @@ class Comparison(ReportSource):
         parts = [
             self.brief(width),
             self._heading(width),
-            _section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
+            section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
             *self._published_parts(short, width),
             tables.regions_table(self.regions).to_text(width, names=short),
@@ -176,8 +176,8 @@ class Comparison(ReportSource):
         told_below = ["", *self.warnings]
         advised = self.assumptions[~self.assumptions["advice"].isin(told_below)]
         told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
-        parts += [_section("Assumptions", told, width)] if told else []
-        parts += [_section("Warnings", self.warnings, width)] if self.warnings else []
+        parts += [section("Assumptions", told, width)] if told else []
+        parts += [section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
     def to_latex(
@@ -297,7 +297,7 @@ class Comparison(ReportSource):
             f"Tests and intervals are about {self.design.claim}",
             sentences.level_words(self.alpha, self.settings),
         ]
-        return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+        return filled(lines, width)
 
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
@@ -309,13 +309,9 @@ class Comparison(ReportSource):
             if known_test.pairs:
                 rows = self._family(known_test.pairs, group["response"].iloc[0])
                 found = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
-                lines += [_item(sentence, width) for sentence in found]
+                lines += [item(sentence, width) for sentence in found]
             parts.append("\n".join(lines))
         return parts
-
-
-def _section(title: str, items: Sequence[str], width: int) -> str:
-    return "\n".join([title, *(_item(text, width) for text in items)])
 
 
 def _first(items: Sequence[str], most: int) -> list[str]:
@@ -327,7 +323,3 @@ def _first(items: Sequence[str], most: int) -> list[str]:
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _item(text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -14,7 +13,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, emit
 from skewanova.base.frames import records
-from skewanova.base.text import format_factor, format_number, short_names
+from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import RunAreas, paired_set, run_areas
 from skewanova.decision.power import (
@@ -452,7 +451,7 @@ class ComparisonPlan:
     def summary(self) -> str:
         """Return the plan as text of at most 80 columns."""
         lines = [f"Design: {self.design}", *(f"- {s}" for s in self.sentences), *self.warnings]
-        return "\n".join(textwrap.fill(line, 80, subsequent_indent="  ") for line in lines)
+        return filled(lines, SCREEN_WIDTH)
 
 
 def plan_comparison(

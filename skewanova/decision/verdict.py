@@ -427,11 +427,8 @@ class _Judge:
 
     def _choose_single(self, say: Speech) -> str:
         row = next(records(self.frames["decisions"]))
-        return (
-            f"{self.listed(self.models)}, the only model: IAUPREC "
-            + say(row.expected_auprec, "expected_auprec", "decisions")
-            + "."
-        )
+        area = say(row.expected_auprec, "expected_auprec", "decisions")
+        return f"{self.listed(self.models)}, the only model: IAUPREC {area}."
 
     def _choose_choose(self, say: Speech) -> str:
         best = self.standing.candidates[0]
@@ -605,11 +602,8 @@ class _Judge:
             for value, name in ((row.conf_low, "conf_low"), (row.conf_high, "conf_high")):
                 say(value, name, "crossings", prior_words)
             limits = f" ({open_interval(row)})"
-        names = (
-            ""
-            if "names" in spared
-            else f" from {self.names[str(below.model)]} to {self.names[str(above.model)]}"
-        )
+        first, second = self.names[str(below.model)], self.names[str(above.model)]
+        names = "" if "names" in spared else f" from {first} to {second}"
         return f"The highest mean passes{names} at prior {prior}{limits}"
 
     # --- weakest point --------------------------------------------------------------------------------------
@@ -638,9 +632,8 @@ class _Judge:
             return f"Only {say(self.positives, 'n_positive', 'iauprec', plain)} positives: collect more."
         fewest = float(self.measures.iauprec["n_positive"].min())
         if fewest < POSITIVES_IN_A_FOLD:
-            return (
-                f"A fold has only {say(fewest, 'n_positive', 'iauprec', plain)} positives: use larger folds."
-            )
+            shown = say(fewest, "n_positive", "iauprec", plain)
+            return f"A fold has only {shown} positives: use larger folds."
         return ""
 
     def _design(self, _: Speech) -> str:

@@ -5,6 +5,8 @@ An interval agrees with the decision about its pair: it is at the level of the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -87,13 +89,31 @@ def with_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
 
 
 def equivalence_family(
-    posterior: pd.DataFrame, *, alpha: float, adjust: str = "holm", control: str | None = None
+    names: tuple[Sequence[str], Sequence[str]],
+    ahead: Floats,
+    behind: Floats,
+    *,
+    rope: float,
+    alpha: float,
+    adjust: str = "holm",
+    control: str | None = None,
 ) -> pd.DataFrame:
     """Two one-sided t tests of each pair at the limits of practical equivalence, adjusted over the family.
 
     Under a flat prior the posterior is t about the estimate, so that the p of either test is the probability
     of the side it is about (Schuirmann 1987; Berger and Hsu 1996).
     """
+    model_a, model_b = names
+    posterior = pd.DataFrame(
+        {
+            "model_a": model_a,
+            "model_b": model_b,
+            "rope": rope,
+            "p_a_ahead": ahead,
+            "p_equal": np.clip(1 - ahead - behind, 0, 1),
+            "p_b_ahead": behind,
+        }
+    )
     chosen = posterior if control is None else with_control(posterior, control)
     p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
     p_adjusted = adjusted(p_value, adjust)

@@ -487,19 +487,11 @@ def equivalence(
     posterior = stats.t(df, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
-    frame = pd.DataFrame(
-        {
-            "model_a": [models[i] for i in a],
-            "model_b": [models[i] for i in b],
-            "rope": rope,
-            "p_a_ahead": ahead,
-            "p_equal": np.clip(1 - ahead - behind, 0, 1),
-            "p_b_ahead": behind,
-        }
-    )
     if control is not None:
         check_choice(control, models, "control")
-    return equivalence_family(frame, alpha=alpha, adjust=adjust, control=control)
+    names = [models[i] for i in a], [models[i] for i in b]
+    how: dict[str, Any] = {"alpha": alpha, "adjust": adjust, "control": control}
+    return equivalence_family(names, ahead, behind, rope=rope, **how)
 
 
 def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:

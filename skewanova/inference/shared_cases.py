@@ -18,6 +18,7 @@ from scipy import special
 from skewanova.base.checks import Floats, InputError, check_choice, check_float_array, check_fraction, emit
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
+from skewanova.inference.one_set import t_test
 from skewanova.inference.sampling import check_model_names
 
 #: Whether run j of one model has something in common with run j of another, such as the training sample.
@@ -171,9 +172,7 @@ def compare_runs(
     shared = case_covariances(case_covariance, len(values), nested=nested)
     f_omnibus, df, df_omnibus = _models_test(values, shared, nested=nested)
     difference, std_error, df_error = run_pairs(values, case_covariance, nested=nested)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(std_error > 0, difference / std_error, np.nan)
-    p_value = np.asarray(2 * special.stdtr(df_error, -np.abs(statistic)))
+    statistic, p_value = t_test(difference, std_error, df_error)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
     reach = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))) * std_error

@@ -174,9 +174,9 @@ def _likelihood(ax: Axes, found: PriorEstimate) -> None:
     """Relative likelihood along the log-odds, with the interval, in a corner."""
     inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
     priors = np.asarray(expit(np.linspace(found.log_odds[0], found.log_odds[-1], 200)))
-    inset.plot(priors, found.density(np.clip(priors, found.low, found.high)), color=OBSERVED, linewidth=1.2)
-    inside = (priors >= found.conf_low) & (priors <= found.conf_high)
     height = found.density(np.clip(priors, found.low, found.high))
+    inset.plot(priors, height, color=OBSERVED, linewidth=1.2)
+    inside = (priors >= found.conf_low) & (priors <= found.conf_high)
     inset.fill_between(priors, height, where=inside.tolist(), color=POSITIVE, alpha=0.3, linewidth=0)
     inset.set_yticks([])
     inset.set_ylim(0, 1.05)

@@ -415,19 +415,25 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
     """One panel a pair, two a row."""
     shown = _pairs_along(source)
     labels = model_labels(_models(source), width=18)
-    rows = -(-len(shown) // 2)
-    figure = Figure(figsize=(WIDTH, 0.3 + 2.7 * rows), layout="constrained")
-    panels = figure.subplots(rows, 2, squeeze=False, sharey=True).ravel()
-    for pair, ax in zip(shown, panels, strict=False):
+    figure, panels = _two_a_row(len(shown), 2.7, sharey=True)
+    for pair, ax in zip(shown, panels, strict=True):
         # the caption says what band and strip are
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
         first, second = f"{labels[pair[0]]} minus", labels[pair[1]]
         space = " " if len(first + second) < ONE_LINE else "\n"
         ax.set_title(f"{first}{space}{second}", loc="left", fontsize="medium")
         ax.set(xlabel="Prior", ylabel=ax.get_ylabel() if ax.get_subplotspec().is_first_col() else "")
-    for ax in panels[len(shown) :]:
-        ax.remove()
     return figure
+
+
+def _two_a_row(number: int, height: float, *, sharey: bool = False) -> tuple[Figure, list[Any]]:
+    """A figure with so many panels, each of that height."""
+    rows = -(-number // 2)
+    figure = Figure(figsize=(WIDTH, 0.3 + height * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False, sharey=sharey).ravel().tolist()
+    for ax in panels[number:]:
+        ax.remove()
+    return figure, panels[:number]
 
 
 def _pairs_along(source: ReportSource) -> list[tuple[str, str]]:
@@ -462,17 +468,13 @@ def _draw_surface(source: ReportSource) -> Figure:
     """One panel a model, two a row."""
     models = _models(source)[:MOST_PANELS]
     labels = model_labels(_models(source), width=24)
-    rows = -(-len(models) // 2)
-    figure = Figure(figsize=(WIDTH, 0.3 + 2.9 * rows), layout="constrained")
-    panels = figure.subplots(rows, 2, squeeze=False).ravel()
-    for model, ax in zip(models, panels, strict=False):
+    figure, panels = _two_a_row(len(models), 2.9)
+    for model, ax in zip(models, panels, strict=True):
         curves.plot_surface(source.surface, model=model, legend=False, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
     figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
-    for ax in panels[len(models) :]:
-        ax.remove()
     filled = panels[0].collections[0]
-    figure.colorbar(filled, ax=panels[: len(models)], label="Precision", ticks=filled.levels[::2])
+    figure.colorbar(filled, ax=panels, label="Precision", ticks=filled.levels[::2])
     return figure
 
 
@@ -586,13 +588,10 @@ def _names_in_the_file(source: ReportSource) -> str:
 
 
 def _priors_and_points(source: ReportSource) -> str:
-    frame = source.precision_recall
-    return _of_priors(frame, _priors_drawn(source)) + _of_points(frame["recall"])
-
-
-def _of_priors(frame: pd.DataFrame, most: int) -> str:
+    frame, most = source.precision_recall, _priors_drawn(source)
     n_priors = frame["prior"].nunique()
-    return f" Drawn are {most} of {n_priors:,} priors, evenly chosen." if n_priors > most else ""
+    drawn = f" Drawn are {most} of {n_priors:,} priors, evenly chosen." if n_priors > most else ""
+    return drawn + _of_points(frame["recall"])
 
 
 def _of_points(values: pd.Series[float]) -> str:

@@ -24,7 +24,6 @@ from skewanova.base.text import (
     limits,
     number,
     only,
-    only_rows,
     open_interval,
     table_of,
     with_error,
@@ -683,7 +682,7 @@ def publication_table(
     with nullcontext() if digits is None else decimals(check_count(digits, "digits", minimum=0)):
         table = without_empty(TABLES[name].make(source))
     if rows is not None:
-        table = only_rows(table, _rows_asked(table, rows))
+        table = only(table, rows=_rows_asked(table, rows))
     if columns is not None:
         table = only(table, _columns_asked(table, columns))
     return table if caption is None else replace(table, caption=str(caption))

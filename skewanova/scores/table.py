@@ -447,6 +447,9 @@ class StreamedScores:
     cases: CaseSummary | None
     source: Path | None
 
+    #: No table with clusters or weights is read in passes.
+    has_clusters = has_weights = False
+
     def __repr__(self) -> str:
         shape = f"{len(self.models)} models x {len(self.folds)} folds"
         source = "" if self.source is None else f", of {self.source.name!r}"
@@ -456,16 +459,6 @@ class StreamedScores:
     def has_cases(self) -> bool:
         """Whether the table tells which case each row is about."""
         return self.cases is not None
-
-    @property
-    def has_clusters(self) -> bool:
-        """No table with clusters is read in passes."""
-        return False
-
-    @property
-    def has_weights(self) -> bool:
-        """Nor one with weights."""
-        return False
 
     @property
     def effective_counts(self) -> Floats:
