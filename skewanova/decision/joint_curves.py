@@ -51,9 +51,6 @@ PARTS = 8
 Region = tuple[int, float, float]
 
 
-Stretch = tuple[float, float]
-
-
 def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
     """Ends of the panels between two priors, in log-odds, and the priors to sample a function at."""
     first, last = float(logit(low)), float(logit(high))

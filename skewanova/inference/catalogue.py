@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -99,62 +100,58 @@ _THREE_WAY_NOTE = (
 INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
+#: What records share: those of pairs, of pairs whose p-values are adjusted, of the paper's analyses, and of
+#: its analyses over three factors.
+_pairs = partial(KnownTest, question="pairs")
+_adjusted = partial(_pairs, adjusted=True)
+_published = partial(KnownTest, published=True)
+_over_three = partial(_published, note=_THREE_WAY_NOTE, designs=())
+
+
 #: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
 METHODS: Mapping[str, KnownTest] = {
-    "paired_t": KnownTest(
+    "paired_t": _adjusted(
         name="Paired t",
         methods="paired t tests of every pair",
         note="Valid when folds are independent, whatever the models' spreads.",
-        question="pairs",
-        adjusted=True,
         statistic="t",
     ),
-    "corrected_t": KnownTest(
+    "corrected_t": _adjusted(
         name="corrected paired t",
         methods="paired t tests of every pair with Nadeau and Bengio's (2003) variance",
         note="Allows for folds that share training data (Nadeau and Bengio 2003).",
-        question="pairs",
-        adjusted=True,
         designs=OVERLAPPING,
         statistic="t",
         corrected=True,
     ),
-    "split_half_t": KnownTest(
+    "split_half_t": _adjusted(
         name="split-half t",
         methods="t tests of every pair with the split-half variance, on as many degrees of freedom as there "
         "are halvings",
         note="By the variance that halves of the data set show, whatever the learner.",
-        question="pairs",
-        adjusted=True,
         designs=SPLIT_HALF,
         statistic="t",
         halved=True,
     ),
-    "wilcoxon": KnownTest(
+    "wilcoxon": _adjusted(
         name="Wilcoxon",
         methods="signed ranks of every pair",
         note="On signed ranks. Valid when folds are independent.",
-        question="pairs",
-        adjusted=True,
         statistic="W",
         ranks=True,
     ),
-    "jackknife": KnownTest(
+    "jackknife": _adjusted(
         name="paired t over cases of one test set",
         methods="t tests of every pair with the same covariance",
         note="About these fitted models on further cases: t of the differences over cases.",
-        question="pairs",
-        adjusted=True,
         designs=ONE_SET,
         over="cases",
         statistic="t",
     ),
-    "obuchowski_rockette": KnownTest(
+    "obuchowski_rockette": _adjusted(
         name="Obuchowski-Rockette t over runs and cases",
         methods="the same test of every pair on its two models alone",
         note="t of the differences over runs and cases: about further runs and further cases.",
-        question="pairs",
-        adjusted=True,
         designs=SHARED_CASES,
         over="cases",
         statistic="t",
@@ -196,38 +193,30 @@ def _families() -> dict[str, KnownTest]:
 
 #: Every test by the word that the column `test` has for it.
 TESTS: Mapping[str, KnownTest] = {
-    "two_way": KnownTest(
+    "two_way": _published(
         name="2-way ANOVA",
         methods="2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
         "(Landgrebe et al. 2006, section 5)",
         note=_TWO_WAY_NOTE,
-        published=True,
         pairs="tukey",
     ),
-    "three_way": KnownTest(
+    "three_way": _over_three(
         name="3-way ANOVA",
         methods="3-way analysis of variance of AUPREC with the factors model, fold and prior "
         "(Landgrebe et al. 2006, sections 5 and 6)",
-        note=_THREE_WAY_NOTE,
-        designs=(),
-        published=True,
         pairs="tukey_three_way",
     ),
-    "three_way_interaction": KnownTest(
+    "three_way_interaction": _over_three(
         name="3-way ANOVA, model x prior",
         methods="the 3-way analysis with the interaction of model and prior",
-        note=_THREE_WAY_NOTE,
-        designs=(),
-        published=True,
     ),
-    "three_way_thresholds": KnownTest(
+    "three_way_thresholds": _published(
         name="3-way ANOVA, thresholds",
         methods="3-way analysis of variance of precision with the factors model, prior and recall "
         "(Landgrebe et al. 2006, section 1)",
         note="As the paper's introduction has it. Not a valid test: points of one curve count as "
         "observations of their own.",
         designs=(),
-        published=True,
     ),
     "repeated_measures": KnownTest(
         name="repeated-measures F (Greenhouse-Geisser)",
@@ -337,55 +326,47 @@ TESTS: Mapping[str, KnownTest] = {
         designs=ONE_SET,
         over="cases",
     ),
-    "max_t": KnownTest(
+    "max_t": _pairs(
         name="Step-down max-T, sign flips",
         methods="step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
         note="Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
-        question="pairs",
         statistic="t",
         draws=True,
     ),
-    "games_howell": KnownTest(
+    "games_howell": _pairs(
         name="Games-Howell on paired differences",
         methods="paired differences with their own standard errors and the studentized range (Games and "
         "Howell 1976)",
         note="Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
-        question="pairs",
         statistic="t",
     ),
-    "nemenyi": KnownTest(
+    "nemenyi": _pairs(
         name="Nemenyi",
         methods="Nemenyi's test of mean ranks (Demsar 2006)",
         note="On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
-        question="pairs",
         statistic="z",
         ranks=True,
     ),
-    "dunnett": KnownTest(
+    "dunnett": _pairs(
         name="Dunnett against the control",
         methods="Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
         note="Against the control. Valid when folds are independent and models spread alike.",
-        question="pairs",
         statistic="t",
         control=True,
     ),
-    "tukey": KnownTest(
+    "tukey": _published(
         name="Tukey HSD, 2-way mean square",
         methods="Tukey's honestly significant differences on the residual mean square of the 2-way analysis, "
         "so that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
         note=_TWO_WAY_NOTE,
         question="pairs",
         statistic="q",
-        published=True,
     ),
-    "tukey_three_way": KnownTest(
+    "tukey_three_way": _over_three(
         name="Tukey HSD, 3-way mean square",
         methods="the same on the residual mean square of the 3-way analysis",
-        note=_THREE_WAY_NOTE,
         question="pairs",
-        designs=(),
         statistic="q",
-        published=True,
     ),
     **_families(),
 }
