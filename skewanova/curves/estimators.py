@@ -225,12 +225,20 @@ LINEAR: dict[str, Callable[[Rises], Points]] = {
 
 def linear_sums(points: Points, prior: Floats) -> Floats:
     """Sums over rises of weight times precision, one for each prior."""
-    together = max(1, FEW_PRECISIONS // points.weight.size)
-    sums = np.empty(len(prior))
+
+    def sums(at: Floats) -> Floats:
+        return np.asarray(points.mean(partial(vertex_precision, prior=at)).sum(axis=-1))
+
+    return _along(prior, points.weight.size, sums)
+
+
+def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
+    """What a function of a column of priors says of each: few at once, as each takes `size` numbers."""
+    together = max(1, FEW_PRECISIONS // max(1, size))
+    found = np.empty(len(prior))
     for i in range(0, len(prior), together):
-        row = prior[i : i + together, None]
-        sums[i : i + together] = points.mean(partial(vertex_precision, prior=row)).sum(axis=-1)
-    return sums
+        found[i : i + together] = sums(prior[i : i + together, None])
+    return found
 
 
 def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
@@ -291,6 +299,11 @@ def segments(rises: Rises, area_estimator: str) -> Rises:
     return rises if area_estimator == "exact" else replace(rises, start_fpr=rises.reached_fpr)
 
 
+def _segment_sums(rises: Rises, prior: Floats) -> Floats:
+    """Exact area under precision along all rises, at every prior."""
+    return _along(prior, rises.tpr.size, lambda at: segment_areas(rises, at).sum(axis=-1))
+
+
 def segment_areas(rises: Rises, prior: float | Floats) -> Floats:
     """Exact area under precision along every rise, straight in recall and false positives."""
     start_alarms, alarms = (1 - prior) * rises.start_fpr, (1 - prior) * rises.fpr
@@ -315,11 +328,10 @@ def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
     def kernel(roc: RocCurve) -> Kernel:
         reached = _first_reached(roc)
 
-        def area(prior: Floats) -> Floats:
-            precisions = ((pi, _aggregated(roc, reached, pi, aggregate)) for pi in prior)
-            return np.array([_interpolated_area(roc.tpr[reached], p, pi) for pi, p in precisions])
+        def sums(at: Floats) -> Floats:
+            return _interpolated_areas(roc.tpr[reached], _aggregated(roc, reached, at, aggregate), at)
 
-        return area
+        return lambda prior: _along(prior, len(roc.tpr), sums)
 
     return kernel
 
@@ -329,22 +341,23 @@ def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
 
 
-def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: float, aggregate: str) -> Floats:
-    """Mean or median precision over the vertices that share a recall; it falls within each group."""
+def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
+    """Mean or median precision over the vertices that share a recall, a row a prior; it falls within each."""
     precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
     first = reached - reached[0]
-    size = np.diff(np.append(first, len(precision)))
+    size = np.diff(np.append(first, precision.shape[-1]))
     if aggregate == "mean":
-        return np.asarray(np.add.reduceat(precision, first) / size)
-    return np.asarray((precision[first + (size - 1) // 2] + precision[first + size // 2]) / 2)
+        return np.asarray(np.add.reduceat(precision, first, axis=-1) / size)
+    return np.asarray((precision[:, first + (size - 1) // 2] + precision[:, first + size // 2]) / 2)
 
 
-def _interpolated_area(recall: Floats, precision: Floats, prior: float) -> float:
-    """Rectangle up to the first recall, then exact segments through (recall, precision)."""
+def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
+    """Rectangle up to the first recall, then exact segments through (recall, precision), a row a prior."""
     alarms = prior * recall * (1 - precision) / precision
-    rises = Rises(recall[:-1], alarms[:-1], recall[1:], alarms[1:], alarms[:-1])
-    area = recall[0] * precision[0] + _segment_areas(rises, alarms[:-1], alarms[1:], prior).sum()
-    return float(area / (recall[0] + np.diff(recall).sum()))
+    start, end = alarms[:, :-1], alarms[:, 1:]
+    rises = Rises(recall[:-1], start, recall[1:], end, start)
+    areas = recall[0] * precision[:, 0] + _segment_areas(rises, start, end, prior).sum(axis=-1)
+    return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
 
 #: Estimators that depend on the rises of the curve only, and can be summed block by block.
@@ -378,12 +391,7 @@ def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats
     if area_estimator in LINEAR:
         area = _over_height(blocks, lambda rises: linear_sums(LINEAR[area_estimator](rises), prior))
     else:
-        area = _over_height(
-            blocks,
-            lambda rises: np.array(
-                [segment_areas(segments(rises, area_estimator), pi).sum() for pi in prior]
-            ),
-        )
+        area = _over_height(blocks, lambda rises: _segment_sums(segments(rises, area_estimator), prior))
     return np.asarray(area)
 
 

@@ -221,15 +221,24 @@ def test_aggregates_by_hand():
     assert reached.tolist() == [1, 4]
     half, one = [1.0, 0.5 / 0.75, 0.5 / 1.25], [1 / 1.75, 0.5]
     for aggregate, function in (("mean", np.mean), ("median", np.median)):
-        found = estimators._aggregated(curve, reached, 0.5, aggregate)
+        (found,) = estimators._aggregated(curve, reached, np.array([[0.5]]), aggregate)
         assert found == pytest.approx([function(half), function(one)], rel=1e-15)
 
 
 def test_aggregates_ignore_vertices_at_no_recall():
     curve = RocCurve.from_rates([0, 0.5, 0.75, 0.75, 1], [0, 0, 0, 1, 1])
     reached = estimators._first_reached(curve)
-    found = estimators._aggregated(curve, reached, 0.5, "mean")
+    (found,) = estimators._aggregated(curve, reached, np.array([[0.5]]), "mean")
     assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+def test_aggregates_of_many_priors_are_those_of_each(aggregate):
+    curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
+    reached, priors = estimators._first_reached(curve), np.array([[0.01], [0.3], [0.5]])
+    found = estimators._aggregated(curve, reached, priors, aggregate)
+    each = [estimators._aggregated(curve, reached, priors[i : i + 1], aggregate)[0] for i in range(3)]
+    assert found.tolist() == [row.tolist() for row in each]
 
 
 # --- whole curves -------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import pandas as pd
 import pytest
@@ -36,6 +36,14 @@ STUDIES = {
     ),
     "prior": lambda: prior_study(scenarios=["usual", "ties"], bins=["8", "rule"], **SMALL),
 }
+
+
+@cache
+def study_of(name):
+    """Simulated once: nothing that is written or drawn changes it."""
+    return STUDIES[name]()
+
+
 FIGURES = {
     "estimators": ("bias",),
     "estimators_by_prior": ("bias_by_prior_50", "spread_by_prior_50"),
@@ -62,7 +70,7 @@ def few_samples_to_choose_from(monkeypatch):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_is_written_with_all_its_figures(name, tmp_path):
-    study = STUDIES[name]()
+    study = study_of(name)
     studies_output.write_study(study, tmp_path / "out")
     drawn = {f"{figure}.{kind}" for figure in FIGURES[name] for kind in ("png", "svg")}
     written = {path.name for path in (tmp_path / "out").iterdir()}
@@ -75,13 +83,15 @@ def test_a_study_is_written_with_all_its_figures(name, tmp_path):
     pd.testing.assert_frame_equal(written, expected, check_dtype=False, rtol=1e-5)
 
 
-def test_an_earlier_study_is_replaced_and_anything_else_is_left(tmp_path):
-    studies_output.write_study(STUDIES["estimators"](), tmp_path / "out")
-    studies_output.write_study(STUDIES["binormal"](), tmp_path / "out")
+def test_an_earlier_study_is_replaced_and_anything_else_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(studies_output, "study_figures", lambda *_, **__: iter([("curves", Figure())]))
+    studies_output.write_study(study_of("estimators"), tmp_path / "out")
+    studies_output.write_study(study_of("binormal"), tmp_path / "out")
+    assert {"binormal.csv", "curves.svg"} <= {path.name for path in (tmp_path / "out").iterdir()}
     assert not (tmp_path / "out" / "estimators.csv").exists()
     (tmp_path / "out" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match=r"holds 'notes\.txt'"):
-        studies_output.write_study(STUDIES["binormal"](), tmp_path / "out")
+        studies_output.write_study(study_of("binormal"), tmp_path / "out")
 
 
 def test_the_command_writes_a_folder(tmp_path):
@@ -102,7 +112,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(name, tmp_path, 
 
 
 def test_lines_hold_the_numbers_of_the_frame():
-    frame = STUDIES["estimators"]().to_frame()
+    frame = study_of("estimators").to_frame()
     ax = studies_output.plot_ratio(frame)
     assert len(ax.containers) == frame["estimator"].nunique()
     line = ax.containers[0].lines[0]
@@ -113,13 +123,13 @@ def test_lines_hold_the_numbers_of_the_frame():
 
 def test_plots_draw_on_axes_given():
     ax = Figure().subplots()
-    assert studies_output.plot_size(STUDIES["paired"]().to_frame().iloc[:2], ax=ax) is ax
+    assert studies_output.plot_size(study_of("paired").to_frame().iloc[:2], ax=ax) is ax
     sample = typical_sample(n_samples=5)
     assert studies_output.plot_sample(sample, ax=Figure().subplots()).get_xlabel() == "recall"
 
 
 def test_figure_1_has_its_three_panels_and_the_inset():
-    figure = studies_output.draw_figure_1(STUDIES["binormal"]().to_frame())
+    figure = studies_output.draw_figure_1(study_of("binormal").to_frame())
     scores, roc, curves = figure.axes
     assert scores.get_legend_handles_labels()[1] == ["negatives", "positives"]
     assert roc.get_legend_handles_labels()[1] == ["true", "empirical", "binormal, alpha-binormal"]
