@@ -186,9 +186,10 @@ def loss_ratio(
     hulls, it is ``(1 - prior) / (1 - rarer_prior)``, met by the diagonal. The proofs are in the page on
     errors of the papers.
 
-    With ties, ``exact`` and the interpolated estimators keep the constant, and ``average_precision`` exceeds
-    it where both priors are high. The two trapezoids have none below 1, since one negative before positives
-    that tie costs half their recall at every prior.
+    With ties, ``exact`` and ``interpolated_max`` keep the constant; ``average_precision`` exceeds it where
+    both priors are high. The others have none below 1: one negative before positives that tie costs the two
+    trapezoids half their recall at every prior; and the interpolated mean and median join a perfect vertex
+    and one with false positives at the same recall to a precision that falls nearly alike at every prior.
 
     Examples
     --------
@@ -213,7 +214,7 @@ def _worst_loss(skew: float) -> float:
 
 
 def _no_limit(_skew: float, _rarer: float, _untied: float) -> float:
-    """A loss at recall 0, where one negative stands, is the same at every prior."""
+    """A loss at recall 0, where one negative stands, or of a mean of unlike vertices: as at every prior."""
     return 1.0
 
 
@@ -235,7 +236,10 @@ def _of_steps(skew: float, rarer: float, untied: float) -> float:
     return untied if skew == rarer or excess(untied) <= 0 else float(brentq(excess, untied, 1))
 
 
-_TIED = {"trapezoid": _no_limit, "upper_trapezoid": _no_limit, "average_precision": _of_steps}
+_TIED = {
+    **dict.fromkeys(("trapezoid", "upper_trapezoid", "interpolated_mean", "interpolated_median"), _no_limit),
+    "average_precision": _of_steps,
+}
 
 
 def possible_areas(

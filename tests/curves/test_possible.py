@@ -87,6 +87,112 @@ def test_constant_with_ties_against_dynamic_programming(estimator, prior, rarer)
     assert excess(constant * 0.85) > 1e-4  # and one comes near
 
 
+def segment_loss(start, end):
+    """Integral of f / (T + f), with f in a line between two points (T, f)."""
+    node, weight = np.polynomial.legendre.leggauss(16)
+    at, share = ((1 + node) / 2) ** 4, 2 * ((1 + node) / 2) ** 3 * weight  # finer at the start
+    (recall, false), (next_recall, next_false) = start, end
+    total = 0.0
+    for x, w in zip(at, share, strict=True):
+        f = false + x * (next_false - false)
+        total = total + w * f / (recall + x * (next_recall - recall) + f)
+    return (next_recall - recall) * total
+
+
+def largest_sum_between(lattice, shares, skews, price):
+    """Dynamic programming over curves whose precision at a recall is a mean of that of two vertices.
+
+    Vertices stand where the recall is reached and where it is left, the latter not above where the next
+    recall is reached; of the precision of the first a share counts.
+    """
+    points, levels = lattice
+    pairs = [(low, high, share) for low in levels for high in levels[levels >= low] for share in shares]
+    low, high, share = np.array(pairs).T
+    follows = high[:, None] <= low[None, :]
+
+    def false(recall, skew):
+        mean = share * recall / (recall + skew * low) + (1 - share) * recall / (recall + skew * high)
+        return recall * (1 / mean - 1)
+
+    def worth_between(recall, after):
+        return sum(
+            sign * segment_loss((recall, false(recall, k)[:, None]), (after, false(after, k)[None, :]))
+            for k, sign in zip(skews, (1, -price), strict=True)
+        )
+
+    best = [
+        sum(sign * t * (f := false(t, k)) / (t + f) for k, sign in zip(skews, (1, -price), strict=True))
+        for t in points
+    ]  # first a rectangle
+    for place, recall in enumerate(points):
+        for before in range(place):
+            added = np.where(follows, worth_between(points[before], recall), -np.inf)
+            best[place] = np.maximum(best[place], (best[before][:, None] + added).max(axis=0))
+    return best[-1].max()
+
+
+SHARES = {
+    "interpolated_max": (1,),
+    "interpolated_mean": (1, 0.5, 0.1, 0.01),
+    "interpolated_median": (1, 0.5),
+}
+
+
+@pytest.mark.parametrize("estimator", SHARES)
+@pytest.mark.parametrize(("prior", "rarer"), [*PAIRS, (0.99, 0.9)])
+def test_constant_of_interpolated_areas_against_dynamic_programming(estimator, prior, rarer):
+    skews = (1 - prior) / prior, (1 - rarer) / rarer
+    constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
+    lattice = np.geomspace(1e-5, 1, 4), np.array([0, 0.1, 1])
+
+    def excess(price):
+        return largest_sum_between(lattice, SHARES[estimator], skews, price)
+
+    assert excess(constant + 1e-9) <= 1e-7
+    if estimator == "interpolated_max":
+        assert excess(constant * 0.85) > 1e-4
+
+
+def curve_of_vertices(points):
+    """The curve through these vertices (recall, false positive rate)."""
+    true, false = np.array([(0, 0), *points, (1, 1)]).T
+    return sa.RocCurve.from_rates(false, true)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "points"),
+    [
+        ("interpolated_mean", [(0.001, 0), *((0.001, rate) for rate in np.linspace(0.999, 1, 19))]),
+        ("interpolated_median", [(0.0087, 0), (0.0087, 1)]),
+    ],
+)
+def test_means_of_vertices_exceed_the_constant_of_distinct_scores(estimator, points):
+    pair = (0.99, 0.9)
+    losses = 1 - sa.auprec(curve_of_vertices(points), np.array(pair), area_estimator=estimator)
+    distinct = loss_ratio(*pair, area_estimator=estimator)
+    assert distinct * 1.02 < losses[0] / losses[1] < loss_ratio(*pair, area_estimator=estimator, ties=True)
+
+
+def test_no_constant_below_1_holds_for_means_of_vertices():
+    """At a recall near 0 few vertices are perfect; from there on all have the level of false positives."""
+
+    def loss_from(skew, weight, level):
+        start = level * skew / (1 + weight * skew)
+        slope = start * weight * skew
+        return slope / (1 + slope) + start / (1 + slope) ** 2 * np.log((1 + slope + start) / start)
+
+    def ratio(weight, level):
+        return loss_from(1, weight, level) / loss_from(9, weight, level)
+
+    first, skew = 1e-6, 9  # the closed form is the area of such a curve
+    vertices = [(first, 0), *((first, rate) for rate in np.linspace(0.999999, 1, 99))]
+    area = sa.auprec(curve_of_vertices(vertices), 0.1, area_estimator="interpolated_mean")
+    assert 1 - area == pytest.approx(loss_from(skew, 0.01 / first, 1.0), rel=1e-3)
+    assert ratio(0, 1.0) == pytest.approx(loss_ratio(0.5, 0.1))
+    assert ratio(1.0, 1e-3) < ratio(4.0, 1e-30) < ratio(10.0, 1e-300) < 1
+    assert ratio(10.0, 1e-300) > 0.8 > loss_ratio(0.5, 0.1)
+
+
 def adversary(rng, n_steps):
     """A curve of random ties with most of its negatives early."""
     steps = rng.integers(0, 4, size=(n_steps, 2)) * (rng.random((n_steps, 2)) < 0.5)
