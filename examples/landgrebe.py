@@ -106,7 +106,7 @@ def tables(frame: pd.DataFrame, roc: sa.RocCurve, seed: int) -> tuple[Table, Tab
     low, high = FPR_RANGE
     areas = (
         ("AUC", f"{area:.4f}"),
-        (f"AUC, false positive rate {low:g} to {high:g}", f"{part:.4f}"),
+        (f"AUC of FPR {low:g}-{high:g}", f"{part:.4f}"),
         ("the same, normalised", f"{mean:.4f}"),
         *((f"AUPREC({prior:g})", f"{sa.auprec(roc, prior):.4f}") for prior in PRIORS),
     )

@@ -87,8 +87,22 @@ def plot_bias(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the bias of every model by the share of positives, for one measure."""
     ax = _lines(frame, "model", "alpha", "bias", ax=ax, logarithmic=False)
     ax.axhline(0, **_REFERENCE)
-    ax.legend(frameon=False)
     return _labelled(ax, "share of positives", "mean estimate - truth")
+
+
+def plot_means(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the mean area under precision-recall by the share of positives, and the true one (figure 2)."""
+    ax = _axes(ax)
+    rows = frame[frame["measure"] == "auprec"].sort_values("alpha")
+    truth = rows.drop_duplicates("alpha")
+    ax.plot(truth["alpha"], truth["truth"], label="true", **_CURVES["true"])
+    for model, name in _SHOWN_MODELS.items():
+        own = rows[rows["model"] == model]
+        bars = BAR * own["std_error"]
+        ax.errorbar(own["alpha"], own["mean"], yerr=bars, label=name, elinewidth=1, **_CURVES[name])
+    ax.set_ylim(0, 1.02)
+    ax.legend(frameon=False, loc="lower right")
+    return _labelled(ax, "share of positives", f"mean area of {BRODERSEN_CASES} cases")
 
 
 def plot_size(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -187,6 +201,10 @@ _CURVES: dict[str, dict[str, Any]] = {
 }
 
 
+#: Models of figure 2, and what the paper calls them.
+_SHOWN_MODELS = {"trapezoid": "empirical", "binormal": "binormal", "alpha_binormal_ddof0": "alpha-binormal"}
+
+
 def plot_auc_bias(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the mean deviation of every AUC from the truth with two standard errors (inset of 1b)."""
     ax = _axes(ax)
@@ -276,11 +294,12 @@ def _of_intervals(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure
 def _of_binormal(frame: pd.DataFrame, seed: int) -> Iterator[tuple[str, Figure]]:
     titles = {"auc": "Area under ROC", "auprec": "Area under precision-recall"}
     yield "curves", draw_figure_1(frame, seed=seed)
-    for measure in dict.fromkeys(frame["measure"]):
-        figure = _single()
-        ax = plot_bias(frame[frame["measure"] == measure], ax=figure.subplots())
-        ax.set_title(f"{titles[measure]}, {BRODERSEN_CASES} cases", loc="left")
-        yield measure, figure
+    means = _single()
+    plot_means(frame, ax=means.subplots())
+    yield "means", means
+    for measure, title in titles.items():
+        rows = frame[frame["measure"] == measure]
+        yield measure, draw_panels(rows.assign(setting=title), plot_bias)
 
 
 def _of_paired(frame: pd.DataFrame, _seed: int) -> Iterator[tuple[str, Figure]]:

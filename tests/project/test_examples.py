@@ -25,6 +25,7 @@ FILES = {
         "brodersen_bias.csv",
         "brodersen_auprec.png",
         "brodersen_auc.png",
+        "brodersen_means.png",
         "brodersen_curves.png",
         "brodersen_curves.csv",
     },

@@ -7,6 +7,7 @@ from functools import cache, partial
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skewanova.base.checks import InputError
@@ -55,7 +56,7 @@ FIGURES = {
         "location",
         "location_by_prior",
     ),
-    "binormal": ("curves", "auprec", "auc"),
+    "binormal": ("curves", "means", "auprec", "auc"),
     "paired": tuple(
         f"{name}_{setting}" for name in ("size", "size_thin") for setting in ("binormal", "values_5")
     ),
@@ -119,6 +120,30 @@ def test_lines_hold_the_numbers_of_the_frame():
     rows = frame[frame["estimator"] == ax.containers[0].get_label()]
     assert line.get_ydata().tolist() == rows["ratio"].tolist()
     assert line.get_xdata().tolist() == rows["n_total"].tolist()
+
+
+def test_figure_2_has_the_papers_lines_and_the_means_of_the_frame():
+    frame = STUDIES["binormal"]().to_frame()
+    ax = studies_output.plot_means(frame)
+    lines = dict(zip(("true", "empirical", "binormal", "alpha-binormal"), ax.lines, strict=False))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(lines)
+    assert lines["true"].get_color() == "black"
+    styles = [lines[name].get_linestyle() for name in ("empirical", "binormal", "alpha-binormal")]
+    assert styles == ["-", "-.", ":"]
+    areas = frame[frame["measure"] == "auprec"]
+    smooth = areas[areas["model"] == "alpha_binormal_ddof0"]
+    assert lines["alpha-binormal"].get_ydata().tolist() == smooth["mean"].tolist()
+    assert lines["true"].get_ydata().tolist() == smooth["truth"].tolist()
+
+
+def test_the_legend_of_a_bias_hides_no_line():
+    frame = STUDIES["binormal"]().to_frame()
+    for name, figure in studies_output.study_figures("binormal", frame):
+        if name in {"auprec", "auc"}:
+            FigureCanvasAgg(figure).draw()
+            (legend,), (ax,) = figure.legends, figure.axes
+            assert ax.get_legend() is None
+            assert not legend.get_window_extent().overlaps(ax.bbox)
 
 
 def test_plots_draw_on_axes_given():
