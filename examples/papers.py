@@ -117,13 +117,17 @@ def roc() -> sa.RocCurve:
     return sa.roc_curve(LABELS, SCORES)
 
 
+def pair_of_models() -> pd.DataFrame:
+    """The sample as a score table, and its scores turned round as those of another model."""
+    table = pd.DataFrame({"model": "a", "fold": 1, "y_true": LABELS.astype(int), "y_score": SCORES})
+    return pd.concat([table, table.assign(model="b", y_score=-table["y_score"])])
+
+
 @functools.cache
 def operating() -> Mapping[str, float]:
     """Measures of the rule score >= 0.5 at the prior, as the package has them."""
-    table = pd.DataFrame({"model": "a", "fold": 1, "y_true": LABELS.astype(int), "y_score": SCORES})
-    other = table.assign(model="b", y_score=-table["y_score"])
     with warnings.catch_warnings(action="ignore"):
-        found = sa.threshold_table(pd.concat([table, other]), threshold=0.5, priors=(PRIOR,))
+        found = sa.threshold_table(pair_of_models(), threshold=0.5, priors=(PRIOR,))
     rows = found[(found["model"] == "a") & (found["level"] == "fold")]
     return dict(zip(rows["measure"], rows["estimate"], strict=True))
 
@@ -139,13 +143,18 @@ def rates() -> tuple[float, float]:
 LANDGREBE = "Landgrebe et al. (2006)"
 
 
-@item(LANDGREBE, "section 2, error rate", "corrected: incorrectly labelling", "threshold_table")
+@item(LANDGREBE, "section 1, skew", "reproduced", "skew_from_prior")
+def _() -> str:
+    return equal(sa.skew_from_prior(PRIOR), (1 - PRIOR) / PRIOR)
+
+
+@item(LANDGREBE, "section 2, accuracy and error rate", "corrected: incorrectly labelling", "threshold_table")
 def _() -> str:
     recall, alarms = rates()
     return equal(operating()["error_rate"], PRIOR * (1 - recall) + (1 - PRIOR) * alarms)
 
 
-@item(LANDGREBE, "section 2, recall and specificity", "reproduced", "threshold_table")
+@item(LANDGREBE, "section 2, recall and specificity (TNr = 1 - FPr)", "reproduced", "threshold_table")
 def _() -> str:
     return equal([operating()["recall"], operating()["fpr"]], rates())
 
@@ -234,13 +243,52 @@ def _() -> str:
     )
 
 
-@item(LANDGREBE, "figure 2", "reproduced", "examples/landgrebe.py; plotting.plot_precision_recall")
+@item(LANDGREBE, "section 4, surface of operating points", "reproduced", "evaluation.surface, plot_surface")
 def _() -> str:
-    module = example("landgrebe")
-    score, positive = module.scores()
-    curve = sa.roc_curve(positive, score)
-    areas = ", ".join(f"{sa.auprec(curve, prior):.2f} at {prior:g}" for prior in module.PRIORS)
-    return f"one ROC curve (AUC {sa.auc(curve):.2f}), areas {areas}"
+    with warnings.catch_warnings(action="ignore"):
+        measures = sa.evaluate(pair_of_models(), priors=(0.5, 0.1))
+    surface = sa.evaluation.surface(measures)
+    prior = surface["prior"].min()
+    slice_of = surface[(surface["model"] == "a") & (surface["prior"] == prior)]
+    points = sa.evaluation.precision_recall(measures, priors=[prior], recall=slice_of["recall"].to_numpy())
+    same = equal(slice_of["precision"], points.loc[points["model"] == "a", "precision"], "a slice")
+    return f"{surface['prior'].nunique()} priors by {len(slice_of)} recalls; a slice: {same}"
+
+
+@item(
+    LANDGREBE,
+    'section 4, AUPREC "integrated across thresholds and priors"',
+    "corrected: over thresholds",
+    "auprec",
+)
+def _() -> str:
+    rows = [example("satellite").PAPER[f"AUPREC({prior:g})"][1][0] for prior in (0.5, 0.1, 0.01)]
+    sure(len(set(rows)) == 3, "one number a prior")
+    return f"table 1 has one number a prior: model B {', '.join(f'{value:.3f}' for value in rows)}"
+
+
+@functools.cache
+def highleyman() -> sa.RocCurve:
+    """The ROC curve of figure 2."""
+    score, positive = example("landgrebe").scores()
+    return sa.roc_curve(positive, score)
+
+
+@item(LANDGREBE, "figure 2, top: ROC", "reproduced", "examples/landgrebe.py; plotting.plot_roc")
+def _() -> str:
+    return f"one curve, AUC {sa.auc(highleyman()):.2f}"
+
+
+@item(
+    LANDGREBE,
+    "figure 2, bottom: precision-recall",
+    "reproduced",
+    "examples/landgrebe.py; plotting.plot_precision_recall",
+)
+def _() -> str:
+    priors = example("landgrebe").PRIORS
+    areas = ", ".join(f"{sa.auprec(highleyman(), prior):.2f} at {prior:g}" for prior in priors)
+    return f"one curve a prior, areas {areas}"
 
 
 @functools.cache
@@ -266,17 +314,22 @@ def printed_rows() -> Mapping[str, sa.curves.PossibleAreas]:
 
 
 @functools.cache
-def satellite_means() -> pd.DataFrame:
-    """Our means of table 1, by measure and model."""
+def satellite_folds() -> Mapping[str, pd.DataFrame]:
+    """Our measures of table 1, by model: a row a hold-out, a column a measure."""
     module = example("satellite")
-    found = {name: [] for name in module.PAPER}
+    found = {}
     for model in module.MODELS:
         folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in satellite_scores().groupby("fold")]
-        for prior in module.PRIORS:
-            found[f"AUPREC({prior:g})"].append(np.mean([sa.auprec(fold, prior) for fold in folds]))
-        found["IAUPREC"].append(np.mean([sa.iauprec(fold, module.RANGE) for fold in folds]))
-        found["AUC"].append(np.mean([sa.auc(fold) for fold in folds]))
-    return pd.DataFrame(found, index=list(module.MODELS)).T
+        areas = {f"AUPREC({p:g})": [sa.auprec(fold, p) for fold in folds] for p in module.PRIORS}
+        integrated = [sa.iauprec(fold, module.RANGE) for fold in folds]
+        found[model] = pd.DataFrame({**areas, "IAUPREC": integrated, "AUC": [*map(sa.auc, folds)]})
+    return found
+
+
+@functools.cache
+def satellite_means() -> pd.DataFrame:
+    """Our means of table 1, by measure and model."""
+    return pd.DataFrame({model: frame.mean() for model, frame in satellite_folds().items()})
 
 
 def beside(model: str) -> str:
@@ -310,6 +363,46 @@ for _model in ("A", "B", "C"):
         "impossible on complete curves; the protocol is run",
         "examples/satellite.py; curves.possible_areas",
     )(functools.partial(impossible, _model))
+
+
+@item(LANDGREBE, "table 1, standard deviations", "the protocol is run", "examples/satellite.py")
+def _() -> str:
+    printed, parts = example("satellite").PAPER["IAUPREC"], []
+    for (model, frame), (_, deviation) in zip(satellite_folds().items(), printed, strict=True):
+        parts.append(f"{model} {frame['IAUPREC'].std():.3f} ({deviation:.3f})")
+    return f"of IAUPREC, ours (printed): {', '.join(parts)}"
+
+
+@item(
+    LANDGREBE,
+    'section 6, "C is superior to both A and B, B is superior to A"',
+    "corrected: not by every measure",
+    "docs/errata.md",
+)
+def _() -> str:
+    table = example("satellite").PAPER
+    (rare_a, _), (rare_b, _), _ = table["AUPREC(0.01)"]
+    auc_a, auc_b, auc_c = (mean for mean, _ in table["AUC"])
+    sure(rare_a > rare_b and auc_a > auc_c > auc_b, "the order is another")
+    rare = f"AUPREC(.01) of A {rare_a:.3f}, of B {rare_b:.3f}"
+    return f"printed: {rare}; AUC of A {auc_a:.3f}, of B {auc_b:.3f}, of C {auc_c:.3f}"
+
+
+@item(
+    LANDGREBE,
+    'section 6, "A and C remain very stable" with the skew',
+    "not so on complete curves: all fall",
+    "examples/satellite.py",
+)
+def _() -> str:
+    common, rare = "AUPREC(0.5)", "AUPREC(0.01)"
+    table, parts = example("satellite").PAPER, []
+    for (model, means), (high, _), (low, _) in zip(
+        satellite_means().items(), table[common], table[rare], strict=True
+    ):
+        sure(means[common] - means[rare] > high - low, "ours falls more")
+        parts.append(f"{model} {means[common] - means[rare]:.3f} ({high - low:.3f})")
+    return f"fall from prior .5 to .01, ours (printed): {', '.join(parts)}"
 
 
 def tested(name: str) -> str:
@@ -370,6 +463,58 @@ def smooth_precision(recall: Floats) -> Floats:
     return fit.alpha * recall / (fit.alpha * recall + (1 - fit.alpha) * alarms)
 
 
+def printed_precision(recall: float) -> float:
+    """Eq. 7 as printed: a quantile where the share of negatives above it belongs."""
+    fit = fitted()
+    alarms = 1 - phi("positive").ppf(1 - recall)
+    return float(fit.alpha * recall / (fit.alpha * recall + (1 - fit.alpha) * alarms))
+
+
+@item(BRODERSEN_ET_AL, "section I, PPV = 1 - FDR", "reproduced", "threshold_table")
+def _() -> str:
+    flagged = SCORES >= 0.5
+    odds = PRIOR / (1 - PRIOR) * (~LABELS).sum() / LABELS.sum()  # each positive counts so much at the prior
+    false, true = (flagged & ~LABELS).sum(), odds * (flagged & LABELS).sum()
+    return equal(operating()["precision"], 1 - false / (false + true))
+
+
+@item(BRODERSEN_ET_AL, "section II, confusion matrix", "reproduced", "threshold_table")
+def _() -> str:
+    flagged, (recall, alarms) = SCORES >= 0.5, (operating()["recall"], operating()["fpr"])
+    counts = [(flagged & LABELS).sum(), (flagged & ~LABELS).sum()]
+    equal([recall * LABELS.sum(), alarms * (~LABELS).sum()], counts, "counts of the matrix")
+    return f"TP {counts[0]}, FP {counts[1]}, FN {LABELS.sum() - counts[0]}, TN {(~LABELS).sum() - counts[1]}"
+
+
+@item(BRODERSEN_ET_AL, "section II, Wilcoxon-Mann-Whitney statistic", "reproduced", "auc")
+def _() -> str:
+    ranks = stats.mannwhitneyu(SCORES[LABELS], SCORES[~LABELS]).statistic
+    return equal(sa.auc(roc()), ranks / (LABELS.sum() * (~LABELS).sum()))
+
+
+@item(BRODERSEN_ET_AL, "section II, parametric confusion matrix", "reproduced", "studies.scenarios.BRODERSEN")
+def _() -> str:
+    negative, positive = BRODERSEN
+    at, alpha = np.linspace(-3, 3, 7), 0.4
+    cells = np.array([alpha * positive.sf(at), (1 - alpha) * negative.sf(at)])
+    rest = np.array([alpha * positive.cdf(at), (1 - alpha) * negative.cdf(at)])
+    return equal(cells + rest, np.tile([[alpha], [1 - alpha]], 7), "columns add up to alpha and 1 - alpha")
+
+
+@item(
+    BRODERSEN_ET_AL,
+    'section II, "unaltered if decision values undergo a strictly increasing transformation"',
+    "qualified: the model is, a fit of means and variances is not",
+    "fit_binormal, roc_curve",
+)
+def _() -> str:
+    with warnings.catch_warnings(action="ignore"):
+        other = sa.curves.fit_binormal(LABELS, np.exp(SCORES)).auc
+    equal(sa.auc(sa.roc_curve(LABELS, np.exp(SCORES))), sa.auc(roc()), "the empirical curve is unaltered")
+    sure(abs(other - fitted().auc) > 0.01, "the fit is altered")
+    return f"AUC fitted to the scores {fitted().auc:.3f}, to their exponentials {other:.3f}"
+
+
 @item(BRODERSEN_ET_AL, "eq. 1", "reproduced", "threshold_table (1 - error_rate)")
 def _() -> str:
     recall, alarms = rates()
@@ -399,7 +544,12 @@ def _() -> str:
     return equal(curve.tpr[inner], phi("positive").sf(phi("negative").isf(curve.fpr[inner])))
 
 
-@item(BRODERSEN_ET_AL, "parametric confusion matrix, eq. 6", "reproduced", "BinormalFit.precision_recall")
+@item(
+    BRODERSEN_ET_AL,
+    "section III, parametric confusion matrix, eq. 6",
+    "reproduced",
+    "BinormalFit.precision_recall",
+)
 def _() -> str:
     at = np.linspace(-1, 2, 7)
     right = fitted().alpha * phi("positive").sf(at)
@@ -408,10 +558,16 @@ def _() -> str:
     return equal(ours, right / (right + wrong))
 
 
-@item(BRODERSEN_ET_AL, "eq. 7", "corrected: 1 - Phi-(Phi+^-1(1 - TPR))", "BinormalFit.precision_recall")
+@item(
+    BRODERSEN_ET_AL,
+    "eq. 7 and the TPR before it",
+    "corrected: 1 - Phi-(Phi+^-1(1 - TPR))",
+    "BinormalFit.precision_recall",
+)
 def _() -> str:
     recall = np.linspace(0.05, 0.95, 19)
-    return equal(fitted().precision_recall(recall=recall)[0], smooth_precision(recall))
+    same = equal(fitted().precision_recall(recall=recall)[0], smooth_precision(recall))
+    return f"{same}; as printed, at recall .5, {printed_precision(0.5):.3f} for {smooth_precision(0.5):.3f}"
 
 
 @item(BRODERSEN_ET_AL, "eq. 8", "reproduced", "BinormalFit.auprec")
@@ -509,6 +665,28 @@ def _() -> str:
 BOYD = "Boyd et al. (2013)"
 
 
+@item(
+    BOYD,
+    "slides of the ROC and the precision-recall curve",
+    "reproduced: the first is insensitive to skew",
+    "plotting.plot_roc, plot_precision_recall",
+)
+def _() -> str:
+    rare = np.repeat(LABELS, np.where(LABELS, 1, 9)), np.repeat(SCORES, np.where(LABELS, 1, 9))
+    equal(sa.auc(sa.roc_curve(*rare)), sa.auc(roc()), "the AUC")
+    areas = [sa.auprec_score(*sample, prior=sample[0].mean()) for sample in ((LABELS, SCORES), rare)]
+    sure(areas[0] > areas[1] + 0.1, "the area under precision-recall falls")
+    fall = f"{areas[0]:.2f} to {areas[1]:.2f}"
+    return f"each negative nine times: AUC {sa.auc(roc()):.2f} and the same, AUCPR {fall}"
+
+
+@item(BOYD, '"The difficulty": an area and its interval', "reproduced on a sample", "confidence_interval")
+def _() -> str:
+    with warnings.catch_warnings(action="ignore"):
+        found = sa.confidence_interval(LABELS, SCORES, prior=float(LABELS.mean()))
+    return f"area {found.estimate:.2f}, interval [{found.conf_low:.2f}, {found.conf_high:.2f}]"
+
+
 @item(BOYD, "empirical PR points", "reproduced", "precision_recall_curve")
 def _() -> str:
     labels = [1, 0, 0, 1, 1, 0, 0, 0, 1, 1, *[0] * 10]  # the slide shows the first eight
@@ -529,7 +707,12 @@ def _() -> str:
     return f"{len(areas)} estimators; average precision is scikit-learn's"
 
 
-@item(BOYD, "simulation set-up", "reproduced", "studies.scenarios.SETTINGS")
+@item(
+    BOYD,
+    "simulation set-up, three densities",
+    "reproduced",
+    "studies.scenarios.SETTINGS; examples/julia_figures.py",
+)
 def _() -> str:
     truths = (f"{name.replace('_', ' ')} {true_auprec(*pair, PRIOR):.4f}" for name, pair in SETTINGS.items())
     return f"true areas at prior .1: {', '.join(truths)}"
@@ -543,28 +726,41 @@ def _() -> str:
     return f"mean over truth, 50 binormal cases: {', '.join(cells)}"
 
 
-@item(
-    BOYD,
-    "binomial and logit intervals",
-    "reproduced; the logit exponent corrected",
-    "confidence_interval(method=)",
-)
-def _() -> str:
-    theta, n = sa.auprec_score(LABELS, SCORES, prior=PRIOR, area_estimator="average_precision"), LABELS.sum()
-    z = stats.norm.isf(0.025)
-    eta, tau = np.log(theta / (1 - theta)), (n * theta * (1 - theta)) ** -0.5
-    options = {"prior": PRIOR, "area_estimator": "average_precision"}
+def limits_of(method: str) -> list[float]:
+    """Limits of an interval, as the package has them."""
     with warnings.catch_warnings(action="ignore"):
-        found = {
-            m: sa.confidence_interval(LABELS, SCORES, method=m, **options) for m in ("binomial", "logit")
-        }
-    half = z * np.sqrt(theta * (1 - theta) / n)
-    equal([found["binomial"].conf_low, found["binomial"].conf_high], [theta - half, theta + half])
-    limits = [1 / (1 + np.exp(-(eta + sign * z * tau))) for sign in (-1, 1)]
-    return equal([found["logit"].conf_low, found["logit"].conf_high], limits)
+        found = sa.confidence_interval(
+            LABELS, SCORES, prior=PRIOR, method=method, area_estimator="average_precision"
+        )
+    return [found.conf_low, found.conf_high]
 
 
-@item(BOYD, '"contains (1 - alpha)% of"', "corrected: 100 (1 - alpha) %", "docs/errata.md")
+def area_and_count() -> tuple[float, int]:
+    """Average precision of the sample, and its positives."""
+    area = sa.auprec_score(LABELS, SCORES, prior=PRIOR, area_estimator="average_precision")
+    return float(area), int(LABELS.sum())
+
+
+@item(BOYD, "binomial interval", "reproduced", "confidence_interval(method=)")
+def _() -> str:
+    theta, n = area_and_count()
+    half = stats.norm.isf(0.025) * np.sqrt(theta * (1 - theta) / n)
+    return equal(limits_of("binomial"), [theta - half, theta + half])
+
+
+@item(BOYD, "logit interval", "reproduced; the exponent corrected", "confidence_interval(method=)")
+def _() -> str:
+    theta, n = area_and_count()
+    eta, tau, z = np.log(theta / (1 - theta)), (n * theta * (1 - theta)) ** -0.5, stats.norm.isf(0.025)
+    same = equal(limits_of("logit"), [special.expit(eta + sign * z * tau) for sign in (-1, 1)])
+    low, high = (x / (1 + x) for x in (np.exp(eta) - z * tau, np.exp(eta) + z * tau))
+    ours = "[{:.2f}, {:.2f}]".format(*limits_of("logit"))
+    return f"{same}; as the extracted text has it [{low:.2f}, {high:.2f}] for {ours}"
+
+
+@item(
+    BOYD, '"(1 - alpha)%" of the bootstrap, and of "valid"', "corrected: 100 (1 - alpha) %", "docs/errata.md"
+)
 def _() -> str:
     return f"at alpha = .05 the printed share is {(1 - 0.05) / 100:.2%}"
 
@@ -676,6 +872,16 @@ def traversed(labels: NDArray[np.bool_], scores: Floats) -> tuple[float, Floats]
     return total, np.array(points[::-1])
 
 
+@item(NAGY, "false positive rate, precision, recall", "reproduced", "roc_curve, precision_recall_curve")
+def _() -> str:
+    flagged, curve = SCORES >= 0.5, roc()
+    at = np.flatnonzero(curve.thresholds >= 0.5)[-1]
+    rates = (~LABELS & flagged).sum() / (~LABELS).sum(), (LABELS & flagged).sum() / LABELS.sum()
+    precision, _, thresholds = sa.precision_recall_curve(LABELS, SCORES)
+    here = precision[1 + np.flatnonzero(thresholds >= 0.5)[-1]]
+    return equal([curve.fpr[at], curve.tpr[at], here], [*rates, LABELS[flagged].mean()])
+
+
 @item(NAGY, "function auprc", "reproduced without ties: Boyd's lower trapezoid", "auprec")
 def _() -> str:
     rng = np.random.default_rng(2)
@@ -710,7 +916,7 @@ def _() -> str:
 @item(
     NAGY,
     "figure 3, true precision and recall",
-    "reproduced; NaN at recall 0 left out",
+    "reproduced; pi * recall for the printed name; NaN at recall 0 left out",
     "examples/julia_figures.py",
 )
 def _() -> str:
@@ -753,6 +959,14 @@ def _() -> str:
     ]
     recall = flagged.count("X") / module.TRUTH.count("X")
     return f"a threshold of {at:g} gives recall {recall:.3f}, the page's bin 0"
+
+
+@item(JL, "average precision of the package", "corrected: not a left sum", "auprec(area_estimator=)")
+def _() -> str:
+    precision, recall, _ = sa.precision_recall_curve([1, 0], [0.5, 0.5])
+    left = float(np.sum(np.diff(recall) * precision[:-1]))
+    ours = sa.auprec_score([1, 0], [0.5, 0.5], prior=0.5, area_estimator="average_precision")
+    return f"a positive and a negative that tie: left sum {left:.1f}, ours {ours:.1f}"
 
 
 @item(JL, "signature", "corrected: it returns recalls, precisions, thresholds", "precision_recall_curve")

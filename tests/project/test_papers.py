@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 # what the documents number or name, by the word that the table must have for it
 REQUIRED = {
     "Landgrebe et al. (2006)": [
-        *("error rate", "recall", "precision", "Posfrac", "F-measure"),
+        *("skew", "accuracy and error rate", "recall", "precision and NPV", "Posfrac", "F-measure"),
         *(f"eq. {n}" for n in range(1, 6)),
-        *("limited range", "figure 1", "figure 2", "model A", "model B", "model C"),
+        *("limited range", "figure 1", "figure 2, top", "figure 2, bottom", "surface", "integrated across"),
+        *("model A", "model B", "model C", "standard deviations", "superior", "stable"),
         *(
             "2-way ANOVA",
             "483.85",
@@ -31,16 +32,18 @@ REQUIRED = {
     ],
     "Brodersen et al. (2010)": [
         *(f"eq. {n}" for n in range(1, 9)),
-        *("confusion matrix", "FDR", "maximum likelihood", "Box-Cox"),
+        *("section II, confusion matrix", "section II, parametric", "section III, parametric", "1 - FDR"),
+        *("Wilcoxon", "increasing transformation", "FDR curve", "maximum likelihood", "Box-Cox"),
         *("figure 1a", "figure 1b", "inset", "figure 1c", "figure 2"),
     ],
     "Boyd et al. (2013)": [
-        *("PR points", "AUCPR estimators", "set-up", "AUCPR estimator results", "results by pi"),
-        *("binomial and logit", "cross-validation and bootstrap", "(1 - alpha)"),
+        *("ROC and the precision-recall curve", "difficulty", "PR points", "AUCPR estimators", "set-up"),
+        *("AUCPR estimator results", "results by pi", "binomial interval", "logit interval"),
+        *("cross-validation and bootstrap", "(1 - alpha)"),
         *("coverage", "widths", "locations", "recommended estimators", "recommended intervals"),
     ],
-    "Nagy (2016), Julia": ["auprc", "ties", "first point", "figure 2", "figure 3"],
-    "StatisticalMeasures.jl": ["table of points", "figure", "bins", "signature"],
+    "Nagy (2016), Julia": ["false positive rate", "auprc", "ties", "first point", "figure 2", "figure 3"],
+    "StatisticalMeasures.jl": ["table of points", "figure", "bins", "signature", "average precision"],
 }
 
 
@@ -86,3 +89,47 @@ def test_a_claim_that_does_not_hold_stops_the_table(papers):
         papers.equal([1.0, 2.0], [1.0, 2.001], "the areas agree")
     with pytest.raises(SystemExit, match="row A is impossible"):
         papers.sure(False, "row A is impossible")
+
+
+def numbers(text):
+    """Numbers with a decimal point, and percentages, wherever they stand."""
+    return {float(each) for each in re.findall(r"-?\d*\.\d+|\d+(?=%)", text)}
+
+
+#: Rows of docs/errata.md by how they begin, and the item whose check measures their numbers.
+MEASURED = {
+    "logit interval": "logit interval",
+    "before eq. 7": "eq. 7",
+    "section II |": "increasing transformation",
+    "section 4 |": "integrated across",
+    'section 6, "A and C': "very stable",
+    'section 6, "B is superior': "is superior",
+    'section 6, "the 3-way': "more sensitive",
+    "Julia, `auprc`": "ties",
+    "StatisticalMeasures.jl, average": "average precision of the package",
+    "section III |": "FDR curve",
+}
+#: Priors, levels and printed numbers of a row: where, not what.
+SETTINGS = {0.01, 0.05, 0.5, 21.04, 483.85}
+
+
+@pytest.mark.parametrize("start", MEASURED)
+def test_numbers_of_the_errata_are_those_of_the_checks(written, papers, start):
+    errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    (row,) = [line for line in errata.splitlines() if line.startswith(f"| {start}")]
+    (check,) = [line for line in written.splitlines() if MEASURED[start] in line.split(" | ")[0]]
+    assert numbers(row) - SETTINGS
+    assert numbers(row) - SETTINGS <= numbers(check)
+
+
+def test_numbers_of_the_errata_by_hand():
+    errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    (row,) = [line for line in errata.splitlines() if "F-measure" in line]
+    recall, alarms, skew = 0.8, 0.1, 9
+    precision = recall / (recall + skew * alarms)
+    means = (
+        2 / (1 / precision + 1 / recall),
+        (precision * recall) ** 0.5,
+        2 * recall / (recall + alarms + 1),
+    )
+    assert numbers(row) == {recall, alarms, *(round(each, 3) for each in means)}
