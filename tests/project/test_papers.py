@@ -105,7 +105,7 @@ MEASURED = {
     'section 6, "A and C': "very stable",
     'section 6, "B is superior': "is superior",
     'section 6, "the 3-way': "more sensitive",
-    "Julia, `auprc`": "ties",
+    "Julia, `auprc`": "auprc, ties",
     "StatisticalMeasures.jl, average": "average precision of the package",
     "section III |": "FDR curve",
 }
