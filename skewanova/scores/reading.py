@@ -547,7 +547,8 @@ def read_datasets(
     names = column_names(columns, (DATASET, *KNOWN))
     required = _required(names, columns, may_lack=(*OPTIONAL, "fold"))
     labels = [name for column, name in names.items() if column not in NUMBERS]
-    raw = load_table(source, required=required, optional=[*names.values()], text=labels)
+    kept = [*names.values()]
+    raw = load_table(source, required=required, optional=kept, text=labels, pos_label=pos_label)
     frame = _with_fold(raw.frame.rename(columns={name: column for column, name in names.items()}))
     tables = {}
     for name, rows in _rows_by_name(frame).items():

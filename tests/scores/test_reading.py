@@ -1,3 +1,4 @@
+import json
 import re
 
 import numpy as np
@@ -472,3 +473,13 @@ def test_tables_that_cannot_be_compared_are_not_described(frame, message):
         describe_table(table)
     with pytest.raises(InputError, match=r".{20}"):
         compare(table, priors=(0.5,), deployment_prior=0.5)
+
+
+def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):
+    both = [{"label": "ham", "score": 0.3}, {"label": "spam", "score": 0.7}]
+    cells = [(name, label) for name in ("x", "y") for label in ("ham", "spam")]
+    rows = [{"dataset": d, "model": "A", "fold": 1, "y_true": label, "y_score": both} for d, label in cells]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    tables = read_datasets(path, pos_label="spam")
+    assert [table.frame["y_score"].tolist() for table in tables.values()] == [[0.7, 0.7]] * 2
