@@ -32,7 +32,7 @@ from skewanova.inference.along_priors import CaseDeviations, nodes_for, symmetri
 from skewanova.inference.jackknife import Ranked, measured, ranked
 from skewanova.inference.one_set import Angles, Scale, t_deviate
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import run_means, run_pairs
+from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.pairing import paired_cases, paired_runs
 from skewanova.scores.table import Scores, ScoreTable
@@ -444,17 +444,23 @@ class RunAreas(NamedTuple):
         over_runs = self.run_deviations
         return np.asarray(self.sample.covariance(self.mean_values) + over_runs.T @ over_runs)
 
+    @property
+    def degrees(self) -> Degrees:
+        """How degrees of freedom come about."""
+        return Degrees(of_cases=self.sample.df)
+
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of every difference of two means, and its degrees of freedom, as tests have them."""
         if self.runs == "fixed":
             return Angles.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
-        return run_pairs(self.area, self.covariance, nested=self.runs == "nested")[1:]
+        nested = self.runs == "nested"
+        return run_pairs(self.area, self.covariance, self.degrees, nested=nested)[1:]
 
     def means_df(self) -> Floats:
         """Degrees of freedom of every mean, as its interval has them."""
         if self.runs == "fixed":
             return self.sample.spread(self.mean_values)[1]
-        return run_means(self.area, self.covariance)[1]
+        return run_means(self.area, self.covariance, self.degrees)[1]
 
 
 def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:

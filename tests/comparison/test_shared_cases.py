@@ -13,7 +13,7 @@ from skewanova.decision import auprec_bands, ranking
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
-from skewanova.inference.shared_cases import run_means
+from skewanova.inference.shared_cases import Degrees, run_means
 from skewanova.report.methods import methods_of
 from skewanova.scores import find_resampling
 
@@ -58,7 +58,8 @@ def found():
 def public(labels, scores, target):
     n_cases, n_models, n_runs = scores.shape
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=target)
-    return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance)
+    fewest = min(labels.sum(), (1 - labels).sum())
+    return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance, case_df=fewest - 1)
 
 
 def test_the_headline_is_that_of_the_public_function(found):
@@ -96,7 +97,7 @@ def test_bands_of_means_know_that_runs_are_few(found):
     n_cases, n_models, n_runs = scores.shape
     names = [int(name[1:]) for name in result.evaluation.models]
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
-    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance)
+    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance, Degrees(of_cases=59))
     bands = auprec_bands(result.evaluation, [0.3])
     error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
     reach = (bands["conf_high"] - bands["auprec"]).to_numpy() / error
