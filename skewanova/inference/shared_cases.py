@@ -188,8 +188,8 @@ def compare_runs(
 
     Hillis's degrees of freedom are an estimate, too large just where MS(TR) comes out too small. With few
     runs that differ much this rejects true equality far too often (``docs/studies/runs-few.csv``): normal
-    areas of three runs that bring in 90 % of D told a pair of four models apart in RATES of tables at
-    .05 (.005). So by default t has the degrees of freedom with which its critical value, at the level .02
+    areas of three runs that bring in 90 % of D told a pair of four models apart in .174 of tables at .05 and
+    .084 at .005. So by default t has the degrees of freedom with which its critical value, at the level .02
     shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2), where R is the share of MS(TR) in
     D and t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance. Banerjee
     proved of these that they never reject more often than their level, whatever R is; at a larger level ours
