@@ -602,12 +602,6 @@ def matched_runs(evaluation: Evaluation) -> MatchedRuns:
     runs = paired_runs(table)
     places = [table.models.index(name) for name in evaluation.models]
     sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
-    if sample.cluster is not None and sample.alone:
-        raise InputError(
-            "`cluster` must name at least 2 clusters of either class where several runs test the same cases, "
-            f"but {sample.alone[0]} cannot show how they vary; leave out the column if each case was drawn "
-            "by itself"
-        )
     return sample, [[run.scores[place] for place in places] for run in runs]
 
 

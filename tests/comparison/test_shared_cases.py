@@ -16,6 +16,7 @@ from skewanova.inference import auprec_covariance, compare_runs
 from skewanova.inference.shared_cases import Degrees, run_means
 from skewanova.report.methods import methods_of
 from skewanova.scores import find_resampling
+from skewanova.scores.pairing import describe_table
 
 SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
 
@@ -255,8 +256,11 @@ def test_one_cluster_of_a_class_is_refused():
     """Without it cases would seem not to vary, and a model certain to be best."""
     labels, scores = seeds(n=20, m=40)
     frame = table(labels, scores).assign(cluster=lambda rows: rows["y_true"])
-    with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
-        compare(frame, **SETTINGS)
+    for asked in (lambda: compare(frame, **SETTINGS), lambda: describe_table(read_scores(frame))):
+        with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
+            asked()
+    apart = frame.assign(cluster=lambda rows: rows["y_true"] + 2 * (rows["case"] % 3))
+    assert describe_table(read_scores(apart))[-1] == "The table can be compared."
 
 
 def test_a_model_that_lacks_a_case_is_refused():
