@@ -330,11 +330,15 @@ def _hierarchical(
 
 
 def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
-    """Difference on one data set and its variance, by the first test there that holds for the design."""
+    """Difference on one data set and its variance, by the first test there that holds for the design.
+
+    With a single case in a class no test knows the variance: it is nan.
+    """
     rows = result.posthoc[result.posthoc["response"] == "iauprec"]
     holds = rows["test"].map(lambda test: result.design.kind in known(test).designs)
-    rows = rows[holds & rows["std_error"].notna()]
-    pair = rows[rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])].iloc[0]
+    rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
+    measured = rows[rows["std_error"].notna()]
+    pair = (rows if measured.empty else measured).iloc[0]
     sign = 1.0 if pair["model_a"] == a else -1.0
     return sign * float(pair["estimate"]), float(pair["std_error"]) ** 2
 

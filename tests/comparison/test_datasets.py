@@ -101,7 +101,7 @@ METAFOR = {
 
 @pytest.mark.parametrize("divisor", METAFOR)
 def test_meta_analysis_against_metafor(divisor):
-    found = random_effects(EFFECTS / divisor, VARIANCES, robust=False)
+    found = random_effects(EFFECTS / divisor, VARIANCES)
     numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
     assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
     assert found.df == 5
@@ -474,6 +474,21 @@ def seeds_of(seed, *, n_runs=2, sizes=(30, 60)):
             for run in range(n_runs)
         ]
     )
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_data_sets_of_one_case_a_class_have_differences_of_unknown_variance():
+    """The difference counts, but nothing across data sets can be weighed by it."""
+    frame = many(("one", "two"), (1.5, 0.8))[lambda rows: rows["fold"] == 0]
+    few = frame[frame["dataset"] == "two"].groupby(["model", "y_true"]).head(1)
+    rows = pd.concat([frame[frame["dataset"] == "one"], few], ignore_index=True)
+    result = sa.compare_datasets(rows, 0.4, priors=(0.5,))
+    means = result.iauprec.groupby("model")["iauprec"].mean()
+    (row,) = result.hierarchical.itertuples()
+    assert row.estimate == pytest.approx(means[row.model_a] - means[row.model_b])
+    assert np.isnan([row.std_error, row.p_adjusted, row.conf_low]).all()
+    assert not row.reject
+    assert "how it varies is not known" in result.conclusions[-1]
 
 
 def test_runs_on_one_test_set_are_one_observation_of_a_data_set():
