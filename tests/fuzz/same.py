@@ -72,7 +72,7 @@ def _named_back(frame: pd.DataFrame, back: Mapping[str, str]) -> pd.DataFrame:
         if not isinstance(value, str):
             return value
         for new, old in back.items():
-            value = value.replace(new, old)
+            value = value.replace(repr(new), repr(old)).replace(new, old)
         return value
 
     text = [column for column in frame if not _is_number(frame[column])]

@@ -2,11 +2,12 @@
 
 import ast
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import strategies as st
 
-from fuzz import run, search
+from fuzz import run, same, search
 from fuzz.search import Generator
 from skewanova.studies.one_set import paired_study
 
@@ -31,6 +32,13 @@ def test_every_folder_of_the_corpus_has_a_generator():
     names = {generator.name for generator in run.GENERATORS}
     assert len(names) == len(run.GENERATORS)
     assert {path.name for path in search.CORPUS.iterdir() if path.is_dir()} <= names
+
+
+def test_names_are_named_back_in_messages_too():
+    """A message quotes a name as Python does, whatever quotation marks are in it."""
+    name = "z é'0\""
+    found = same._named_back(pd.DataFrame({"model": [name], "advice": [f"model {name!r}"]}), {name: "m0"})
+    assert found.to_numpy().tolist() == [["m0", "model 'm0'"]]
 
 
 # --- the search itself --------------------------------------------------------------------------------------
