@@ -331,6 +331,14 @@ class PackedCurve:
         unknown = np.broadcast_to(np.nan, len(tpr))
         return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
 
+    def ties(self) -> tuple[int, int]:
+        """Number of cases at the best score, and of different scores."""
+        size = self.n_positive + self.n_negative
+        if self.ends is None:
+            return 1, size
+        ends = np.unpackbits(self.ends, count=size)
+        return int(np.argmax(ends)) + 1, int(np.count_nonzero(ends))
+
     def _rates(self) -> tuple[Floats, Floats]:
         """True and false positive rates at all vertices."""
         size = self.n_positive + self.n_negative

@@ -13,7 +13,7 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.roc import auc
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
-from skewanova.scores.table import build_table, place_of_group
+from skewanova.scores.table import build_table, place_of_group, with_fold
 
 #: Columns of what `measure_group` returns, and their types.
 GROUP_COLUMNS = {
@@ -41,7 +41,8 @@ def measure_group(
     Parameters
     ----------
     frame : DataFrame
-        All rows of one (model, fold), with the columns model, fold, y_true, y_score and, optionally, case.
+        All rows of one (model, fold), with the columns model, fold (without one, all rows are one test set),
+        y_true, y_score and, optionally, case.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         As for :func:`~skewanova.evaluate`.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
@@ -73,7 +74,8 @@ def measure_group(
     [0.7917, 0.5705]
     """
     refuse_in_passes(frame.columns.tolist(), SAMPLING_COLUMNS)
-    table = build_table(frame.reset_index(drop=True), place_of_group(frame), pos_label, None)
+    rows = with_fold(frame.reset_index(drop=True))
+    table = build_table(rows, place_of_group(rows), pos_label, None)
     curves = table.curves()
     if len(curves) > 1:
         raise InputError(

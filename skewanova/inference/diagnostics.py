@@ -131,9 +131,9 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     DataFrame
         Columns as of :func:`assumptions`, with the rows smallest_auc (below .5 scores may be turned around),
         collapsed_folds (in how many (model, fold) a model that ranks well elsewhere ranks near chance, and
-        most others do not), positives_a_fold and, of scores in memory, share_of_cases (60 to 99 % of all
-        cases in every fold look like bootstrap resamples), different_scores (two are decisions) and
-        share_at_best_score.
+        most others do not), positives_a_fold, share_of_cases (60 to 99 % of all cases in every fold look like
+        bootstrap resamples; only where cases are named), different_scores (of the model with the fewest, in
+        the fold where it has most, counted up to 100; two are decisions) and share_at_best_score.
 
     Examples
     --------

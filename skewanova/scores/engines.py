@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,6 +41,7 @@ from skewanova.scores.table import (
     levels_of,
     place_of_group,
     refuse_mixed,
+    with_fold,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Engine(Protocol):
         """Number of values of a column, missing ones aside."""
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of the rows of every model and fold; columns by their own names."""
+        """What the function makes of the rows of every model and fold, columns by their own names."""
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
@@ -117,7 +118,7 @@ class DaskFrame:
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
-        return self._each(self._chosen(columns), KEYS, function)
+        return self._each(self._chosen(columns), keys_of(columns), function)
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
@@ -173,7 +174,7 @@ class SparkFrame:
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
-        return self._each(self._chosen(columns), KEYS, function)
+        return self._each(self._chosen(columns), keys_of(columns), function)
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
@@ -211,6 +212,11 @@ def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None
     except errors as error:
         lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
         raise InputError(f"{name} cannot be read: {lines[0].strip():.300}") from error
+
+
+def keys_of(columns: Container[str]) -> list[str]:
+    """Columns that tell groups apart: without one of folds, models."""
+    return [key for key in KEYS if key in columns]
 
 
 def of_groups(frame: pd.DataFrame, *, keys: Sequence[str], function: OfRows) -> list[Any]:
@@ -292,6 +298,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed | Refused:
 
 
 def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
+    frame = with_fold(frame)
     table = build_table(frame, place_of_group(frame), pos_label, None)
     (model, fold, positive, score), *_ = table.groups()
     written = frame["y_true"].to_numpy()
@@ -383,7 +390,7 @@ class _Bucket:
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.argsort(order)
         facts = CaseFacts.none(len(self.folds))
-        fold, positive = self._fold(frame["fold"]), self._positive(frame["y_true"])
+        fold, positive = self._fold(with_fold(frame)["fold"]), self._positive(frame["y_true"])
         look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
         unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 from urllib.parse import unquote
@@ -99,6 +99,11 @@ class ParquetSource:
     def names(self) -> list[str]:
         """Names of the columns; an index that pandas stored is none."""
         return list(self.schema.names)
+
+    def with_constant(self, column: str, value: str) -> ParquetSource:
+        """The same rows with one more column, of one value, as folders' names hold them."""
+        parts = tuple(replace(part, keys=part.keys | {column: value}) for part in self.parts)
+        return replace(self, parts=parts, schema=self.schema.append(pa.field(column, pa.string())))
 
     def holds_several(self, column: str) -> bool:
         """Whether two rows differ in a column; empty cells do not count."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
@@ -51,6 +51,7 @@ from skewanova.scores.table import (
     check_any_row,
     refuse_several_datasets,
     score_values,
+    with_fold,
 )
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def load_rows(
         raise InputError(
             f"`classes` must name columns of scores, but {taken[0]!r} is read as another column: rename it"
         )
-    required = _required(names, columns, may_lack=(*OPTIONAL, "fold"))
+    required = _required(names, columns)
     labels = [name for column, name in names.items() if column not in NUMBERS]
     datasets = [*DATASET_COLUMNS.difference(names.values())]
     kept, text = [*names.values(), *datasets, *classes], [*labels, *DATASET_COLUMNS]
@@ -169,26 +170,28 @@ def load_rows(
     return replace(raw, frame=_with_fold(frame))
 
 
-def _required(
-    names: Mapping[str, str], columns: Mapping[str, str] | None, *, may_lack: Sequence[str] = OPTIONAL
-) -> list[str]:
+def _required(names: Mapping[str, str], columns: Mapping[str, str] | None) -> list[str]:
     """Names of columns that must be there: those named, used twice, or that no table may lack."""
     used = [*names.values()]
     return [
         name
         for column, name in names.items()
-        if column not in may_lack or column in (columns or {}) or used.count(name) > 1
+        if column not in (*OPTIONAL, "fold") or column in (columns or {}) or used.count(name) > 1
     ]
 
 
 def _with_fold(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows that no column divides into folds are one test set."""
-    if "fold" in frame:
-        return frame
-    if "halving" in frame:
+    if "fold" not in frame and "halving" in frame:
         raise InputError("a table with halvings needs the column fold, the fold of each half; add it")
-    emit([NO_FOLD])
-    return frame.assign(fold=1)
+    _note_fold(frame)
+    return with_fold(frame)
+
+
+def _note_fold(columns: Container[str]) -> None:
+    """Warn where no column divides the rows into folds."""
+    if "fold" not in columns:
+        emit([NO_FOLD])
 
 
 def read_parts(
@@ -229,7 +232,7 @@ def stream_scores(
         ``.parquet`` file, or folder of such files, whose names may hold columns (``model=forest/fold=3/``);
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``); a Dask data frame; a Spark frame (of SQL or
         of the pandas API); a DuckDB relation or a polars lazy frame. All but Dask and Spark need the extra
-        ``parquet``. Columns as for :func:`read_scores`, with fold; rows in any order.
+        ``parquet``. Columns as for :func:`read_scores`; rows in any order.
     columns, pos_label
         As for :func:`read_scores`.
     progress : bool, default True
@@ -270,6 +273,7 @@ def stream_scores(
         known = _known_columns(engine.names, columns, name=engine.name)
         for column in _dataset_columns(engine.names, columns):
             refuse_several_datasets(column, engine.n_distinct(column))
+        _note_fold(known)
         return gather(engine, known, pos_label=pos_label)
     with ExitStack() as stack:
         table, known = _in_passes(source, columns, stack, pos_label=pos_label, progress=progress)
@@ -281,6 +285,9 @@ def stream_scores(
                 )
         from skewanova.scores.streaming import stream  # needs an extra package
 
+        _note_fold(known)
+        if "fold" not in known:
+            table, known = table.with_constant("fold", "1"), known | {"fold": "fold"}
         found = stream(table, known, pos_label=pos_label, progress=progress)
         return found if query_of(source) is None else replace(found, source=None)
 
@@ -545,7 +552,7 @@ def read_datasets(
             for name, table in source.items()
         }
     names = column_names(columns, (DATASET, *KNOWN))
-    required = _required(names, columns, may_lack=(*OPTIONAL, "fold"))
+    required = _required(names, columns)
     labels = [name for column, name in names.items() if column not in NUMBERS]
     kept = [*names.values()]
     raw = load_table(source, required=required, optional=kept, text=labels, pos_label=pos_label)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from skewanova.base.text import visible
 from skewanova.priors.evidence import POSITIVES_A_FOLD
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.table import Scores, Ties
 
 #: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
 MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
@@ -17,10 +17,6 @@ MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
 
 #: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
 RESAMPLED = (0.60, 0.99)
-
-
-#: Rows looked at before all are.
-FIRST_ROWS = 1000
 
 
 class Finding(NamedTuple):
@@ -32,11 +28,9 @@ class Finding(NamedTuple):
 
 
 def score_findings(table: Scores) -> list[Finding]:
-    """Positives of the smallest fold and, of scores in memory, resamples, decisions and ties at the top."""
-    found = [_positives(table)]
-    if isinstance(table, ScoreTable):
-        found += [*_resamples(table), _decisions(table), _top(table)]
-    return found
+    """Positives of the smallest fold, resamples given as folds, decisions, and ties at the top."""
+    ties = list(table.ties())
+    return [_positives(table), *_resamples(table), _decisions(ties), _top(ties)]
 
 
 def _positives(table: Scores) -> Finding:
@@ -51,7 +45,7 @@ def _positives(table: Scores) -> Finding:
     return Finding("positives_a_fold", fewest, advice if few else "")
 
 
-def _resamples(table: ScoreTable) -> Iterator[Finding]:
+def _resamples(table: Scores) -> Iterator[Finding]:
     """Bootstrap resamples without repeated cases hold about 63 % of all cases, and overlap throughout."""
     if not table.has_cases or len(table.folds) < 2:
         return
@@ -66,32 +60,29 @@ def _resamples(table: ScoreTable) -> Iterator[Finding]:
     yield Finding("share_of_cases", float(share.min()), advice if looks else "")
 
 
-def _decisions(table: ScoreTable) -> Finding:
-    """Scores with two different values are decisions."""
-    counts = {model: _distinct(table, k) for k, model in enumerate(table.models)}
-    model, fewest = min(counts.items(), key=lambda item: item[1])
+def _decisions(ties: Sequence[Ties]) -> Finding:
+    """Scores with two different values are decisions; a fold of two cases cannot have more."""
+    most: dict[str, Ties] = {}
+    for found in ties:
+        most[found.model] = max(most.get(found.model, found), found, key=lambda fold: fold.n_different)
+    least = min(most.values(), key=lambda found: found.n_different)
+    fewest = least.n_different
     advice = (
-        f"model {visible(model)!r} has only {fewest} different score{'s' if fewest > 1 else ''}: these are "
-        "decisions, of which a curve has one point; give probabilities or the decision function"
+        f"model {visible(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in any "
+        "fold: these are decisions, of which a curve has one point; give probabilities or the decision "
+        "function"
     )
-    return Finding("different_scores", float(fewest), advice if fewest <= 2 else "")
+    return Finding("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
 
 
-def _distinct(table: ScoreTable, model: int) -> int:
-    """Different scores of a model; where the first rows have many, so many."""
-    score = table.frame["y_score"].to_numpy()[table.codes("model") == model]
-    first = len(np.unique(score[:FIRST_ROWS]))
-    return first if first > 2 else len(np.unique(score))
-
-
-def _top(table: ScoreTable) -> Finding:
+def _top(ties: Sequence[Ties]) -> Finding:
     """Cases at the best score cannot be told apart, whatever threshold is chosen."""
-    groups = ((score == score.max(), model, fold) for model, fold, _, score in table.groups())
-    shares = [(int(best.sum()), float(best.mean()), model, fold) for best, model, fold in groups]
-    number, most, model, fold = max(shares, key=lambda found: found[1])
+    worst = max(ties, key=lambda found: found.n_best / found.n_cases)
+    share = worst.n_best / worst.n_cases
     advice = (
-        f"{most:.0%} of the cases share the best score of model {visible(model)!r} in fold {fold!r}: its "
-        "ranking ends there, and precision at rare priors with it; write scores unrounded, or as log-odds"
+        f"{share:.0%} of the cases share the best score of model {visible(worst.model)!r} in fold "
+        f"{worst.fold!r}: its ranking ends there, and precision at rare priors with it; write scores "
+        "unrounded, or as log-odds"
     )
-    many = most >= MANY_AT_THE_TOP and number >= FEWEST_AT_THE_TOP
-    return Finding("share_at_best_score", most, advice if many else "")
+    many = share >= MANY_AT_THE_TOP and worst.n_best >= FEWEST_AT_THE_TOP
+    return Finding("share_at_best_score", share, advice if many else "")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,10 @@ DATASET_COLUMNS = frozenset({"dataset"})
 HOLDOUT = "holdout"
 
 
+#: Rows looked at before all are, and different scores, of which no more are counted.
+FIRST_ROWS, MOST_DIFFERENT = 1000, 100
+
+
 Codes = NDArray[np.intp]
 
 
@@ -56,6 +60,24 @@ Levels = pd.Categorical
 
 
 Label = str | int
+
+
+class Ties(NamedTuple):
+    """How well the scores of one model in one fold tell its cases apart.
+
+    Attributes
+    ----------
+    model, fold
+        Whose scores they are.
+    n_cases, n_best, n_different : int
+        Number of cases, of those at the best score, and of different scores, counted up to 100.
+    """
+
+    model: str
+    fold: Label
+    n_cases: int
+    n_best: int
+    n_different: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +169,12 @@ class ScoreTable:
             values = [value[order] for value in values]
         return values, sizes[sizes > 0]
 
+    def ties(self) -> Iterator[Ties]:
+        """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
+        for model, fold, _, score in self.groups():
+            n_best = int(np.count_nonzero(score == score.max()))
+            yield Ties(model, fold, len(score), n_best, _n_different(score))
+
     def curves(self) -> GroupCurves:
         """ROC curve of every (model, fold), models first; cases count by their weights."""
         names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
@@ -222,6 +250,12 @@ class ScoreTable:
         return codes_of(self.frame, column)
 
 
+def _n_different(score: NDArray[Any]) -> int:
+    """Number of different scores, counted up to a limit, which the first rows mostly reach."""
+    first = len(np.unique(score[:FIRST_ROWS]))
+    return min(first if first >= MOST_DIFFERENT else len(np.unique(score)), MOST_DIFFERENT)
+
+
 def path_sha256(path: Path) -> str:
     """Fingerprint of a file or, of a folder, of the names and fingerprints of all its files."""
     if path.is_file():
@@ -236,6 +270,11 @@ def check_any_row(n_rows: int, table: str = "score table") -> None:
     """Raise for a table without rows."""
     if not n_rows:
         raise InputError(f"the {table} must hold at least one row, but is empty")
+
+
+def with_fold(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the column fold: those that none divides into folds are one."""
+    return frame if "fold" in frame else frame.assign(fold=1)
 
 
 def place_of_group(frame: pd.DataFrame) -> Where:
@@ -464,6 +503,13 @@ class StreamedScores:
     def effective_counts(self) -> Floats:
         """The counts, since every case counts alike."""
         return self.counts.astype(np.float64)
+
+    def ties(self) -> Iterator[Ties]:
+        """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
+        for (model, fold), packed in self.packed.items():
+            n_best, n_different = packed.ties()
+            n_cases = packed.n_positive + packed.n_negative
+            yield Ties(model, fold, n_cases, n_best, min(n_different, MOST_DIFFERENT))
 
     def curves(self) -> PackedCurves:
         """ROC curve of every (model, fold), models first; thresholds are not kept."""

@@ -24,6 +24,13 @@ def test_one_group_at_a_time():
         sa.evaluation.measure_group(two[:0])
 
 
+def test_a_group_without_a_column_of_folds_is_one_test_set():
+    rows = pd.DataFrame({"model": "A", "y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, 0.3, 0.8]})
+    measured = sa.evaluation.measure_group(rows, **OPTIONS)
+    pd.testing.assert_frame_equal(measured, sa.evaluation.measure_group(rows.assign(fold=1), **OPTIONS))
+    assert set(measured["fold"]) == {"1"}
+
+
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_a_grouped_map_of_any_engine():
     """What Spark's applyInPandas does: the function on every group, its results stacked."""

@@ -46,7 +46,7 @@ class Here:
         return self.frame[column].nunique()
 
     def each_group(self, columns, function):
-        return engines.of_groups(self._chosen(columns), keys=engines.KEYS, function=function)
+        return engines.of_groups(self._chosen(columns), keys=engines.keys_of(columns), function=function)
 
     def each_bucket(self, columns, function, n_buckets):
         marked = engines.with_bucket(self._chosen(columns), n_buckets)
@@ -133,6 +133,25 @@ def test_columns_of_any_type_are_those_of_memory(column, change):
 
 def sorted_levels(fold):
     return fold.cat.reorder_categories(sorted(fold.cat.categories))
+
+
+def test_without_a_column_of_folds_all_rows_are_one_test_set():
+    frame = table()[lambda rows: rows["fold"] == 1]
+    found = gathered(frame.drop(columns="fold"))
+    assert_alike(found, sa.read_scores(frame))
+    assert list(found.ties()) == sorted(sa.read_scores(frame).ties())
+    message = r"^`y_score` must not hold NaN, .* row 2 of those of model 'A' in fold 1$"
+    rows = pd.DataFrame({"model": "A", "y_true": [0, 1, 1], "y_score": [0.1, 0.2, np.nan]})
+    with pytest.raises(InputError, match=message):
+        gathered(rows)
+
+
+def test_a_frame_of_dask_without_a_column_of_folds_is_one_test_set():
+    frame = table()[lambda rows: rows["fold"] == 1]
+    rows = dd.from_pandas(frame.drop(columns="fold"), npartitions=3)
+    with pytest.warns(sa.SkewanovaWarning, match="^there is no column fold: all rows are taken as one test"):
+        found = sa.stream_scores(rows)
+    assert_alike(found, sa.read_scores(frame))
 
 
 def test_the_positive_label_is_one_for_all_groups():
@@ -295,7 +314,10 @@ def test_folds_in_words_and_cases_that_are_left_out(client):
             "model 'B' has no positive|model '[AC]' has",
         ),
         (lambda f: pd.concat([f, f[:1]]), r"^\(model, fold, case\) must be unique, but 1 rows repeat one"),
-        (lambda f: f.drop(columns=["fold"]), "^the Dask frame must have the column 'fold', but has 'model'"),
+        (
+            lambda f: f.drop(columns=["y_score"]),
+            "^the Dask frame must have the column 'y_score', but has 'mod",
+        ),
         (
             lambda f: f.assign(dataset=f["fold"] % 2),
             r"^the table holds 2 data sets \(column 'dataset'\), whose",

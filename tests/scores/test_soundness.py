@@ -84,6 +84,18 @@ def test_two_values_at_first_are_looked_at_to_the_end():
     assert check.advice == ""
 
 
+def test_different_scores_are_those_of_a_fold_counted_up_to_a_hundred():
+    """In any order of rows; two values in each fold are decisions, whatever they are in others."""
+    frame = table(1, 3000)
+    for rows in (frame, frame.sort_values("y_score"), frame.sample(frac=1, random_state=0)):
+        assert found(rows)["different_scores"].statistic == 100
+    frame = table(score=lambda noise: np.where(noise > 0, noise.max(), noise.min()))
+    assert len(frame.loc[frame["model"] == "B", "y_score"].unique()) == 6
+    assert "model 'B' has only 2 different scores in any fold" in found(frame)["different_scores"].advice
+    pairs = table(3, 2, share=0.5)
+    assert found(pairs)["different_scores"][1:] == (2.0, "")
+
+
 def test_many_cases_at_the_best_score_are_told_with_model_and_fold():
     checks = found(table(score=lambda noise: np.minimum(noise, 1.0)))
     assert checks["share_at_best_score"].statistic > 0.2
