@@ -39,7 +39,7 @@ FEW_SCORES = 30
 #: Distinct scores below which an area at rare priors hangs on the negatives of one or two of them, so that no
 #: test over cases holds, whatever the positives, with fewer effective negatives than these
 #: (docs/studies/paired.md). From the prior on it holds.
-VERY_FEW_SCORES, ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 10, 500, 0.5
+VERY_FEW_SCORES, ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 10, 1000, 0.5
 
 
 #: Share by which rounding may take an effective number below its limit.

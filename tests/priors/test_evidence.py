@@ -71,7 +71,7 @@ def test_auto_takes_the_spread_where_both_classes_are_enough():
         ((29, 50, 100), 0.05, ""),
         ((9, 10_000, 499), 0.49, "negatives are few for so few distinct scores"),
         ((9, 10_000, 499), 0.5, ""),
-        ((9, 10_000, 500), 0.05, ""),
+        ((9, 10_000, 1000), 0.05, ""),
         ((10, 10_000, 499), 0.05, ""),
     ],
 )
