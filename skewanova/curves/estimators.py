@@ -55,13 +55,14 @@ class MomentSums:
     """Sum of weight times precision over all points added, at any prior, to rounding."""
 
     def __init__(self) -> None:
-        self._perfect = 0.0
+        self._perfect = self._height = 0.0
         self._codes: list[Codes] = [np.empty(0, dtype=np.int64)]
         self._moments: list[Floats] = [np.empty((TERMS, 0))]
         self._others: list[Floats] = [np.empty((3, 0))]
 
     def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
         """Take in points; those without false positives have precision 1, and few have no bin."""
+        self._height += weight.sum()
         binned = (tpr > SMALLEST_RATE) & (fpr > SMALLEST_RATE)
         if binned.any():
             code, moments = _bins(fpr[binned] / tpr[binned], weight[binned])
@@ -72,11 +73,13 @@ class MomentSums:
         left = ~(binned | perfect)
         self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
 
+    def mean(self, prior: Floats) -> Floats:
+        """Return the mean at every prior."""
+        return self.at(prior) / self._height
+
     def at(self, prior: Floats) -> Floats:
         """Return the sum at every prior."""
-        code, place = np.unique(np.concatenate(self._codes), return_inverse=True)
-        parts = np.concatenate(self._moments, axis=1)
-        moments = [np.asarray(np.bincount(place, weights=m), dtype=np.float64) for m in parts]
+        code, moments = self._together()
         centre = _centres(code)
         together = max(1, FEW_PRECISIONS // max(1, len(code)))
         rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
@@ -84,6 +87,15 @@ class MomentSums:
         weight, tpr, fpr = np.concatenate(self._others, axis=1)
         others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
         return np.asarray(total + others)
+
+    def _together(self) -> tuple[Codes, list[Floats]]:
+        """Bins of all points added and their moments, which are kept so: a few hundred kilobytes at most."""
+        if len(self._codes) > 1:
+            code, place = np.unique(np.concatenate(self._codes), return_inverse=True)
+            parts = np.concatenate(self._moments, axis=1)
+            self._codes = [code]
+            self._moments = [np.array([np.bincount(place, weights=m) for m in parts], dtype=np.float64)]
+        return self._codes[0], list(self._moments[0])
 
 
 def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
@@ -387,7 +399,7 @@ def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats
     first = next(blocks)
     blocks = chain([first], blocks)
     if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
-        return _areas_by_moments(blocks, prior, area_estimator)
+        return moment_sums(blocks, area_estimator).mean(prior)
     if area_estimator in LINEAR:
         area = _over_height(blocks, lambda rises: linear_sums(LINEAR[area_estimator](rises), prior))
     else:
@@ -395,14 +407,14 @@ def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats
     return np.asarray(area)
 
 
-def _areas_by_moments(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
-    sums, height = MomentSums(), 0.0
+def moment_sums(blocks: Iterable[Rises], area_estimator: str) -> MomentSums:
+    """Sums of the rises of a curve, from which its area at any prior follows, by an estimator of `LINEAR`."""
+    sums = MomentSums()
     for rises in blocks:
         points = LINEAR[area_estimator](rises)
         for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
             sums.add(points.weight, tpr, fpr)
-            height += points.weight.sum()
-    return sums.at(prior) / height
+    return sums
 
 
 def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, area_estimator: str) -> float:

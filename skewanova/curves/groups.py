@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -15,16 +15,27 @@ from skewanova.base.checks import Bools, Floats
 from skewanova.curves.estimators import (
     BY_RISES,
     LINEAR,
+    MANY_PRIORS,
     MANY_RISES,
+    Kernel,
     area_kernel,
     areas,
     mean_area,
+    moment_sums,
     rise_terms,
     segment_areas,
     segments,
     vertex_precision,
 )
-from skewanova.curves.roc import Rises, RocCurve, curve_from_scores, in_blocks, rises_between, together
+from skewanova.curves.roc import (
+    Rises,
+    RocCurve,
+    curve_from_scores,
+    in_a_row,
+    in_blocks,
+    rises_between,
+    together,
+)
 from skewanova.curves.sorting import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
@@ -221,6 +232,53 @@ def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
 Cell = tuple[str, str | int]
 
 
+#: Curves of which sums are kept, a tenth of a megabyte each.
+MOST_KEPT = 512
+
+
+class KeptAreas:
+    """Areas of curves at many priors, time and again: of long curves, sums are kept that give them all.
+
+    Parameters
+    ----------
+    batches : list of callables
+        Rises of all curves in order, of a few curves at a time.
+    """
+
+    def __init__(self, batches: list[Callable[[], Rises]]) -> None:
+        self._batches = batches
+        self._kept: dict[tuple[str, int], list[Kernel]] = {}
+
+    def at(self, prior: Floats, area_estimator: str) -> Floats:
+        """AUPREC of every curve at every prior by an estimator of `LINEAR`."""
+        return np.concatenate([self._areas(i, prior, area_estimator) for i in range(len(self._batches))])
+
+    def _areas(self, batch: int, prior: Floats, area_estimator: str) -> Floats:
+        kernels = self._kept.get((area_estimator, batch))
+        if kernels is None:
+            rises = self._batches[batch]()
+            first = _first_rises(rises)
+            if not _has_long(rises, first):
+                return _areas(rises, prior, area_estimator)
+            kernels = [_kernel(part, area_estimator) for part in _one_by_one(rises, first)]
+            if sum(map(len, self._kept.values())) + len(kernels) <= MOST_KEPT:
+                self._kept[area_estimator, batch] = kernels
+        return np.array([kernel(prior) for kernel in kernels])
+
+
+def _kernel(rises: Rises, area_estimator: str) -> Kernel:
+    """Areas of one curve at many priors by an estimator of `LINEAR`."""
+    if len(rises.tpr) >= MANY_RISES:
+        return moment_sums(in_blocks(rises), area_estimator).mean
+    held = in_a_row([rises])  # by itself: a part would keep the whole batch
+    return lambda prior: np.asarray(_areas(held, prior, area_estimator)[0])
+
+
+def _same(rises: Rises) -> Rises:
+    """What is at hand, asked for."""
+    return rises
+
+
 class GroupCurves(Mapping[Cell, RocCurve]):
     """ROC curve of every (model, fold); what measures need is at hand without building curves.
 
@@ -265,6 +323,15 @@ class GroupCurves(Mapping[Cell, RocCurve]):
     def rises(self) -> Sequence[Rises]:
         """Rises of all curves in order, of a few curves at a time."""
         return self._rises
+
+    def batches(self) -> list[Callable[[], Rises]]:
+        """The same, each batch to be asked for."""
+        return [partial(_same, rises) for rises in self._rises]
+
+    @cached_property
+    def kept(self) -> KeptAreas:
+        """What is known of long curves, for whoever asks at further priors."""
+        return KeptAreas(self.batches())
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
@@ -351,6 +418,11 @@ class PackedCurve:
         return np.append(0.0, rates[0]), np.append(0.0, rates[1])
 
 
+def _unpacked(curves: Sequence[PackedCurve]) -> Rises:
+    """Rises of some curves in a row."""
+    return in_a_row([curve.rises() for curve in curves])
+
+
 class PackedCurves(Mapping[Cell, RocCurve]):
     """ROC curve of every (model, fold), unpacked when it is looked up.
 
@@ -374,7 +446,19 @@ class PackedCurves(Mapping[Cell, RocCurve]):
 
     def rises(self) -> Iterator[Rises]:
         """Rises of all curves in order, of a few curves at a time."""
-        return together(packed.rises() for packed in self._packed.values())
+        return (batch() for batch in self.batches())
+
+    def batches(self) -> list[Callable[[], Rises]]:
+        """The same, each batch to be asked for."""
+        curves = list(self._packed.values())
+        stops = np.cumsum([curve.n_positive for curve in curves])
+        cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
+        return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
+
+    @cached_property
+    def kept(self) -> KeptAreas:
+        """What is known of long curves, for whoever asks at further priors."""
+        return KeptAreas(self.batches())
 
     def select(self, cells: Sequence[Cell]) -> PackedCurves:
         """Return some of the curves, in the order given."""
@@ -418,6 +502,8 @@ def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
     if area_estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+        if area_estimator in LINEAR and len(priors) >= MANY_PRIORS:
+            return curves.kept.at(priors, area_estimator)
         return areas_of_rises(curves.rises(), priors, area_estimator)
     return np.concatenate(
         [areas_of_curves(batch, priors, area_estimator) for batch in _group_batches(curves)]

@@ -371,13 +371,14 @@ def together(curves: Iterable[Rises]) -> Iterator[Rises]:
     for rises in curves:
         held.append(rises)
         if sum(len(part.tpr) for part in held) >= BLOCK_SIZE:
-            yield _in_a_row(held)
+            yield in_a_row(held)
             held = []
     if held:
-        yield _in_a_row(held)
+        yield in_a_row(held)
 
 
-def _in_a_row(parts: Sequence[Rises]) -> Rises:
+def in_a_row(parts: Sequence[Rises]) -> Rises:
+    """Rises of whole curves, those of one behind those of another."""
     names = [entry.name for entry in fields(Rises)]
     return Rises(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

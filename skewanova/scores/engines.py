@@ -8,6 +8,7 @@ fold have the same ones, and which folds share them. Neither rows nor cases reac
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,16 @@ KEYS = ("model", "fold")
 BUCKET_ROWS = 1 << 20
 
 
+#: What engines say of workers that are gone or out of reach, and what to do.
+ADVICE = (
+    (
+        "KilledWorker|MemoryError|OutOfMemory|worker exited|Executor(Lost|Exited)",
+        "; if memory ran out: the rows of a group (one model in one fold) must fit in that of a worker",
+    ),
+    ("CancelledError|CommClosed|Connection", "; was the connection to the cluster lost?"),
+)
+
+
 #: What a worker makes of the rows of one group.
 OfRows = Callable[[pd.DataFrame], Any]
 
@@ -69,8 +80,14 @@ class Engine(Protocol):
     def names(self) -> list[str]:
         """Names of its columns."""
 
+    def n_rows(self) -> int:
+        """Number of its rows."""
+
     def n_distinct(self, column: str) -> int:
         """Number of values of a column, missing ones aside."""
+
+    def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
+        """All rows, in this process; columns by their own names."""
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold, columns by their own names."""
@@ -111,10 +128,21 @@ class DaskFrame:
         """Names of its columns."""
         return list(self.source.columns)
 
+    def n_rows(self) -> int:
+        """Number of its rows."""
+        with self._told():
+            return len(self.source)
+
     def n_distinct(self, column: str) -> int:
         """Number of values of a column, missing ones aside."""
         with self._told():
             return int(self.source[column].nunique().compute())
+
+    def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
+        """All rows, in this process."""
+        with self._told():
+            found: pd.DataFrame = self._chosen(columns).compute()
+        return found
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
@@ -148,7 +176,8 @@ class DaskFrame:
         )
         try:
             distributed = import_module("distributed")
-            errors = (*errors, distributed.KilledWorker, distributed.comm.CommClosedError)
+            lost = distributed.CancelledError, distributed.comm.CommClosedError
+            errors = (*errors, distributed.KilledWorker, *lost)
         except ImportError:
             pass  # Dask may run without it, in this process
         with told_as(self.name, errors):
@@ -167,10 +196,21 @@ class SparkFrame:
         """Names of its columns."""
         return list(self.source.columns)
 
+    def n_rows(self) -> int:
+        """Number of its rows."""
+        with self._told():
+            return int(self.source.count())
+
     def n_distinct(self, column: str) -> int:
         """Number of values of a column, missing ones aside."""
         with self._told():
             return int(self._chosen({column: column}).dropna().distinct().count())
+
+    def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
+        """All rows, in this process."""
+        with self._told():
+            found: pd.DataFrame = self._chosen(columns).toArrow().to_pandas()
+        return found
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
@@ -205,13 +245,24 @@ class SparkFrame:
 @contextmanager
 def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None]:
     """Turn what an engine says when it cannot go on into one clear line."""
+    # a shuffle of Dask wraps what went wrong, such as a disk that is full, in a RuntimeError
+    caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
     try:
         yield
     except InputError:
         raise
-    except errors as error:
-        lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-        raise InputError(f"{name} cannot be read: {lines[0].strip():.300}") from error
+    except caught as error:
+        known = next((one for one in (error, error.__cause__) if isinstance(one, errors)), None)
+        if known is None:
+            raise
+        lines = [line for line in str(known).splitlines() if line.strip()] or [type(known).__name__]
+        raise InputError(f"{name} cannot be read: {lines[0].strip():.300}{_advice(known)}") from error
+
+
+def _advice(error: BaseException) -> str:
+    """What to do about workers that are gone or out of reach."""
+    told = f"{type(error).__name__} {error}"
+    return next((advice for pattern, advice in ADVICE if re.search(pattern, told)), "")
 
 
 def keys_of(columns: Container[str]) -> list[str]:

@@ -35,6 +35,7 @@ from skewanova.base.checks import (
     is_exact,
     row_number,
 )
+from skewanova.scores.engines import engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -242,9 +243,7 @@ def load_table(
 ) -> RawTable:
     """Load the columns that are needed."""
     if not isinstance(source, str | os.PathLike):
-        frame = _as_pandas(source)
-        kept = wanted_columns(frame.columns.tolist(), required, optional, name="the table")
-        return RawTable(frame[kept], row_number, None)
+        return RawTable(_from_frame(source, required, optional), row_number, None)
     path = existing(source)
     choose = partial(wanted_columns, required=required, optional=optional, name=repr(path.name))
     with clear_errors(path):
@@ -569,6 +568,16 @@ def _real_number(text: str) -> float:
         if text.strip().lower() in MISSING_TEXT:
             return np.nan
         raise
+
+
+def _from_frame(source: object, required: Sequence[str], optional: Sequence[str] | None) -> pd.DataFrame:
+    """The columns that are needed of any frame; of one whose rows are elsewhere, no others come here."""
+    engine = engine_of(source)
+    if engine is not None:
+        kept = wanted_columns(engine.names, required, optional, name=engine.name)
+        return engine.rows({name: name for name in kept}).reset_index(drop=True)
+    frame = _as_pandas(source)
+    return frame[wanted_columns(frame.columns.tolist(), required, optional, name="the table")]
 
 
 def _as_pandas(source: object) -> pd.DataFrame:

@@ -21,7 +21,8 @@ UNPAIRED = (
 
 STREAMED = (
     "models on one test set are compared case by case, which takes the scores in memory: read them by "
-    "read_scores()"
+    "read_scores(); a frame of Dask or Spark that fits is read so if it has a column case, since its rows "
+    "have no order by which cases could be told"
 )
 
 

@@ -29,7 +29,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
-from skewanova.scores.engines import engine_of, gather, query_of
+from skewanova.scores.engines import Engine, engine_of, gather, query_of
 from skewanova.scores.formats import (
     NO_PYARROW,
     PARQUET,
@@ -42,6 +42,7 @@ from skewanova.scores.formats import (
     wanted_columns,
 )
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
+from skewanova.scores.pairing import STREAMED
 from skewanova.scores.table import (
     DATASET_COLUMNS,
     Scores,
@@ -356,22 +357,65 @@ def open_scores(
     Parameters
     ----------
     source, columns, pos_label
-        As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are.
+        As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are,
+        but where cases are compared one by one (one test set, runs on it, clusters, weights, halvings).
 
     Returns
     -------
     ScoreTable or StreamedScores
         The checked table.
     """
-    if engine_of(source) is not None or _too_large(source):
+    engine = engine_of(source)
+    if engine is not None:
+        return _from_engine(engine, source, columns, pos_label)
+    if _too_large(source):
         return stream_scores(source, columns=columns, pos_label=pos_label)
     return read_scores(source, columns=columns, pos_label=pos_label)
 
 
+def _from_engine(
+    engine: Engine, source: object, columns: Mapping[str, str] | None, pos_label: object
+) -> Scores:
+    """Curves from where the rows are or, where cases are compared one by one, the rows if they fit."""
+    has = {column: name for column, name in column_names(columns).items() if name in engine.names}
+    if any(column in has for column in (*SAMPLING_COLUMNS, *HALVING_COLUMNS)):
+        if _fits(engine.n_rows()):
+            return _collected(engine, has, columns, pos_label)
+        return stream_scores(source, columns=columns, pos_label=pos_label)  # says what is wrong
+    found = stream_scores(source, columns=columns, pos_label=pos_label)
+    if _over_cases(found) and _fits(int(found.counts.sum())):
+        return _collected(engine, has, columns, pos_label)
+    return found
+
+
+def _over_cases(scores: StreamedScores) -> bool:
+    """Whether all folds test the same cases, and these are named: rows of an engine have no order."""
+    cases = scores.cases
+    return cases is not None and bool((cases.shared == cases.n_cases).all())
+
+
+def _collected(
+    engine: Engine, has: Mapping[str, str], columns: Mapping[str, str] | None, pos_label: object
+) -> ScoreTable:
+    """All rows of an engine in memory, in the order of names, so that no engine's own order tells."""
+    datasets = {name: name for name in _dataset_columns(engine.names, columns)}
+    frame = engine.rows({**has, **datasets})
+    keys = [key for key in ("model", "fold", "case") if key in frame]
+    if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
+        raise InputError(STREAMED)
+    ordered = frame.sort_values(keys, key=lambda values: values.astype(str), kind="stable")
+    return read_scores(ordered, pos_label=pos_label)
+
+
+def _fits(n_rows: int) -> bool:
+    """Whether so many rows take up no more than their share of the free memory."""
+    free = available_memory()
+    return free is None or n_rows * BYTES_A_ROW <= MEMORY_SHARE * free
+
+
 def _too_large(source: object) -> bool:
     """Whether a table would fill more than its share of the free memory, and can be read in passes."""
-    free = available_memory()
-    if free is None or find_spec("pyarrow") is None:
+    if available_memory() is None or find_spec("pyarrow") is None:
         return False
     query = query_of(source)
     if query is not None:
@@ -380,7 +424,7 @@ def _too_large(source: object) -> bool:
         n_rows = _about_rows(existing(source))
     else:
         return False
-    return n_rows * BYTES_A_ROW > MEMORY_SHARE * free
+    return not _fits(n_rows)
 
 
 def _about_rows(path: Path) -> int:

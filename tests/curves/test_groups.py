@@ -224,3 +224,44 @@ def test_batches_of_groups_end_where_a_block_does(monkeypatch, block, rows):
     found = [*curves_groups._batches(np.array([3, 4, 8]))]
     assert [(part.start, part.stop) for part, _ in found] == rows
     assert np.concatenate([sizes for _, sizes in found]).tolist() == [3, 4, 8]
+
+
+# --- many priors, time and again ----------------------------------------------------------------------------
+
+MANY = np.geomspace(1e-4, 0.9, 20)
+
+
+def long_and_short(sizes=(6000, 40, 5000, 30)):
+    """Cases of groups, half of them positive, so that some curves are long; packed, and in memory."""
+    rng = np.random.default_rng(3)
+    positive = np.arange(sum(sizes)) % 2 == 0
+    score = (rng.normal(size=len(positive)) + positive).round(4)
+    cells = [("a", fold) for fold in range(len(sizes))]
+    each = parts(positive, score, np.array(sizes))
+    packed = PackedCurves({cell: PackedCurve.of(*part) for cell, part in zip(cells, each, strict=True)})
+    return packed, curves_groups.GroupCurves(cells, positive, score=score, sizes=np.array(sizes))
+
+
+@pytest.mark.parametrize("block", [1, 1 << 15], ids=["one by one", "together"])
+@pytest.mark.parametrize("estimator", ["trapezoid", "average_precision"])
+def test_what_is_kept_of_long_curves_gives_the_areas_of_rises(estimator, block, monkeypatch):
+    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
+    for curves in long_and_short():
+        expected = curves_groups.areas_of_rises(curves.rises(), MANY, estimator)
+        for at in (slice(None), slice(3, 18), slice(None)):
+            found = curves_groups.areas_of_groups(curves, MANY[at], estimator)
+            assert found.tolist() == expected[:, at].tolist()
+
+
+@pytest.mark.parametrize(("most", "looks"), [(512, 2 + 4), (1, 4 + 4), (0, 4 + 4)])
+def test_long_curves_are_looked_at_once(most, looks, monkeypatch):
+    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", 1)
+    monkeypatch.setattr(curves_groups, "MOST_KEPT", most)
+    packed, _ = long_and_short()
+    seen = []
+    unpacked = curves_groups._unpacked
+    monkeypatch.setattr(curves_groups, "_unpacked", lambda some: seen.append(len(some)) or unpacked(some))
+    for _ in range(2):
+        curves_groups.areas_of_groups(packed, MANY, "trapezoid")
+    assert sum(seen) == looks - (most == 1)
+    assert curves_groups.areas_of_groups(packed, MANY[:3], "trapezoid").shape == (4, 3)

@@ -1,10 +1,12 @@
 """Groups gathered from where their rows are: in this process, by Dask in two processes, by Spark."""
 
 import dataclasses
+import errno
 import os
 import shutil
+import signal
 import sys
-from types import SimpleNamespace
+import time
 
 import joblib
 import numpy as np
@@ -14,9 +16,12 @@ import pytest
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import engines
+from skewanova.scores.design import find_resampling
 from skewanova.scores.pairing import check_paired, describe_table
+from skewanova.scores.reading import open_scores
 from skewanova.studies.areas import estimators_study
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
@@ -41,6 +46,12 @@ class Here:
     def __init__(self, frame):
         self.frame = frame
         self.names = list(frame)
+
+    def n_rows(self):
+        return len(self.frame)
+
+    def rows(self, columns):
+        return self._chosen(columns)
 
     def n_distinct(self, column):
         return self.frame[column].nunique()
@@ -275,19 +286,53 @@ def test_a_file_that_is_damaged_is_named_in_one_line(tmp_path):
     assert "\n" not in str(told.value)
 
 
-def test_workers_that_were_killed_are_told_in_one_line(monkeypatch):
-    def killed(*_parts):
-        raise distributed.KilledWorker("pack", SimpleNamespace(address="tcp://10.0.0.7:9000"), 3)
+#: What is said of workers that ended.
+ROOM = r"the rows of a group \(one model in one fold\) must fit in that of a worker"
 
-    monkeypatch.setattr("dask.compute", killed)
-    with pytest.raises(InputError, match=r"^the Dask frame cannot be read: Attempted to run task .pack"):
-        sa.compare(partitioned(table()))
+
+def end_process(part):
+    """What a system does that has no memory left."""
+    if len(part):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(monkeypatch):
+    settings = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    rows = partitioned(table())
+    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
+        cluster = distributed.LocalCluster(**settings)
+        with cluster, distributed.Client(cluster):
+            with monkeypatch.context() as patch:
+                patch.setattr("distributed.shuffle._disk.DiskShardsBuffer._process", out_of_room)
+                with pytest.raises(
+                    InputError, match=r"^the Dask frame cannot be read: .* No space left on device$"
+                ):
+                    sa.compare(rows)
+            CLUSTERS[:] = [cluster]
+            with pytest.raises(InputError, match=r"was the connection to the cluster lost\?$") as told:
+                sa.stream_scores(rows.map_partitions(leave, meta=rows._meta))
+    assert "\n" not in str(told.value)
+
+
+CLUSTERS = []
+
+
+def leave(part):
+    """End the scheduler while a worker, a thread of this process, is at work."""
+    if CLUSTERS and len(part):
+        cluster = CLUSTERS.pop()
+        cluster.loop.add_callback(cluster.scheduler.close)
+        time.sleep(0.5)
+    return part
+
+
+def out_of_room(*_args):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def dask_here():
     """Dask in this process alone."""
-    import dask
-
     return dask.config.set(scheduler="synchronous")
 
 
@@ -340,6 +385,76 @@ def test_simulations_spread_over_the_cluster(client):
     pd.testing.assert_frame_equal(alone, spread, check_exact=True)
     ran = client.run(lambda: "skewanova.studies.areas" in sys.modules)
     assert any(ran.values())
+
+
+def test_workers_that_are_killed_are_told_in_one_line(client, monkeypatch):
+    rows = partitioned(table())  # the last test of this cluster: its workers begin anew
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    with pytest.raises(InputError, match=rf"^the Dask frame cannot be read: Attempted .*{ROOM}$") as told:
+        sa.compare(rows.map_partitions(end_process, meta=rows._meta))
+    assert "\n" not in str(told.value)
+
+
+# --- cases one by one: rows that fit come here --------------------------------------------------------------
+
+
+def cases_of(design):
+    """Three models on 60 cases: one test set, two runs on it, clusters and weights, halvings."""
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"case": np.arange(60), "y_true": np.arange(60) % 3 == 0})
+    if design == "clusters, weights":
+        rows = rows.assign(cluster=rows["case"] // 2, weight=1 + rows["case"] % 4 / 4)
+    folds = [1, 2] if design == "runs" else [1]
+    cells = (rows.assign(fold=f, model=m) for m in "abc" for f in folds)
+    scored = (cell.assign(y_score=rng.normal(size=60) + cell["y_true"]) for cell in cells)
+    return pd.concat(scored, ignore_index=True)
+
+
+def by_names(frame):
+    """Rows in the order in which they come from an engine."""
+    return frame.sort_values(["model", "fold", "case"], key=lambda values: values.astype(str))
+
+
+KINDS = {"one test set": "one_set", "runs": "shared_cases", "clusters, weights": "one_set"}
+
+
+@pytest.mark.parametrize("design", KINDS)
+def test_designs_over_cases_are_compared_as_in_memory(design):
+    frame = cases_of(design)
+    mixed = frame.sample(frac=1, random_state=1).rename(columns={"y_score": "p"})
+    with dask_here():
+        found = open_scores(partitioned(mixed), columns={"y_score": "p"})
+    pd.testing.assert_frame_equal(found.frame, sa.read_scores(by_names(frame)).frame)
+    assert find_resampling(found).kind == KINDS[design]
+
+
+def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr("skewanova.scores.reading.available_memory", lambda: 180 * 200)
+    for design, message in (
+        (
+            "clusters, weights",
+            r"^a table with the column 'cluster' must fit in memory, .* use read_scores\(\)",
+        ),
+        (
+            "one test set",
+            r"^models on one test set are compared case by case, .* read them by read_scores\(\);",
+        ),
+    ):
+        rows = partitioned(cases_of(design))
+        with pytest.raises(InputError, match=message), dask_here():
+            sa.compare(rows)
+    with dask_here():
+        assert len(sa.read_scores(rows).frame) == 180  # what the message asks for
+
+
+def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
+    for design in ("one test set", "clusters, weights"):
+        rows = partitioned(cases_of(design).drop(columns="case"))
+        with (
+            pytest.raises(InputError, match="if it has a column case, since its rows have no order"),
+            dask_here(),
+        ):
+            sa.compare(rows)
 
 
 # --- Spark ------------------------------------------------------------------------------------------------
@@ -396,3 +511,21 @@ def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):
     with pytest.raises(InputError, match=r"^the Spark frame cannot be read: .") as told:
         sa.stream_scores(rows)
     assert "\n" not in str(told.value)
+
+
+def end_processes(batches):
+    return map(end_process, batches)
+
+
+def test_designs_over_cases_and_workers_that_die_on_spark(spark, tmp_path):
+    frame = cases_of("clusters, weights")
+    frame.sample(frac=1, random_state=1).to_parquet(tmp_path / "s.parquet", index=False)
+    rows = spark.read.parquet(str(tmp_path / "s.parquet"))
+    assert open_scores(rows).sha256() == sa.read_scores(by_names(frame)).sha256()
+    plain = rows.drop("cluster", "weight")
+    assert find_resampling(open_scores(plain)).kind == "one_set"
+    ended = plain.mapInArrow(end_processes, plain.schema)
+    with pytest.raises(
+        InputError, match=r"^the Spark frame cannot be read: .* must fit in that of a worker$"
+    ):
+        sa.stream_scores(ended)
