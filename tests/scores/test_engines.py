@@ -333,7 +333,7 @@ def out_of_room(*_args):
 
 def dask_here():
     """Dask in this process alone."""
-    return dask.config.set(scheduler="synchronous")
+    return dask.config.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"})
 
 
 def test_folds_in_words_and_cases_that_are_left_out(client):
