@@ -178,7 +178,7 @@ def over_runs(table):
     """What several runs on one test set are shown with."""
     measures = evaluated(table, deployment_prior=(0.2, 0.4), priors=(0.4, 0.2))
     areas = run_areas(measures, measures.deployment_prior)
-    found = compare_runs(areas.area, areas.covariance)
+    found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)
     limits = found.estimate, found.model_low, found.model_high
     return [
         own("IAUPREC of a model", pd.DataFrame(dict(zip(LIMITS, limits, strict=True)))),

@@ -156,7 +156,14 @@ def run_rows() -> list[tuple[str, ...]]:
         size = (rates(rows, "question", asked, level) for level in (0.05, 0.005))
         design = f"{n_runs} runs of {n_models} models on one test set"
         found.append(
-            (design, "Obuchowski-Rockette-Hillis / the same", *size, "", "runs", claim("shared_cases"))
+            (
+                design,
+                "Obuchowski-Rockette, Banerjee's df / the same",
+                *size,
+                "",
+                "runs",
+                claim("shared_cases"),
+            )
         )
     return found
 

@@ -97,6 +97,7 @@ def _compared(
             models=measures.models,
             confidence_level=1 - alpha,
             runs=areas.runs,
+            case_df=areas.sample.df,
         )
     return compare_areas(
         Angles.of(areas.area.mean(axis=1), areas.mean_values, areas.sample),
@@ -112,7 +113,7 @@ def _intervals(
 ) -> tuple[Floats, Floats]:
     """Interval of every model's mean over runs."""
     if isinstance(found, SharedCasesComparison):
-        return found.model_low, found.model_high
+        return np.maximum(found.model_low, 0.0), np.minimum(found.model_high, 1.0)
     spread = zip(*areas.sample.spread(areas.mean_values), strict=True)
     limits = [
         delta_logit_limits(area, error, 1 - alpha, df=df) if 0 < area < 1 else (area, area)

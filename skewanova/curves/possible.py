@@ -264,9 +264,9 @@ def possible_areas(
     area_estimator : str, default "trapezoid"
         How the areas were computed. Of ``convex_hull`` it is asked only that curves lie above the diagonal.
     n_positive : int, optional
-        Number of distinct recalls in a fold, which is that of the positives where scores do not tie: widens
-        what an area may be by ``(1.5 + ln(n) / 4) / n``, the most that estimators can be off the integral.
-        By default as of very many.
+        Number of positives in a fold, whose scores do not tie: widens what an area may be by
+        ``(1.5 + ln(n) / 4) / n``, the most that estimators can be off the integral. By default as of very
+        many.
     rounding : float, default 0.0005
         Half a unit of the last printed digit.
 
@@ -285,7 +285,8 @@ def possible_areas(
     Notes
     -----
     Sharp for means over any number of folds, to about 1e-4. If folds resemble each other, the truth is
-    stricter than this.
+    stricter than this. Asked of curves of distinct scores: where many cases of both classes tie, a sum can
+    miss recall as well, a trapezoid half of that of a tie (``loss_ratio(..., ties=True)``).
 
     Examples
     --------

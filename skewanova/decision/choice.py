@@ -288,11 +288,12 @@ def ranking(
     DataFrame
         Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
         the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) or, with
-        halvings, the split-half variance; ``auc`` is the mean over folds; ``worst_auprec`` is the mean
-        AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and ``max_regret``
-        are the mean and largest shortfall from the best model at each deployment prior; ``p_best`` is the
-        probability that the model has the largest true IAUPREC, as in :func:`decisions`. With one fold, all
-        else that rests on the spread over folds is nan; with several runs on one test set, the limits are.
+        halvings, the split-half variance, cut at 0 and 1; ``auc`` is the mean over folds; ``worst_auprec`` is
+        the mean AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and
+        ``max_regret`` are the mean and largest shortfall from the best model at each deployment prior;
+        ``p_best`` is the probability that the model has the largest true IAUPREC, as in :func:`decisions`.
+        With one fold, all else that rests on the spread over folds is nan; with several runs on one test set,
+        the limits are.
 
     Examples
     --------
@@ -315,7 +316,8 @@ def ranking_of(
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     ratio, halves = measures.design.ratio, measures.iauprec_between_halves
     over_folds = np.where(measures.design.kind == "shared_cases", np.nan, std)  # of runs it is not all
-    interval = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
+    found = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
+    interval = found.cut()
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),

@@ -32,7 +32,7 @@ from skewanova.inference.along_priors import CaseDeviations, nodes_for, symmetri
 from skewanova.inference.jackknife import Ranked, measured, ranked
 from skewanova.inference.one_set import Angles, Scale, t_deviate
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import run_means, run_pairs
+from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.pairing import paired_cases, paired_runs
 from skewanova.scores.table import Scores, ScoreTable
@@ -444,17 +444,23 @@ class RunAreas(NamedTuple):
         over_runs = self.run_deviations
         return np.asarray(self.sample.covariance(self.mean_values) + over_runs.T @ over_runs)
 
+    @property
+    def degrees(self) -> Degrees:
+        """How degrees of freedom come about."""
+        return Degrees(of_cases=self.sample.df)
+
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of every difference of two means, and its degrees of freedom, as tests have them."""
         if self.runs == "fixed":
             return Angles.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
-        return run_pairs(self.area, self.covariance, nested=self.runs == "nested")[1:]
+        nested = self.runs == "nested"
+        return run_pairs(self.area, self.covariance, self.degrees, nested=nested)[1:]
 
     def means_df(self) -> Floats:
         """Degrees of freedom of every mean, as its interval has them."""
         if self.runs == "fixed":
             return self.sample.spread(self.mean_values)[1]
-        return run_means(self.area, self.covariance)[1]
+        return run_means(self.area, self.covariance, self.degrees)[1]
 
 
 def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
@@ -596,12 +602,6 @@ def matched_runs(evaluation: Evaluation) -> MatchedRuns:
     runs = paired_runs(table)
     places = [table.models.index(name) for name in evaluation.models]
     sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
-    if sample.cluster is not None and sample.alone:
-        raise InputError(
-            "`cluster` must name at least 2 clusters of either class where several runs test the same cases, "
-            f"but {sample.alone[0]} cannot show how they vary; leave out the column if each case was drawn "
-            "by itself"
-        )
     return sample, [[run.scores[place] for place in places] for run in runs]
 
 

@@ -34,6 +34,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
 from skewanova.inference.sampling import FEWEST_DF, Sample
+from skewanova.inference.shared_cases import Degrees
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
@@ -208,6 +209,10 @@ class _RunPair:
         Degrees of freedom of the first.
     n_runs : int
         Number of runs.
+    of_cases : float
+        Degrees of freedom of what cases bring in.
+    n_tests : int
+        Number of pairs.
     """
 
     runs: float
@@ -215,6 +220,8 @@ class _RunPair:
     shared: float
     df: float
     n_runs: int
+    of_cases: float
+    n_tests: int
 
     @property
     def run_share(self) -> float:
@@ -228,11 +235,11 @@ class _RunPair:
         return np.asarray(true + self.own_cases / factor)
 
     def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
-        """Power with so many runs and times the cases; Hillis's (2007) degrees of freedom."""
+        """Power with so many runs and times the cases; degrees of freedom as the test has them."""
         one, shared = self.variances(pilot, factor), self.shared / factor
-        total = one / n_runs + shared
-        with np.errstate(divide="ignore"):
-            df = self.df / (self.n_runs - 1) * (n_runs - 1) * (total * n_runs / one) ** 2
+        total, of_runs = one / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
+        degrees = Degrees(of_cases=self.of_cases * factor)
+        df = degrees.at(total, one / n_runs, of_runs, n_tests=self.n_tests)
         return float(pilot.mean(nearly_power(abs(size) / np.sqrt(total), df, alpha)))
 
     def runs_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
@@ -278,7 +285,8 @@ def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
         parts = [over_cases[:, i] - over_cases[:, j]]
     own_cases = sum(_apart(areas.sample.covariance(part)) for part in parts)
     shared = max(error**2 - runs / n_runs, 0.0)
-    return _RunPair(runs, float(np.clip(own_cases, 0.0, runs)), shared, df, n_runs)
+    n_tests = comb(len(areas.area), 2)
+    return _RunPair(runs, float(np.clip(own_cases, 0.0, runs)), shared, df, n_runs, areas.sample.df, n_tests)
 
 
 def _apart(covariance: Floats) -> float:

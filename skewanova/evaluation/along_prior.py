@@ -77,8 +77,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     DataFrame
         Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + r)`` over J folds with r
         test cases for each training case (Nadeau and Bengio 2003), or with halvings the split-half variance
-        added to ``s^2 / J``; with one fold the intervals are nan, and with several runs on one test set, of
-        which the spread over folds is not all: :func:`~skewanova.decision.auprec_bands` has limits for both.
+        added to ``s^2 / J``; limits beyond 0 and 1 are cut. With one fold the intervals are nan, and with
+        several runs on one test set, of which the spread over folds is not all:
+        :func:`~skewanova.decision.auprec_bands` has limits for both.
 
     Raises
     ------
@@ -104,7 +105,8 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
         prior = [evaluation.priors.index(value) for value in frame["prior"]]
         halves = halves[:, model, prior]
     found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    spreads = {"std_error": found.std_error, "conf_low": found.low, "conf_high": found.high}
+    limits = found.cut()
+    spreads = {"std_error": found.std_error, "conf_low": limits.low, "conf_high": limits.high}
     if evaluation.design.kind == "shared_cases":
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)

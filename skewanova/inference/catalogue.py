@@ -308,8 +308,8 @@ TESTS: Mapping[str, KnownTest] = {
     "obuchowski_rockette": KnownTest(
         name="Obuchowski-Rockette F over runs and cases",
         methods="Obuchowski and Rockette's (1995) F of models, runs and cases both being random, with the "
-        "jackknife covariance of the areas over cases, Hillis's (2007) degrees of freedom and Greenhouse and "
-        "Geisser's factor",
+        "jackknife covariance of the areas over cases, as Hillis (2007) has it, Greenhouse and Geisser's "
+        "factor and degrees of freedom by Banerjee's (1961) bound",
         note="F test of the models' mean areas where all runs test the same cases: about further runs and "
         "further cases.",
         designs=SHARED_CASES,

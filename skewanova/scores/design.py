@@ -416,6 +416,10 @@ class MeanInterval(NamedTuple):
     low: Floats
     high: Floats
 
+    def cut(self) -> MeanInterval:
+        """The same of an area, whose limits lie between 0 and 1: what is beyond cannot be."""
+        return self._replace(low=np.maximum(self.low, 0.0), high=np.minimum(self.high, 1.0))
+
 
 def fold_mean_interval(
     mean: ArrayLike,

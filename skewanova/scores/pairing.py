@@ -90,7 +90,7 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     Raises
     ------
     ValueError
-        If a model was not scored on all cases in every fold.
+        If a model was not scored on all cases in every fold, or one cluster holds all cases of a class.
     """
     case = table.codes("case")
     order = np.lexsort((case, table.codes("model"), table.codes("fold")))
@@ -99,8 +99,28 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     if not np.array_equal(case[order], np.tile(case[order[:n_cases]], n_groups)):
         raise InputError(UNPAIRED)
     positive, cluster, weight = _sampled(table, order[:n_cases])
+    _refuse_single_clusters(positive, cluster, weight)
     score = table.frame["y_score"].to_numpy()[order].reshape(len(table.folds), len(table.models), n_cases)
     return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score)
+
+
+#: Share of the weight of a class below which what is left of it is rounding.
+NO_WEIGHT = 1e-9
+
+
+def _refuse_single_clusters(positive: Bools, cluster: NDArray[np.intp] | None, weight: Floats | None) -> None:
+    """Raise where one cluster holds all cases of a class: how clusters vary cannot show."""
+    if cluster is None:
+        return
+    weights = np.ones(len(positive)) if weight is None else weight
+    for rows, side in ((positive, "positive"), (~positive, "negative")):
+        held = np.bincount(cluster[rows], weights=weights[rows])
+        if held.sum() - held.max() <= NO_WEIGHT * held.sum():
+            raise InputError(
+                "`cluster` must name at least 2 clusters of either class where several runs test the same "
+                f"cases, but the only cluster with {side} cases cannot show how they vary; leave out the "
+                "column if each case was drawn by itself"
+            )
 
 
 MISSING_POLICIES = ("error", "drop_fold")
@@ -198,8 +218,8 @@ def describe_table(table: Scores) -> list[str]:
     Raises
     ------
     ValueError
-        If a comparison would refuse the table: fewer than 2 models, a model missing in a fold, or different
-        cases across models in a fold.
+        If a comparison would refuse the table: fewer than 2 models, a model missing in a fold, different
+        cases across models in a fold, or several runs on the same cases of which one cluster holds a class.
     """
     check_several_models(table)
     complete_table(table)
@@ -208,6 +228,8 @@ def describe_table(table: Scores) -> list[str]:
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if one_set:
         paired_cases(table)
+    elif isinstance(table, ScoreTable) and _has_clustered_runs(table):
+        paired_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     suspicions = [found.advice for found in score_findings(table) if found.advice]
     size = cost_notes(len(table.models), len(table.folds))
@@ -223,6 +245,14 @@ def describe_table(table: Scores) -> list[str]:
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
     ]
+
+
+def _has_clustered_runs(table: ScoreTable) -> bool:
+    """Whether every fold tests the same cases, which come in clusters."""
+    if not (table.has_clusters and table.has_cases):
+        return False
+    shared, _ = table.shared_cases()
+    return bool((shared == shared[0, 0]).all())
 
 
 def _sampling_lines(table: ScoreTable) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 import skewanova as sa
 from skewanova import InputError, SkewanovaWarning, compare, compare_on_one_set, read_scores
 from skewanova.inference import auprec_covariance, compare_runs
+from skewanova.inference.sampling import Sample
 
 RANGE = (0.2, 0.4)
 SETTINGS = {"deployment_prior": RANGE, "priors": (0.7, 0.3)}
@@ -190,7 +191,12 @@ def test_runs_leave_out_clusters_too():
     result = compared(pd.concat(runs, ignore_index=True))
     assert (result.design.kind, result.design.n_clusters) == ("shared_cases", cluster.max() + 1)
     one = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster, sample_weight=weight)
-    twin = compare_runs(one.estimate.reshape(3, 3), one.covariance, models=MODELS)
+    twin = compare_runs(
+        one.estimate.reshape(3, 3),
+        one.covariance,
+        models=MODELS,
+        case_df=Sample(positive, cluster, weight).df,
+    )
     assert result.anova["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
     pairs = result.posthoc[result.posthoc["role"] == "headline"]
     expected = {

@@ -13,9 +13,10 @@ from skewanova.decision import auprec_bands, ranking
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
-from skewanova.inference.shared_cases import run_means
+from skewanova.inference.shared_cases import Degrees, run_means
 from skewanova.report.methods import methods_of
 from skewanova.scores import find_resampling
+from skewanova.scores.pairing import describe_table
 
 SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
 
@@ -58,7 +59,8 @@ def found():
 def public(labels, scores, target):
     n_cases, n_models, n_runs = scores.shape
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=target)
-    return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance)
+    fewest = min(labels.sum(), (1 - labels).sum())
+    return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance, case_df=fewest - 1)
 
 
 def test_the_headline_is_that_of_the_public_function(found):
@@ -96,7 +98,7 @@ def test_bands_of_means_know_that_runs_are_few(found):
     n_cases, n_models, n_runs = scores.shape
     names = [int(name[1:]) for name in result.evaluation.models]
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
-    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance)
+    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance, Degrees(of_cases=59))
     bands = auprec_bands(result.evaluation, [0.3])
     error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
     reach = (bands["conf_high"] - bands["auprec"]).to_numpy() / error
@@ -254,8 +256,11 @@ def test_one_cluster_of_a_class_is_refused():
     """Without it cases would seem not to vary, and a model certain to be best."""
     labels, scores = seeds(n=20, m=40)
     frame = table(labels, scores).assign(cluster=lambda rows: rows["y_true"])
-    with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
-        compare(frame, **SETTINGS)
+    for asked in (lambda: compare(frame, **SETTINGS), lambda: describe_table(read_scores(frame))):
+        with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
+            asked()
+    apart = frame.assign(cluster=lambda rows: rows["y_true"] + 2 * (rows["case"] % 3))
+    assert describe_table(read_scores(apart))[-1] == "The table can be compared."
 
 
 def test_a_model_that_lacks_a_case_is_refused():

@@ -1,6 +1,7 @@
 import itertools
 import re
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,16 @@ def exact(message):
 
 def analyse(test, data, **options):
     """One of the three analyses by its name, of one recorded input or a pair (means, long)."""
-    means, long = (MEANS[data], LONG[data]) if isinstance(data, str) else data
+    return of_recorded(test, data, **options) if isinstance(data, str) else of_frames(test, *data, **options)
+
+
+@cache
+def of_recorded(test, name, **options):
+    """Made once: it hands out copies."""
+    return of_frames(test, MEANS[name], LONG[name], **options)
+
+
+def of_frames(test, means, long, **options):
     if test == "two_way":
         return two_way_anova(means, **options)
     return three_way_anova(long, interaction=test == "three_way_interaction", **options)

@@ -1,6 +1,7 @@
 import re
 import string
 import warnings
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def exact(message):
     return f"^{re.escape(message)}$"
 
 
+@cache
 def analyse(test, data):
+    """Made once: it hands out copies."""
     return two_way_anova(MEANS[data]) if test == "two_way" else three_way_anova(LONG[data])
 
 

@@ -43,6 +43,18 @@ def test_studies_that_agree_have_no_variance_between_them():
     assert (alike.tau, alike.q, alike.q_p_value) == (0.0, pytest.approx(0.0, abs=1e-20), pytest.approx(1.0))
 
 
+def test_the_robust_error_counts_where_it_is_larger():
+    """Studies of small errors lie further from the mean than those of large ones."""
+    effects, variances = np.array([0.6, -0.4, 0.1, 0.12, 0.08]), np.array([0.01, 0.02, 0.2, 0.3, 0.2])
+    found = random_effects(effects, variances)
+    share = 1 / (variances + found.tau**2)
+    share /= share.sum()
+    residual = effects - share @ effects
+    robust = np.sqrt(sum(w**2 * e**2 / (1 - w) for w, e in zip(share, residual, strict=True)))
+    assert found.std_error == pytest.approx(robust)
+    assert robust > 1.05 / np.sqrt((1 / (variances + found.tau**2)).sum())
+
+
 def test_two_studies_by_hand():
     # Equal errors: Q = (difference)^2 / (2 v), so that v + tau^2 = difference^2 / 2.
     found = random_effects(np.array([0.0, 0.4]), np.array([0.01, 0.01]))

@@ -1,6 +1,7 @@
 """Several runs on one test set: recorded numbers of R, plain loops, and rates on equal learners."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +10,14 @@ from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference import auprec_covariance, compare_on_one_set, compare_runs
-from skewanova.inference.shared_cases import hillis_df
+from skewanova.inference.shared_cases import MATCHED_LEVEL, Degrees, bounded_df, hillis_df
 
 VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
 
 
 def test_the_numbers_of_mrmcaov():
     """What R's MRMCaov 0.3.0 prints for VanDyke: two modalities, five readers, DeLong's covariance."""
-    found = compare_runs(np.reshape(VANDYKE["area"], (2, 5)), VANDYKE["covariance"])
+    found = compare_runs(np.reshape(VANDYKE["area"], (2, 5)), VANDYKE["covariance"], df="hillis")
     printed = VANDYKE["published"]
     assert found.f_omnibus == pytest.approx(printed["F"], abs=5e-7)
     assert found.df_omnibus == pytest.approx(printed["df_error"], abs=5e-6)
@@ -36,7 +37,7 @@ def drawn(n_models=3, n_runs=4, seed=0):
 
 def test_all_models_and_pairs_by_plain_loops():
     areas, covariance = drawn()
-    found = compare_runs(areas, covariance, models=["a", "b", "c"])
+    found = compare_runs(areas, covariance, models=["a", "b", "c"], df="hillis")
     n_models, n_runs = areas.shape
     entries = {(i, j): i * n_runs + j for i in range(n_models) for j in range(n_runs)}
 
@@ -151,7 +152,7 @@ def test_standard_errors_keep_the_size_of_the_areas(size):
 
 def test_nested_runs_by_plain_loops():
     areas, covariance = drawn()
-    found = compare_runs(areas, covariance, runs="nested")
+    found = compare_runs(areas, covariance, runs="nested", df="hillis")
     n_models, n_runs = areas.shape
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
     for row, pair in enumerate(((0, 1), (0, 2), (1, 2))):
@@ -284,3 +285,58 @@ def test_equal_learners_are_seldom_told_apart():
 
 def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
     assert hillis_df(0.0, 1e-34, 2) == np.inf
+
+
+@pytest.mark.parametrize("of_cases", [np.inf, 30.0])
+@pytest.mark.parametrize("n_runs", [2, 3, 5])
+def test_bounded_degrees_of_freedom_have_the_critical_value_of_banerjee(n_runs, of_cases):
+    areas, covariance = drawn(4, n_runs)
+    found = compare_runs(areas, covariance, case_df=of_cases)
+    published = compare_runs(areas, covariance, case_df=of_cases, df="hillis")
+    assert found.std_error.tolist() == published.std_error.tolist()
+    level = MATCHED_LEVEL / 6
+    for row, (i, j) in enumerate(combinations(range(4), 2)):
+        share = (areas[i] - areas[j]).var(ddof=1) / n_runs / found.std_error[row] ** 2
+        of_runs, others = (stats.t.isf(level / 2, df) for df in (n_runs - 1, of_cases))
+        critical = np.sqrt(share * of_runs**2 + (1 - share) * others**2)
+        assert stats.t.isf(level / 2, found.df_error[row]) == pytest.approx(critical, rel=1e-9)
+
+
+def rejected(n_models, n_runs, degrees, tables=6000):
+    """Share of tables of equal models of which a pair is told apart at .05 and at .005 (Bonferroni).
+
+    Normal areas whose runs bring in nine tenths of the variance, over cases of known covariance.
+    """
+    rng = np.random.default_rng([n_models, n_runs])
+    areas = np.sqrt(0.9) * rng.normal(size=(tables, n_models, n_runs))
+    areas += np.sqrt(0.1 / n_runs) * rng.normal(size=(tables, n_models, 1))
+    pairs = list(combinations(range(n_models), 2))
+    smallest = np.ones(tables)
+    for i, j in pairs:
+        gap = areas[:, i] - areas[:, j]
+        noise = gap.var(axis=1, ddof=1) / 2
+        df = degrees.at(noise + 0.1, noise, n_runs - 1, n_tests=len(pairs))
+        t = gap.mean(axis=1) / np.sqrt(2 * (noise + 0.1) / n_runs)
+        smallest = np.minimum(smallest, 2 * stats.t.sf(np.abs(t), df) * len(pairs))
+    return (smallest < [[0.05], [0.005]]).mean(axis=1)
+
+
+@pytest.mark.parametrize(("n_models", "n_runs"), [(2, 2), (4, 3)])
+def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
+    bounded, published = (rejected(n_models, n_runs, Degrees(of)) for of in ("banerjee", "hillis"))
+    assert (bounded <= [0.05, 0.0095]).all()
+    assert (published > [0.064, 0.0095]).all()
+
+
+def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
+    found = bounded_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, of_cases=50.0, level=0.01)
+    assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
+    assert 3 < found[1] < 50
+    certain = bounded_df(1.0, [1e-14, 0.5], [3.0, 1e13], of_cases=1e15, level=0.01)
+    assert (certain > 1e9).all()
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
+def test_degrees_of_freedom_of_cases_are_above_zero(value):
+    with pytest.raises(InputError, match="`case_df` must be degrees of freedom above 0"):
+        compare_runs(*drawn(), case_df=value)
