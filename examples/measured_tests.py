@@ -86,6 +86,10 @@ CASES = {
 UNTRUSTED = {("values_8", 100, RARE), ("values_5", 100, RARE), ("values_5", 30, "")}
 
 
+#: What runs-power.csv calls the power of pairs.
+FOUND = "true differences (Holm)"
+
+
 def claim(kind: str, n_clusters: int = 0) -> str:
     """What a design's tests are about."""
     return Resampling(kind, 2, 0.0, "", n_clusters=n_clusters).claim
@@ -133,7 +137,7 @@ def halved_rows() -> list[tuple[str, ...]]:
 def case_rows() -> list[tuple[str, ...]]:
     """One test set: the largest rate over weightings and numbers of models."""
     parts = [pd.read_csv(DOCS / "studies" / f"{name}.csv") for name in ("paired", "paired-clusters")]
-    every = pd.concat(parts)
+    every, powers = pd.concat(parts), pd.read_csv(STUDIES / "paired-power.csv")
     found = []
     for key, design in CASES.items():
         setting, n_positive, weighting = key
@@ -141,18 +145,22 @@ def case_rows() -> list[tuple[str, ...]]:
         rows = rows[rows["weighting"] == weighting] if weighting else rows
         asked = ("all models", "pairs (Holm)")
         size = (rates(rows, "test", asked, level) for level in (0.05, 0.005))
+        at = powers[(powers["n_positive"] == n_positive) & (setting == "binormal")]
+        power = rates(at, "test", asked, 0.05) if len(at) else ""
         trusted = ": **not trusted**, and said so" if key in UNTRUSTED else ""
         about = claim("one_set", n_clusters=2 * (setting == "patients"))
-        found.append((design, f"jackknife F / jackknife t, Holm{trusted}", *size, "", "paired", about))
+        found.append((design, f"jackknife F / jackknife t, Holm{trusted}", *size, power, "paired", about))
     return found
 
 
 def run_rows() -> list[tuple[str, ...]]:
     """Several runs on one test set."""
-    every = pd.read_csv(DOCS / "studies" / "runs.csv")
+    every, powers = (pd.read_csv(STUDIES / f"{name}.csv") for name in ("runs", "runs-power"))
+    powers = powers[powers["df"] == "banerjee"].set_index(["n_models", "n_runs"])
     found = []
     for (n_models, n_runs), rows in every.groupby(["n_models", "n_runs"]):
         asked = ("all models", "pairs (Holm)")
+        power = rates(powers.loc[(n_models, n_runs)], "question", ("all models", FOUND), 0.05)
         size = (rates(rows, "question", asked, level) for level in (0.05, 0.005))
         design = f"{n_runs} runs of {n_models} models on one test set"
         found.append(
@@ -160,7 +168,7 @@ def run_rows() -> list[tuple[str, ...]]:
                 design,
                 "Obuchowski-Rockette, Banerjee's df / the same",
                 *size,
-                "",
+                power,
                 "runs",
                 claim("shared_cases"),
             )

@@ -1,6 +1,6 @@
 """How often learners that are equal in truth are told apart, with several runs on one test set.
 
-    python examples/runs_study.py --replicates 1000 --out runs.csv --few runs-few.csv
+    python examples/runs_study.py --replicates 1000 --out runs.csv --few runs-few.csv --power runs-power.csv
 
 The first table: scores are normal with a variance of 1.47; positives' lie 1.2 higher, by .15 more or less in
 every run of every model. A third of the variance of a case's score is shared by all models, a third by a
@@ -8,6 +8,8 @@ model's runs.
 
 The second, of few runs: areas themselves are normal, with a known covariance over cases, and runs bring in so
 much of the variance of a difference; by the degrees of freedom that `compare` takes, and by Hillis's.
+
+The third: as the first, but the first learner's positives lie .4 higher, and how often that is found.
 """
 
 from __future__ import annotations
@@ -49,12 +51,17 @@ FEW_MODELS, FEW_RUNS, SHARES = (2, 4, 8), (2, 3, 5, 10), (0.2, 0.5, 0.9)
 FEW_TABLES = 4_000
 
 
-def drawn(n_models, n_runs, rng):
-    """Areas of one table of equal learners, with what leaving out every case changes in them."""
+#: By how much the first learner's positives lie higher where power is measured.
+BETTER = 0.4
+
+
+def drawn(n_models, n_runs, rng, better=0.0):
+    """Areas of one table of learners equal but for the first, with what leaving out every case changes."""
     n_cases = N_POSITIVE + N_NEGATIVE
     shared, learner = rng.normal(size=(n_cases, 1, 1)), rng.normal(size=(n_cases, n_models, 1))
     scores = 0.7 * (shared + learner + rng.normal(size=(n_cases, n_models, n_runs)))
     scores[:N_POSITIVE] += 1.2 + 0.15 * rng.normal(size=(n_models, n_runs))
+    scores[:N_POSITIVE, 0] += better
     sample = Sample(np.arange(n_cases) < N_POSITIVE)
     area, values = measured(sample, list(scores.reshape(n_cases, -1).T), [PRIOR], "trapezoid")
     return RunAreas(area.reshape(n_models, n_runs), values[..., 0], sample, "crossed")
@@ -87,6 +94,30 @@ def study(replicates, seed=SEED):
                 error = np.sqrt(rate * (1 - rate) / replicates)
                 rows.append((n_models, n_runs, question, level, rate, error, replicates))
     columns = ["n_models", "n_runs", "question", "level", "rate", "std_error", "replicates"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def found_of(areas, of):
+    """P of all models, and of the pairs that differ in truth, by whose degrees of freedom."""
+    found = compare_runs(areas.area, areas.covariance, df=of, case_df=areas.sample.df)
+    return {"all models": found.p_omnibus, "true differences (Holm)": found.p_adjusted[: len(areas.area) - 1]}
+
+
+def power(replicates, seed=SEED):
+    """One row a design, degrees of freedom, question and level."""
+    rows = []
+    for n_models, n_runs in DESIGNS:
+        rng = np.random.default_rng([seed, n_models, n_runs, 1])
+        tables = [drawn(n_models, n_runs, rng, BETTER) for _ in range(replicates)]
+        for of in DEGREES:
+            found = pd.DataFrame([found_of(areas, of) for areas in tables])
+            for question, level in product(found, (0.05, 0.005)):
+                shares = [np.mean(p < level) for p in found[question]]
+                error = np.std(shares) / np.sqrt(replicates)
+                rows.append(
+                    (n_models, n_runs, BETTER, of, question, level, np.mean(shares), error, replicates)
+                )
+    columns = ["n_models", "n_runs", "effect", "df", "question", "level", "rate", "std_error", "replicates"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -128,10 +159,13 @@ def main(arguments=None):
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--few", type=Path)
+    parser.add_argument("--power", type=Path)
     options = parser.parse_args(arguments)
     study(options.replicates).to_csv(options.out, index=False, float_format="%.6g")
     if options.few:
         few_runs().to_csv(options.few, index=False, float_format="%.6g")
+    if options.power:
+        power(options.replicates).to_csv(options.power, index=False, float_format="%.6g")
 
 
 if __name__ == "__main__":

@@ -253,6 +253,8 @@ def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None
         raise
     except caught as error:
         known = next((one for one in (error, error.__cause__) if isinstance(one, errors)), None)
+        if known is None and "P2P" in str(error):  # the scheduler has only the words of what went wrong
+            known = error.__cause__ or error
         if known is None:
             raise
         lines = [line for line in str(known).splitlines() if line.strip()] or [type(known).__name__]

@@ -1,4 +1,4 @@
-"""Size of the test on one test set, as `compare` runs it."""
+"""Size and power of the test on one test set, as `compare` runs it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ LEVELS = (0.05, 0.005)
 class Setting(NamedTuple):
     """Negatives score N(0, 1), positives N(mean, 1), and those of the last model have `spread`.
 
-    The mean of the last model's positives is such that all have the same true area. Scores may be rounded to
-    so many `values`; ``neighbours`` are the shares of positives among 10 neighbours, ``leaves`` the shares in
-    the 20 leaves of a tree. With `patients` ten cases come from each: of one class (``alike``) or of both
-    (``mixed``), and patients are left out; or they are ``ignored``.
+    The mean of the last model's positives is such that all have the same true area, and `lead` is added to
+    it. Scores may be rounded to so many `values`; ``neighbours`` are the shares of positives among 10
+    neighbours, ``leaves`` the shares in the 20 leaves of a tree. With `patients` ten cases come from each: of
+    one class (``alike``) or of both (``mixed``), and patients are left out; or they are ``ignored``.
     """
 
     mean: float = 1.0
     spread: float = 1.0
     values: int | str | None = None
     patients: str = ""
+    lead: float = 0.0
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -56,11 +57,12 @@ SETTINGS: Mapping[str, Setting] = {
     "patients": Setting(patients="alike"),
     "patients_mixed": Setting(patients="mixed"),
     "patients_ignored": Setting(patients="ignored"),
+    "better": Setting(lead=0.3),
 }
 
 
-#: Settings of cases drawn one by one, which a study runs unless it is told others.
-SINGLE = tuple(name for name, setting in SETTINGS.items() if not setting.patients)
+#: Settings of equal models and cases drawn one by one, which a study runs unless it is told others.
+SINGLE = tuple(name for name, setting in SETTINGS.items() if not (setting.patients or setting.lead))
 
 
 WEIGHTINGS: tuple[float | tuple[float, float], ...] = (0.5, 0.2, 0.1, 0.01, (0.05, 0.2))
@@ -128,7 +130,7 @@ class Design(NamedTuple):
         scores = np.sqrt(1 - CORRELATION) * noise[:, 1:] + np.sqrt(CORRELATION) * noise[:, :1]
         scores[positive, -1] *= setting.spread
         scores[positive, :-1] += setting.mean
-        scores[positive, -1] += last_mean(self.setting, self.weighting)
+        scores[positive, -1] += last_mean(self.setting, self.weighting) + setting.lead
         return positive, as_scored(scores, setting, rng), patient
 
 
@@ -163,7 +165,8 @@ def paired_study(
         Names of `SETTINGS`: continuous scores (``binormal``, ``strong_binormal``), curves that cross with the
         same area (``crossing``), scores rounded to 33, 15, 8 or 5 values, or as of 10 neighbours or of a tree
         with 20 leaves; by default all of these. And, of ten cases a patient (see `Setting`), ``patients``,
-        ``patients_mixed`` and ``patients_ignored``; sizes and m/lam then count patients.
+        ``patients_mixed`` and ``patients_ignored``; sizes and m/lam then count patients. And for the power,
+        ``better``, where the last model is.
     weightings : sequence of float or (low, high)
         Priors, or deployment priors.
     sizes : sequence of int

@@ -39,6 +39,7 @@ from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
 from skewanova.priors.weightings import as_deployment_prior
+from skewanova.scores.design import fold_mean_interval
 
 GRID = 100_000
 
@@ -193,7 +194,17 @@ def test_intervals_are_those_of_the_t_distribution(alpha):
         values = measures.iauprec.loc[measures.iauprec["model"] == row.model, "iauprec"]
         low, high = stats.t.interval(1 - alpha, 6, values.mean(), stats.sem(values))
         assert row.std == pytest.approx(values.std(ddof=1), rel=1e-12)
-        assert (row.conf_low, row.conf_high) == pytest.approx((low, high), rel=1e-12)
+        assert (row.conf_low, row.conf_high) == pytest.approx((max(low, 0.0), min(high, 1.0)), rel=1e-12)
+
+
+def test_limits_of_areas_are_cut_where_none_can_be():
+    measures = random_models(2, n_folds=7)
+    ranked = ranking(measures, alpha=0.005)
+    uncut = fold_mean_interval(ranked["iauprec"], ranked["std"], 7, ratio=0.0, level=0.995)
+    assert uncut.low.min() < 0
+    assert uncut.high.max() > 1
+    assert ranked["conf_low"].tolist() == pytest.approx(np.maximum(uncut.low, 0).tolist())
+    assert ranked["conf_high"].tolist() == pytest.approx(np.minimum(uncut.high, 1).tolist())
 
 
 def test_intervals_widen_where_folds_share_training_data():
@@ -201,8 +212,8 @@ def test_intervals_widen_where_folds_share_training_data():
     plain, wide = ranking(measures), ranking(designed(measures, 0.25))
     # Nadeau and Bengio: variance (1 / J + r) s^2
     expected = stats.t.ppf(0.975, 6) * plain["std"] * np.sqrt(1 / 7 + 0.25)
-    np.testing.assert_allclose(wide["conf_high"] - wide["iauprec"], expected, rtol=1e-10)
-    np.testing.assert_allclose(wide["iauprec"] - wide["conf_low"], expected, rtol=1e-10)
+    np.testing.assert_allclose(wide["conf_high"], np.minimum(wide["iauprec"] + expected, 1), rtol=1e-10)
+    np.testing.assert_allclose(wide["conf_low"], np.maximum(wide["iauprec"] - expected, 0), rtol=1e-10)
     same = ["model", "iauprec", "std", "expected_regret", "max_regret"]
     pd.testing.assert_frame_equal(plain[same], wide[same])
     assert wide["p_best"].max() <= plain["p_best"].max()

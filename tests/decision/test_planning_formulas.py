@@ -206,7 +206,7 @@ def test_an_uncertain_variance_on_one_set_asks_for_more_cases():
     assert known["case_factor"] < unsure["case_factor"] < unsure["case_factor_assured"]
 
 
-RUNS = planning._RunPair(runs=4e-4, own_cases=1e-4, shared=1e-4, df=3.0, n_runs=4)
+RUNS = planning._RunPair(runs=4e-4, own_cases=1e-4, shared=1e-4, df=3.0, n_runs=4, of_cases=np.inf, n_tests=1)
 
 
 def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():

@@ -56,11 +56,24 @@ def test_intervals_cover_where_they_are_claimed(script):
 def test_runs_are_simulated_as_recorded(tmp_path):
     recorded = pd.read_csv(STUDIES / "runs.csv")
     module = example("runs_study")
-    module.main(["--replicates", "2", "--out", str(tmp_path / "runs.csv")])
-    again = pd.read_csv(tmp_path / "runs.csv")
+    places = {option: tmp_path / f"{option}.csv" for option in ("out", "power")}
+    options = [f"--{option}={place}" for option, place in places.items()]
+    module.main(["--replicates", "2", *options])
+    again = pd.read_csv(places["out"])
     keys = ["n_models", "n_runs", "question", "level"]
     pd.testing.assert_frame_equal(again[keys], recorded[keys])
     assert again["rate"].between(0, 1).all()
+    keys += ["effect", "df"]
+    powers, recorded = pd.read_csv(places["power"]), pd.read_csv(STUDIES / "runs-power.csv")
+    pd.testing.assert_frame_equal(powers[keys], recorded[keys])
+    assert powers["rate"].between(0, 1).all()
+
+
+def test_whose_degrees_of_freedom_are_fewer_find_less():
+    rates = pd.read_csv(STUDIES / "runs-power.csv").pivot(
+        index=["n_models", "n_runs", "question", "level"], columns="df", values="rate"
+    )
+    assert (rates["banerjee"] <= rates["hillis"]).all()
 
 
 def test_coverage_is_simulated_as_recorded():

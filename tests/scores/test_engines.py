@@ -300,19 +300,31 @@ def end_process(part):
 def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(monkeypatch):
     settings = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
     rows = partitioned(table())
-    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
+    soon = {"distributed.comm.timeouts.connect": "3s", "distributed.p2p.comm.retry.count": 0}
+    with dask.config.set(soon):
         cluster = distributed.LocalCluster(**settings)
         with cluster, distributed.Client(cluster):
             with monkeypatch.context() as patch:
                 patch.setattr("distributed.shuffle._disk.DiskShardsBuffer._process", out_of_room)
                 with pytest.raises(
-                    InputError, match=r"^the Dask frame cannot be read: .* No space left on device$"
+                    InputError, match=r"^the Dask frame cannot be read: .*No space left on device\W*$"
                 ):
                     sa.compare(rows)
             CLUSTERS[:] = [cluster]
             with pytest.raises(InputError, match=r"was the connection to the cluster lost\?$") as told:
                 sa.stream_scores(rows.map_partitions(leave, meta=rows._meta))
     assert "\n" not in str(told.value)
+
+
+def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidden():
+    inner = RuntimeError("Unexpected error encountered during P2P barrier: OSError(28, 'No space left')")
+    with (
+        pytest.raises(InputError, match=r"^it cannot be read: Unexpected error .*No space left'\)$"),
+        engines.told_as("it", (OSError,)),
+    ):
+        raise RuntimeError("P2P 1 failed during barrier phase") from inner
+    with pytest.raises(RuntimeError, match="a bug"), engines.told_as("it", (OSError,)):
+        raise RuntimeError("a bug")
 
 
 CLUSTERS = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -197,7 +198,14 @@ def test_a_stream_refuses_halvings(frame: pd.DataFrame, tmp_path: Path) -> None:
     assert sa.read_scores(tmp_path / "scores.parquet").halvings is not None
 
 
-def test_a_dask_frame_refuses_halvings(frame: pd.DataFrame) -> None:
+def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) -> None:
     dask_frame = pytest.importorskip("dask.dataframe")
-    with pytest.raises(sa.InputError, match="a table with halvings must fit in memory"):
-        sa.evaluate(dask_frame.from_pandas(frame.astype({"halving": "Int64"}), npartitions=2))
+    rows = dask_frame.from_pandas(frame.astype({"halving": "Int64"}), npartitions=2)
+    found, known = sa.read_scores(rows), sa.read_scores(frame)
+    assert found.halvings is not None
+    assert known.halvings is not None
+    assert found.halvings.n_cases == known.halvings.n_cases
+    assert found.counts.tolist() == known.counts.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        pd.testing.assert_frame_equal(sa.evaluate(rows).auprec, sa.evaluate(frame).auprec)

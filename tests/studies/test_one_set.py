@@ -68,6 +68,13 @@ def test_samples_have_the_stated_correlation_and_means():
     assert scores[positive, 1].std() == pytest.approx(1.5, rel=0.02)
 
 
+def test_a_better_model_is_better_by_its_lead_and_no_setting_of_equal_ones():
+    positive, scores, _ = Design("better", 0.5, 2, 20_000, 20_000).sample(np.random.default_rng(0))
+    assert scores[positive].mean(axis=0) == pytest.approx([1, 1.3], abs=0.04)
+    assert scores[~positive].mean(axis=0) == pytest.approx([0, 0], abs=0.04)
+    assert "better" not in one_set.SINGLE
+
+
 @pytest.mark.parametrize(("setting", "values"), [("values_5", 5), ("neighbours", 11), ("leaves", 20)])
 def test_scores_have_few_values(setting, values):
     _, scores, _ = Design(setting, 0.5, 2, 2000, 2000).sample(np.random.default_rng(1))
