@@ -31,7 +31,7 @@ from skewanova.base.checks import (
     check_scores,
     emit,
 )
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.text import p_words
 from skewanova.curves.distributions import curve_at
 from skewanova.curves.roc import RocCurve

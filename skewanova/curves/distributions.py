@@ -22,7 +22,7 @@ from skewanova.base.checks import (
     check_prior,
     seeded,
 )
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.curves.roc import RocCurve
 from skewanova.priors.weightings import Target, as_deployment_prior
 

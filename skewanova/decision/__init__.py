@@ -6,6 +6,7 @@
 - leads: Who leads where: regions, crossings, leaders.
 - operating: One threshold at the priors of its use.
 - planning: How much more data would tell two models apart.
+- power: Power of a test that is planned from a pilot, whose variance is estimated.
 - verdict: Which model, how sure, where it changes, what is weakest.
 """
 

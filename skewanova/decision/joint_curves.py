@@ -28,7 +28,7 @@ from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_largest
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.along_priors import CaseDeviations, nodes_for, symmetric, triangle
+from skewanova.inference.case_deviations import CaseDeviations, nodes_for, symmetric, to_series, triangle
 from skewanova.inference.jackknife import Ranked, measured, ranked
 from skewanova.inference.one_set import Angles, Scale, t_deviate
 from skewanova.inference.sampling import Sample
@@ -64,17 +64,9 @@ def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], 
     """For each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
     parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
     return tuple(
-        tuple(Chebyshev(c, domain=domain) for c in part @ _to_series())
+        tuple(Chebyshev(c, domain=domain) for c in part @ to_series(DEGREE + 1))
         for domain, part in zip(pairwise(edges.tolist()), parts, strict=True)
     )
-
-
-@cache
-def _to_series() -> Floats:
-    """From values at the nodes of a panel to coefficients: the series are orthogonal there."""
-    found = 2 * chebvander(chebpts1(DEGREE + 1), DEGREE) / (DEGREE + 1)
-    found[:, 0] /= 2
-    return np.asarray(found)
 
 
 def bounds(coefficients: Floats) -> tuple[Floats, Floats]:
@@ -91,14 +83,14 @@ def _to_parts() -> Floats:
     nodes = chebpts1(DEGREE + 1)
     left = -1 + 2 * np.arange(PARTS)[:, None] / PARTS
     inside = left + (nodes + 1) / PARTS
-    return np.array([chebvander(x, DEGREE).T @ _to_series() for x in inside])
+    return np.array([chebvander(x, DEGREE).T @ to_series(DEGREE + 1) for x in inside])
 
 
 def clear_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
     """Sign of each function (n_functions, n_priors) that is clear of zero throughout, else 0."""
     signs = []
     for part in np.split(np.asarray(values), len(edges) - 1, axis=1):
-        low, high = bounds(part @ _to_series())
+        low, high = bounds(part @ to_series(DEGREE + 1))
         signs.append(np.where(low.min(axis=-1) > TIE, 1, np.where(high.max(axis=-1) < -TIE, -1, 0)))
     return np.where(np.all(np.array(signs) == signs[0], axis=0), signs[0], 0)
 

@@ -1,10 +1,12 @@
 """Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
 
-- along_priors: What leaving out each case changes at many priors, summed over blocks of cases.
 - anova: The paper's 2-way and 3-way analyses of variance.
 - case_bootstrap: Bootstrap of cases in blocks.
+- case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
 - diagnostics: What the tests assume; residuals and their quantiles.
+- effect_sizes: Differences of pairs standardised by their spread.
+- families: Pairs tested together: adjusted p, intervals that agree, a control, equivalence.
 - fold_resampling: Bootstrap, sign flips, permutations and max-T over folds.
 - fold_statistics: Statistics of fold x model tables, and the studentized range.
 - influence: Influence values of average precision, and its first-order variance.

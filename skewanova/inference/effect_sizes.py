@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from skewanova.base.checks import Floats, check_choice, check_fraction
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.families import with_control

@@ -18,7 +18,7 @@ from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.rounding import levelled
 
 #: Differences below this share of the largest value are rounding.

@@ -24,7 +24,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import Framed
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.rounding import falling_order, levelled
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics

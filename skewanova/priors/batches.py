@@ -15,7 +15,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from skewanova.base.checks import Floats
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.priors import mixtures
 from skewanova.priors.mixtures import Counts, Fit
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from skewanova.base.checks import SMALLEST_PRIOR, Floats
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 
 #: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
 QUADRATURE_TOLERANCE = 1e-18

@@ -4,11 +4,13 @@
 - datasets: Tables, page and folder across data sets.
 - document: The HTML page.
 - figures: Every figure by name: drawing, caption, files.
+- findings: What was found in one paragraph for a paper.
 - folder: The output folder of a comparison.
 - latex: LaTeX that aligns numbers and fits a page.
 - methods: Methods ready to paste, with references and BibTeX.
 - parts: Folder and page of a comparison in several parts: data sets, or classes.
 - sentences: Sentences about frames.
+- slider: What the page says of one prior, which its reader moves.
 - source: What a report is made of.
 - tables: Every table of a comparison, by name.
 """

@@ -1,18 +1,21 @@
 """Held-out scores, from a file or an estimator to a checked table.
 
 - bins: Labelled cases of a model, each once, in bins of its score.
+- clusters: Clusters and weights of cases: one of each a case, and no cluster cut in two by a fold.
 - cost: How long a comparison will take, and how much memory, said beforehand.
 - design: How the folds came about, and the ratio of test to training cases.
 - engines: Frames of Dask and Spark: every group is packed where its rows are.
 - formats: CSV, JSON lines and frames to columns.
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
+- kinds: How folds may have come about, by name.
 - multiclass: Each class of several against the rest.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
 - parquet: Parquet in batches.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
-- spooling: CSV, JSON lines, and queries of DuckDB and polars, as temporary Parquet.
+- soundness: What the scores themselves tell against taking them for what they are given as.
 - splits: Hold-outs and halvings of a data set.
+- spooling: CSV, JSON lines, and queries of DuckDB and polars, as temporary Parquet.
 - streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
 - streaming: The passes over a table larger than memory.
 - table: A checked table of held-out scores, in memory or read in passes.

@@ -20,7 +20,7 @@ from scipy import optimize, stats
 from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.base.nodes import gauss_nodes
+from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.curves.distributions import true_auprec
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best

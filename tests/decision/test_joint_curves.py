@@ -11,7 +11,7 @@ from fold_tables import designed, evaluated, scored
 from scipy import stats
 
 from skewanova.decision import joint_curves
-from skewanova.inference import along_priors, auprec_covariance
+from skewanova.inference import auprec_covariance, case_deviations
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -25,7 +25,7 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     positive = np.append([True, False], rng.random(n - 2) < 0.3)
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
     values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
-    monkeypatch.setattr(along_priors, "ROWS_A_COLUMN", rows)
+    monkeypatch.setattr(case_deviations, "ROWS_A_COLUMN", rows)
     found = joint_curves.case_curves(PRIORS, Sample(positive), scores, "trapezoid")
     units = found.deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)

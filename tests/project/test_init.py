@@ -180,6 +180,17 @@ def test_every_public_name_is_documented(path):
     assert not first.startswith(f"{name}(")  # what dataclasses write by themselves
 
 
+FOLDERS = sorted({path.parent.name for path in Path(sa.__file__).parent.glob("*/*.py")})
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_every_package_says_what_each_of_its_files_is_about(package):
+    folder = Path(sa.__file__).parent / package
+    doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    listed = re.findall(r"^- (\w+): .*\.$", doc, flags=re.MULTILINE)
+    assert sorted(listed) == sorted({path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"})
+
+
 @pytest.mark.parametrize("path", functions())
 def test_every_function_tells_its_parameters_and_shows_an_example(path):
     function = public()[path]

@@ -8,8 +8,8 @@ from scipy.special import expit, logit
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
-from skewanova.inference import along_priors, jackknife
-from skewanova.inference.along_priors import CaseDeviations, nodes_for
+from skewanova.inference import case_deviations, jackknife
+from skewanova.inference.case_deviations import CaseDeviations, nodes_for
 from skewanova.inference.jackknife import Ranked, left_out
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
@@ -107,7 +107,7 @@ def test_nodes_over_a_range_serve_priors_within_it():
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("block", [1, 1000])
 def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch):
-    monkeypatch.setattr(along_priors, "BLOCK_SIZE", block)
+    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", block)
     positive, scores = scored(90, 0.4, digits=1)
     cluster = np.arange(90) // 3 if clustered else None
     sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skewanova.base.nodes import RULES, gauss_nodes
+from skewanova.base.gauss_rules import RULES, gauss_nodes
 
 
 @pytest.mark.parametrize("size", [1, 24])

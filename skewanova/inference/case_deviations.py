@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,7 @@ def _nodes(edges: Floats, count: int, odds: Floats) -> Nodes:
     return Nodes(np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight)
 
 
+@cache
 def to_series(count: int) -> Floats:
     """From values at the Chebyshev nodes to coefficients: the series are orthogonal there."""
     found = 2 * chebvander(chebpts1(count), count - 1) / count
