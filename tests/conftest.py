@@ -14,6 +14,8 @@ REFERENCE = Path(__file__).parent / "reference"
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background hands that down
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # and so does nohup
+    signal.signal(signal.SIGHUP, lambda *_: None)  # still no end of this process, but commands run by it hear
 
 settings.register_profile("local", deadline=None, max_examples=40)
 settings.register_profile(
