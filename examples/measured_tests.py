@@ -47,18 +47,19 @@ HEADER = "| design | test: all models / pairs | size at .05 | at .005 | power at
 HOTELLING, GREENHOUSE = "corrected Hotelling", "corrected Greenhouse-Geisser"
 
 
-#: Scenario of type_one_error.csv: design in words, kind, tests, effect of power.csv.
+#: Scenario of type_one_error.csv: design in words, kind, tests, effect of power.csv or power-designs.csv; none
+#: where the test does not hold its level.
 FOLDS = {
     "S1": ("20 independent folds", "independent", "Greenhouse-Geisser / max-T", 0.2),
-    "S3": ("the same, one model spreads 2.3 times as much", "independent", "the same", None),
-    "S1-M5": ("5 independent folds", "independent", "Greenhouse-Geisser / paired t, Holm", None),
+    "S3": ("the same, one model spreads 2.3 times as much", "independent", "the same", 0.2),
+    "S1-M5": ("5 independent folds", "independent", "Greenhouse-Geisser / paired t, Holm", 0.2),
     "S2a": ("20 hold-outs 80/20", "repeated_holdout", f"{HOTELLING} / corrected t, Holm", 0.4),
     "S2e": ("the same, unstable learners", "repeated_holdout", "the same: **not trusted**", None),
-    "S2c-half": ("20 half splits", "repeated_holdout", f"{HOTELLING} / corrected t, Holm", None),
-    "S2e-half": ("the same, unstable learners", "repeated_holdout", "the same", None),
-    "S2a-10fold": ("one 10-fold cross-validation", "kfold", f"{GREENHOUSE} / corrected t, Holm", None),
-    "S2e-10fold": ("the same, unstable learners", "kfold", "the same", None),
-    "S2a-5x2": ("5 x 2-fold", "repeated_kfold", f"{GREENHOUSE} / corrected t, Holm", None),
+    "S2c-half": ("20 half splits", "repeated_holdout", f"{HOTELLING} / corrected t, Holm", 0.4),
+    "S2e-half": ("the same, unstable learners", "repeated_holdout", "the same", 0.4),
+    "S2a-10fold": ("one 10-fold cross-validation", "kfold", f"{GREENHOUSE} / corrected t, Holm", 0.4),
+    "S2e-10fold": ("the same, unstable learners", "kfold", "the same", 0.4),
+    "S2a-5x2": ("5 x 2-fold", "repeated_kfold", f"{GREENHOUSE} / corrected t, Holm", 0.4),
 }
 
 
@@ -80,6 +81,10 @@ CASES = {
     ("values_5", 30, ""): "the same, 5 distinct scores",
     ("patients", 100, ""): "one test set, ten cases a patient",
 }
+
+
+#: Settings of paired-power.csv: the same, one model being better.
+BETTER = {"binormal": "better", "values_8": "better_8", "values_5": "better_5", "patients": "better_patients"}
 
 
 #: Those of which the verdict says before any number that no test holds.
@@ -108,7 +113,8 @@ def rates(rows: pd.DataFrame, column: str, questions: tuple[str, str], level: fl
 
 def fold_rows() -> list[tuple[str, ...]]:
     """Designs of folds."""
-    sizes, powers = (pd.read_csv(DOCS / "studies" / f"{name}.csv") for name in ("type_one_error", "power"))
+    sizes = pd.read_csv(STUDIES / "type_one_error.csv")
+    powers = pd.concat(pd.read_csv(STUDIES / f"{name}.csv") for name in ("power", "power-designs"))
     found = []
     for scenario, (design, kind, test, effect) in FOLDS.items():
         rows, asked = sizes[sizes["scenario"] == scenario], ("default_omnibus", "default")
@@ -145,8 +151,8 @@ def case_rows() -> list[tuple[str, ...]]:
         rows = rows[rows["weighting"] == weighting] if weighting else rows
         asked = ("all models", "pairs (Holm)")
         size = (rates(rows, "test", asked, level) for level in (0.05, 0.005))
-        at = powers[(powers["n_positive"] == n_positive) & (setting == "binormal")]
-        power = rates(at, "test", asked, 0.05) if len(at) else ""
+        at = powers[(powers["n_positive"] == n_positive) & (powers["setting"] == BETTER[setting])]
+        power = rates(at, "test", asked, 0.05) if key not in UNTRUSTED else ""
         trusted = ": **not trusted**, and said so" if key in UNTRUSTED else ""
         about = claim("one_set", n_clusters=2 * (setting == "patients"))
         found.append((design, f"jackknife F / jackknife t, Holm{trusted}", *size, power, "paired", about))

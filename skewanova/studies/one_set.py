@@ -58,6 +58,9 @@ SETTINGS: Mapping[str, Setting] = {
     "patients_mixed": Setting(patients="mixed"),
     "patients_ignored": Setting(patients="ignored"),
     "better": Setting(lead=0.3),
+    "better_8": Setting(values=8, lead=0.3),
+    "better_5": Setting(values=5, lead=0.3),
+    "better_patients": Setting(patients="alike", lead=0.3),
 }
 
 

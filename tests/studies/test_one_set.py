@@ -44,7 +44,7 @@ def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
     found = one_set.judged(design, np.random.default_rng(2))
     positive, scores, patient = design.sample(np.random.default_rng(2))
-    cluster = patient if setting in {"patients", "patients_mixed"} else None
+    cluster = patient if setting in {"patients", "patients_mixed", "better_patients"} else None
     result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2), cluster=cluster)
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
     assert found == pytest.approx(expected)
