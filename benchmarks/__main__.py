@@ -18,7 +18,9 @@ import numpy as np
 from benchmarks.measuring import Row, simd_level
 
 #: In the order of the table; `streaming` reads tables larger than memory and may be absent.
-MODULES = ("curves", "groups", "bootstrap", "memory", "streaming", "permutation", "loading", "one_set")
+MODULES = (
+    "curves", "groups", "bootstrap", "memory", "streaming", "permutation", "loading", "one_set", "reading"
+)  # fmt: skip
 HEADER = ("", "work", "compared", "target", "best", "median", "reached")
 
 

@@ -47,8 +47,8 @@ HEADER = "| design | test: all models / pairs | size at .05 | at .005 | power at
 HOTELLING, GREENHOUSE = "corrected Hotelling", "corrected Greenhouse-Geisser"
 
 
-#: Scenario of type_one_error.csv: design in words, kind, tests, effect of power.csv or power-designs.csv; none
-#: where the test does not hold its level.
+#: Scenario of type_one_error.csv: design in words, kind, tests, effect of power.csv or power-designs.csv; no
+#: effect where the test does not hold its level.
 FOLDS = {
     "S1": ("20 independent folds", "independent", "Greenhouse-Geisser / max-T", 0.2),
     "S3": ("the same, one model spreads 2.3 times as much", "independent", "the same", 0.2),

@@ -362,8 +362,12 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
 
 def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
     """Values that differ in kind or value, by appearance, and the place of each value among them."""
-    places: dict[tuple[type, object], int] = {}
+    places: dict[Any, int] = {}
     try:
+        if len(set(map(type, values))) == 1:
+            found = list(dict.fromkeys(values))
+            places = dict(zip(found, range(len(found)), strict=True))
+            return found, np.fromiter(map(places.__getitem__, values), np.intp, len(values))
         codes = [places.setdefault((type(value), value), len(places)) for value in values]
     except TypeError:  # some cannot be looked up, such as lists: each is looked at
         return list(values), np.arange(len(values))

@@ -11,6 +11,7 @@
 - multiclass: Each class of several against the rest.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
 - parquet: Parquet in batches.
+- plain_csv: CSV in which every comma parts two fields, by Arrow.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
 - soundness: What the scores themselves tell against taking them for what they are given as.

@@ -13,17 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyarrow import csv
 from tqdm import tqdm
 
 from skewanova.base.checks import FIRST_INEXACT
 from skewanova.scores.engines import told_as
 from skewanova.scores.formats import TextTable, number_column, refuse_number, refuse_rounded
 from skewanova.scores.parquet import ParquetSource, Part
+from skewanova.scores.plain_csv import doubles, plain_blocks
 from skewanova.scores.streamed_cases import temporary_file
 
-#: Rows of text taken apart at once, and bytes where Arrow does so.
-BLOCK, BLOCK_BYTES = 1 << 15, 1 << 21
+#: Rows of text taken apart at once.
+BLOCK = 1 << 15
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def text_as_parquet(
         parts = None
         if table.is_plain():
             with suppress(pa.ArrowInvalid):  # what Arrow cannot read, the csv module reads, or tells of
-                parts = _written(_plain_blocks(table, names), _Parts(table, score, stack), progress)
+                parts = _written(plain_blocks(table.path, names), _Parts(table, score, stack), progress)
         if parts is None:
             parts = _written(blocks, _Parts(table, score, stack), progress)
         schema = pa.schema([(name, parts.kind if name == score else pa.string()) for name in names])
@@ -51,33 +51,6 @@ def _written(blocks: Iterator[dict[str, Any]], parts: _Parts, progress: bool) ->
         for block in blocks:
             bar.update(parts.add(block))
     return parts
-
-
-def _plain_blocks(table: TextTable, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Text of some columns of a CSV file where every comma parts two fields, by Arrow."""
-    convert = csv.ConvertOptions(
-        include_columns=list(names),
-        column_types=dict.fromkeys(names, pa.string()),
-        null_values=[],
-        strings_can_be_null=False,
-    )
-    read = csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
-    with csv.open_csv(table.path, convert_options=convert, read_options=read) as reader:
-        for batch in reader:
-            columns = dict(zip(names, batch.columns, strict=True))
-            if len(batch):
-                yield columns
-
-
-def _fractions(texts: Any) -> NDArray[Any] | None:
-    """Doubles of text that Arrow reads as any reader does, the first no whole number; None of other text."""
-    if texts[0].as_py().strip().lstrip("+-").isdigit():
-        return None
-    try:
-        values: NDArray[Any] = texts.cast(pa.float64()).to_numpy()
-    except pa.ArrowInvalid:
-        return None
-    return values if bool((np.abs(values) < FIRST_INEXACT).all()) else None
 
 
 class _Parts:
@@ -103,7 +76,7 @@ class _Parts:
         """Write some rows, and return their number."""
         texts, start = block[self._score], sum(self._rows)
         place = lambda row: self._table.where(start + row)  # noqa: E731 - one line, used twice
-        values = _fractions(texts) if isinstance(texts, pa.Array) else None
+        values = doubles(texts) if isinstance(texts, pa.Array) else None
         if values is None:
             texts = texts.to_pylist() if isinstance(texts, pa.Array) else texts
             values = number_column(texts, self._score, self._table.path.name, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
@@ -292,7 +293,7 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
         {
             "model": levels_of(raw["model"], "model", where),
             "fold": levels_of(raw["fold"], "fold", where, whole=True),
-            "y_true": check_labels(raw["y_true"].to_numpy(), pos_label=pos_label, where=where),
+            "y_true": _positive(raw["y_true"], pos_label, where),
             "y_score": score_values(raw["y_score"], "y_score", where),
         }
     )
@@ -340,6 +341,15 @@ def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any
         )
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}; {hint}")
     return check_scores(score, name, where=where)
+
+
+def _positive(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
+    """Which labels are positive; each category is looked at once, if none is wrong."""
+    if isinstance(values.dtype, pd.CategoricalDtype) and not values.hasnans:
+        codes, found = pd.factorize(values)
+        with suppress(InputError):
+            return np.asarray(check_labels(np.asarray(found), pos_label=pos_label)[codes])
+    return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
 def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:

@@ -12,7 +12,7 @@ import pytest
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.scores import formats, reading, spooling
+from skewanova.scores import formats, plain_csv, reading, spooling
 from skewanova.scores.reading import open_scores, stream_scores
 
 ROWS = 24
@@ -21,7 +21,7 @@ ROWS = 24
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(spooling, "BLOCK", 7)
-    monkeypatch.setattr(spooling, "BLOCK_BYTES", 150)
+    monkeypatch.setattr(plain_csv, "BLOCK_BYTES", 150)
 
 
 def table(score=None):
