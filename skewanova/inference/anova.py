@@ -141,7 +141,7 @@ class AnovaResult(Framed):
     _table: pd.DataFrame = field(repr=False)
     _frame: pd.DataFrame = field(repr=False)
     _fit: Any = field(repr=False)
-    rounding: float = field(default=0.0, repr=False)  # differences up to this are none; 0 if residuals vary
+    rounding: float = field(repr=False)  # differences up to this are none; 0 if residuals vary
 
     @property
     def label(self) -> str:
@@ -546,7 +546,7 @@ def _tidy(table: pd.DataFrame) -> pd.DataFrame:
     tidy["df_error"] = tidy["df"].iloc[-1]
     tidy.loc["residual", "df_error"] = np.nan
     whole = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
-    tidy["partial_eta_sq"] = (tidy["sum_sq"] / whole.where(whole > 0)).where(tidy.index != "residual")
+    tidy["partial_eta_sq"] = (tidy["sum_sq"] / whole).where(tidy.index != "residual")
     tidy["breakdown_correlation"] = np.nan
     return tidy.rename_axis("term").reset_index()
 

@@ -110,7 +110,7 @@ def equivalence_family(
             "model_b": model_b,
             "rope": rope,
             "p_a_ahead": ahead,
-            "p_equal": np.clip(1 - ahead - behind, 0, 1),
+            "p_equal": np.maximum(1 - ahead - behind, 0),
             "p_b_ahead": behind,
         }
     )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats, InputError
-from skewanova.inference.jackknife import places_of, sums_below
+from skewanova.inference.jackknife import places_of
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
@@ -57,7 +57,7 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
 
 def _pull(slope: Floats, rate: Floats) -> Floats:
     """Sum of the slopes of each rise and those below it, and of none, less its mean over the class."""
-    return np.append(sums_below(slope, 0), 0.0) - slope @ rate
+    return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
 
 
 def auprec_influence(

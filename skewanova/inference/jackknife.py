@@ -385,14 +385,6 @@ def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) 
         values[rows] *= factor
 
 
-def sums_below(terms: Floats, step: int) -> Floats:
-    """Sum of the terms `step` or more behind each."""
-    sums = np.cumsum(terms[..., ::-1], axis=-1)[..., ::-1]
-    below = np.zeros(terms.shape)
-    below[..., : terms.shape[-1] - step] = sums[..., step:]
-    return below
-
-
 def _refitted(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> LeftOut:

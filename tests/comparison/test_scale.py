@@ -20,8 +20,7 @@ from skewanova.decision import power as decision_power
 from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, panel_priors, panel_series
 from skewanova.decision.power import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
-from skewanova.inference import anova as inference_anova
-from skewanova.inference import fold_resampling, three_way_anova, two_way_anova
+from skewanova.inference import fold_resampling, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
@@ -38,39 +37,6 @@ def long(n_models=4, n_folds=6, n_priors=3, seed=0):
     frame = pd.MultiIndex.from_product(levels, names=["model", "fold", "prior"]).to_frame(index=False)
     frame["auprec"] = 0.6 + 0.2 * rng.random(len(frame)) + 0.02 * frame["model"].str[1:].astype(int)
     return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
-
-
-def numbers(result):
-    """Everything an analysis gives, as arrays."""
-    yield result.to_frame().select_dtypes("number").to_numpy(dtype=float)
-    yield result.residuals()[["fitted", "residual"]].to_numpy()
-    if result.test != "three_way_interaction":
-        yield result.effects("model")[1]
-        yield result.effects("model")[2]
-        yield tukey_hsd(result).to_frame().select_dtypes("number").to_numpy(dtype=float)
-
-
-@pytest.mark.parametrize("sum_of_squares", [1, 2, 3])
-@pytest.mark.parametrize("interaction", [None, False, True])
-def test_analyses_by_means_equal_those_of_statsmodels(sum_of_squares, interaction, monkeypatch):
-    def analyse():
-        if interaction is None:
-            one = long(n_priors=1)
-            return two_way_anova(one, response="auprec", sum_of_squares=sum_of_squares)
-        return three_way_anova(long(), interaction=interaction, sum_of_squares=sum_of_squares)
-
-    fitted = analyse()
-    assert not isinstance(fitted._fit, inference_anova.CompleteFit)
-    monkeypatch.setattr(inference_anova, "MOST_DENSE", 0)
-    by_means = analyse()
-    assert isinstance(by_means._fit, inference_anova.CompleteFit)
-    for found, known in zip(numbers(by_means), numbers(fitted), strict=True):
-        np.testing.assert_allclose(found, known, rtol=1e-10, atol=1e-10)
-
-
-def test_incomplete_tables_stay_with_statsmodels_whatever_their_size(monkeypatch):
-    monkeypatch.setattr(inference_anova, "MOST_DENSE", 0)
-    assert not isinstance(three_way_anova(long().iloc[1:])._fit, inference_anova.CompleteFit)
 
 
 @pytest.mark.parametrize("order", [None, ["m2", "m0", "m3", "m1"]])

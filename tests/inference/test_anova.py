@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skewanova import InputError, InputTypeError, SkewanovaWarning
+from skewanova.inference import anova, tukey_hsd
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
     IDENTICAL,
     NO_RESIDUALS,
+    TINY,
+    CompleteFit,
     three_way_anova,
     threshold_anova,
     two_way_anova,
@@ -215,6 +218,50 @@ def test_response_may_have_any_name():
     np.testing.assert_array_equal(table_of(result)["sum_sq"], table_of(two_way_anova(frame))["sum_sq"])
 
 
+# --- large complete tables, by their means ------------------------------------------------------------------
+
+
+def numbers(result):
+    """Everything an analysis gives, as arrays."""
+    yield result.to_frame().select_dtypes("number").to_numpy(dtype=float)
+    yield result.residuals()[["fitted", "residual"]].to_numpy()
+    if result.test != "three_way_interaction":
+        for factor in ("model", "fold"):
+            yield from result.effects(factor)[1:]
+        yield tukey_hsd(result).to_frame().select_dtypes("number").to_numpy(dtype=float)
+
+
+def complete_table():
+    values = random_cells(8, (4, 6, 3)) + 0.02 * np.arange(4)[:, None, None]
+    return cube(values).sample(frac=1, random_state=8)
+
+
+@pytest.mark.parametrize("sum_of_squares", [1, 2, 3])
+@pytest.mark.parametrize("interaction", [None, False, True])
+def test_analyses_by_means_equal_those_of_statsmodels(sum_of_squares, interaction, monkeypatch):
+    def analysed():
+        frame = complete_table()
+        if interaction is None:
+            one = frame[frame["prior"] == 0.1]
+            return two_way_anova(one, response="auprec", sum_of_squares=sum_of_squares)
+        return three_way_anova(frame, interaction=interaction, sum_of_squares=sum_of_squares)
+
+    fitted = analysed()
+    n_cells, n_effects = fitted._fit.model.exog.shape
+    monkeypatch.setattr(anova, "MOST_DENSE", n_cells * n_effects**2)
+    assert not isinstance(analysed()._fit, CompleteFit)
+    monkeypatch.setattr(anova, "MOST_DENSE", n_cells * n_effects**2 - 1)
+    by_means = analysed()
+    assert isinstance(by_means._fit, CompleteFit)
+    for found, expected in zip(numbers(by_means), numbers(fitted), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_incomplete_tables_stay_with_statsmodels_whatever_their_size(monkeypatch):
+    monkeypatch.setattr(anova, "MOST_DENSE", 0)
+    assert not isinstance(three_way_anova(complete_table().iloc[1:])._fit, CompleteFit)
+
+
 # --- effect sizes, breakdown correlation, what else the result tells ----------------------------------------
 
 
@@ -270,6 +317,13 @@ def test_breakdown_correlation_only_for_models_in_the_two_way():
         False,
     ]
     assert table_of(analyse("three_way", "balanced"))["breakdown_correlation"].isna().all()
+
+
+@pytest.mark.parametrize("interaction", [False, True])
+def test_no_breakdown_correlation_where_priors_are_a_factor(interaction):
+    result = three_way_anova(complete_table(), interaction=interaction)
+    assert result.row("model")["p_value"] < 0.01
+    assert result.to_frame()["breakdown_correlation"].isna().all()
 
 
 @pytest.mark.no_cover
@@ -433,6 +487,15 @@ def test_no_residual_variation(kind):
     assert table.loc["model", "breakdown_correlation"] == 1.0
     assert table.loc["model", "partial_eta_sq"] == pytest.approx(1)
     assert residuals(result)[["statistic", "p_value"]].isna().all(axis=None)
+
+
+def test_differences_that_are_none_where_nothing_varies():
+    """The limit of one value is that of the sum of squares, spread over the cells; else there is none."""
+    for values in (ADDITIVE, np.full((2, 3), 0.7)):
+        result, _ = quiet(two_way_anova, cells(values))
+        assert result.rounding == pytest.approx(np.sqrt(variation_limit(values) / values.size), rel=1e-12)
+    assert quiet(two_way_anova, cells(np.zeros((2, 3))))[0].rounding == TINY
+    assert two_way_anova(cells(random_cells())).rounding == 0
 
 
 @pytest.mark.parametrize("missing", [[], [0], [3, 5]])
@@ -681,3 +744,12 @@ def test_anova_over_thresholds_by_means_of_cells():
 def test_anova_over_thresholds_needs_several():
     with pytest.raises(ValueError, match="`recall` must have at least 2 values, but has 1"):
         threshold_anova(points_of(0, (0.5,)))
+
+
+@pytest.mark.filterwarnings("ignore:this ANOVA makes")
+def test_sums_of_squares_of_anova_over_thresholds():
+    frame = points_of(1, (0.2, 0.5)).drop(index=[0, 1, 2, 9, 13])
+    found = [threshold_anova(frame, **given) for given in ({}, {"sum_of_squares": 2}, {"sum_of_squares": 1})]
+    default, second, first = (table_of(result)["sum_sq"] for result in found)
+    assert default.tolist() == second.tolist()
+    assert not np.allclose(first, second, rtol=1e-3)

@@ -13,7 +13,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from skewanova.inference import equivalence, posthoc
 from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, family_test
-from skewanova.inference.families import adjusted, family, step_levels, with_control
+from skewanova.inference.families import adjusted, equivalence_family, family, step_levels, with_control
 
 #: R 4.2: p.adjust(c(.002, .01, .03, .04, .2), method), to 7 digits.
 P_VALUES = np.array([0.03, 0.002, 0.2, 0.01, 0.04])
@@ -198,6 +198,36 @@ def test_nothing_is_equal_within_nothing():
     assert not equivalence(measures, rope=0.0)["equivalent"].any()
     same = np.repeat(random_table(6, 1), 2, axis=1)
     assert equivalence(evaluation_of(same, "independent"), rope=0.01)["equivalent"].all()
+
+
+def test_probabilities_of_the_three_regions_by_hand():
+    ahead, behind = np.array([0.3, 0.7, 0.0, np.nan]), np.array([0.2, 0.3 + 1e-12, 0.0, 0.01])
+    found = equivalence_family((list("AABB"), list("CDCD")), ahead, behind, rope=0.01, alpha=0.05)
+    assert found["p_equal"].tolist()[:3] == pytest.approx([0.5, 0.0, 1.0], abs=1e-15)
+    assert (found["p_equal"].iloc[:3] >= 0).all()
+    np.testing.assert_array_equal(
+        found["p_value"], [0.3, 0.7, 0.0, np.nan]
+    )  # of one side alone nothing is known
+    assert found["equivalent"].tolist() == [False, False, True, False]
+
+
+def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
+    pair = pd.DataFrame(
+        {
+            "model_a": ["A"], "model_b": ["B"], "estimate": [0.1], "std_error": [0.1], "df": [9.0],
+            "statistic": [1.0], "p_value": [0.05],
+        }
+    )  # fmt: skip
+    assert family(pair, alpha=0.05)["reject"].tolist() == [False]
+    assert family(pair, alpha=np.nextafter(0.05, 1))["reject"].tolist() == [True]
+    for alpha, equal in ((0.05, False), (np.nextafter(0.05, 1), True)):
+        one = equivalence_family((["A"], ["B"]), np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
+        assert one["equivalent"].tolist() == [equal]
+
+
+@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+def test_levels_where_no_pair_has_a_test(adjust):
+    assert step_levels(np.full(2, np.nan), 0.05, adjust=adjust)[0] == 0.05
 
 
 def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():

@@ -13,7 +13,7 @@ from strategies import tie_groups
 from skewanova import UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference import auprec_covariance, jackknife
-from skewanova.inference.jackknife import left_out
+from skewanova.inference.jackknife import Ranked, left_out
 from skewanova.inference.sampling import Sample, check_sample
 from skewanova.priors import DiscretePrior
 
@@ -104,6 +104,28 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
     whole = left_out(sample, score, WEIGHTINGS, "exact").rows()
     monkeypatch.setattr(jackknife, "BLOCK_SIZE", 50)
     assert left_out(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("area_estimator", ["trapezoid", "exact"])
+def test_blocks_of_rises_do_not_matter(area_estimator, monkeypatch):
+    rng, priors = np.random.default_rng(5), [UniformPrior(at, at) for at in (0.02, 0.4)]
+    positive = np.arange(24) < 10
+    score = np.round(rng.normal(size=24) + positive, 1)
+    sample = Sample(positive, None, rng.choice([1.0, 2.0], size=24))
+    whole = left_out(sample, score, priors, area_estimator)
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 6)  # three rises at two priors
+    found = left_out(sample, score, priors, area_estimator)
+    assert found.estimate == pytest.approx(whole.estimate, abs=1e-14)
+    assert found.rows() == pytest.approx(whole.rows(), abs=1e-12)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_areas_of_ranked_scores_at_every_prior(clustered):
+    positive, score = np.arange(12) < 4, np.round(np.random.default_rng(6).normal(size=12), 0)
+    model = Ranked(Sample(positive, np.arange(12) // 3 if clustered else None), score)
+    priors = np.array([0.01, 0.3, 0.9])
+    expected = [iauprec_score(positive, score, deployment_prior=(prior, prior)) for prior in priors]
+    assert model.areas(priors, "trapezoid") == pytest.approx(expected, abs=1e-14)
 
 
 def simulated(seed=0, n=30, m=70, decimals=1):

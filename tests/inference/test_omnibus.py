@@ -12,7 +12,15 @@ from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova.inference.catalogue import known
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
-from skewanova.inference.omnibus import OMNIBUS_TESTS, fold_table
+from skewanova.inference.fold_statistics import FTest, blocked_test
+from skewanova.inference.omnibus import (
+    OMNIBUS_TESTS,
+    _check_enough,
+    _tested,
+    flat_test,
+    fold_table,
+    partial_eta_squared,
+)
 
 RATIO = 0.25
 TESTS = {
@@ -21,6 +29,9 @@ TESTS = {
     if not known(method).halved  # a frame has no halvings: tests/comparison/test_folds_split_half.py
 }
 VARIED = [name for name in TESTS if name != "friedman"]
+
+
+FOLD = np.linspace(0.6, 0.9, 8)[:, None]
 
 
 def exact(message):
@@ -155,9 +166,43 @@ def test_categorical_columns_with_unused_levels():
     assert row_of(omnibus_test(kept, method="repeated_measures"))["df"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("method", ["sign_flip", "permutation"])
+def test_random_arrangements_by_default(method):
+    """9,999 of them and the table itself, by the same seed."""
+    frame = frame_of(random_table(18, 3))
+    p_value = row_of(omnibus_test(frame, method=method))["p_value"]
+    assert 0.01 < p_value < 0.99
+    assert p_value * 10_000 == pytest.approx(round(p_value * 10_000), abs=1e-8)
+    assert p_value == row_of(omnibus_test(frame, method=method, rng=0))["p_value"]
+
+
+# --- halvings beside the folds ------------------------------------------------------------------------------
+
+
+def test_halvings_that_are_enough():
+    """One for each model but one, on differences that vary; then the folds are not asked."""
+    alike = random_table(6, 3)[:, [0, 1, 2, 2]]
+    halves = random_table(3, 4, seed=5)
+    for enough in (halves, random_table(5, 4, seed=6)):
+        _check_enough(alike, enough)
+    message = "Hotelling's test needs a halving for each model but one, but has 2 for 4 models; add halvings"
+    with pytest.raises(ValueError, match=exact(message)):
+        _check_enough(random_table(6, 4), halves[:2])
+    with pytest.raises(ValueError, match="some models move alike"):
+        _check_enough(alike, halves[:, [0, 1, 2, 2]])
+
+
+def test_folds_without_variation_are_tested_by_halvings_that_vary():
+    flat, own = FOLD + 0.03 * np.arange(3), FTest(*map(np.asarray, (3.0, 2.0, 7.0, 0.1)))
+    run = partial(_tested, "split_half_gg", "check", flat, lambda _: own)
+    assert row_of(run(halves=random_table(5, 3)))["statistic"] == 3.0
+    for none in (None, np.full((5, 3), 0.7)):
+        with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+            assert row_of(run(halves=none))["statistic"] == np.inf
+
+
 # --- degenerate tables --------------------------------------------------------------------------------------
 
-FOLD = np.linspace(0.6, 0.9, 8)[:, None]
 NOT_HOTELLING = [name for name in VARIED if "hotelling" not in name]
 
 
@@ -171,6 +216,19 @@ def test_identical_models_are_undefined(test, level, offset):
     assert result.warnings == (IDENTICAL,)
     assert row_of(result)[["statistic", "p_value"]].isna().all()
     assert row_of(result)["df"] == 2
+
+
+def test_an_effect_up_to_the_limit_of_rounding_is_none():
+    for effect, known_as in ((1.0, IDENTICAL), (np.nextafter(1.0, 2), NO_RESIDUALS)):
+        found, note = flat_test(effect, 1.0, limit=1.0, df=(2.0, 14.0))
+        assert note == known_as
+        assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL)
+    assert flat_test(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
+
+
+def test_an_infinite_f_shows_all_of_the_variance():
+    plain = blocked_test(random_table(6, 3))
+    assert partial_eta_squared(plain._replace(statistic=np.asarray(np.inf))) == 1
 
 
 @pytest.mark.parametrize("test", VARIED)
@@ -232,6 +290,13 @@ def test_fold_table_puts_folds_and_models_in_order_of_appearance():
     found, models = fold_table(frame[::-1])
     np.testing.assert_array_equal(found, values[::-1, ::-1])
     assert models == ["m", "a", "z"]
+
+
+def test_a_missing_name_is_a_level_of_its_own():
+    values = random_table(3, 3)
+    found, models = fold_table(frame_of(values).replace({"model": {"M1": None}, "fold": {1: np.nan}}))
+    np.testing.assert_array_equal(found, values)
+    assert len(models) == 3
 
 
 def test_incomplete_frames():
