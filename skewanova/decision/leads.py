@@ -233,12 +233,11 @@ def undecided_pairs(edges: Floats, difference: Floats, reach: Floats) -> list[li
     excess = difference**2 - reach**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
-    whole = [(float(edges[0]), float(edges[-1]))]
-    known = {1: [], -1: whole}
+    known = {1: [], -1: [(float(edges[0]), float(edges[-1]))]}
     found = []
-    for row, sign, largest in zip(excess, clear_signs(edges, excess), size, strict=True):
-        if sign or largest == 0:
-            found.append(known[int(sign)] if sign else whole)
+    for row, sign in zip(excess, clear_signs(edges, excess), strict=True):
+        if sign:
+            found.append(known[int(sign)])
             continue
         pieces = [series[0] for series in panel_series(edges, row[None])]
         found.append([(low, high) for turn, low, high in sign_stretches(edges, pieces) if turn <= 0])

@@ -1,9 +1,12 @@
 """Crossings and leaders of curves that are straight in the log-odds: every limit is known in closed form."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import designed, evaluated, scored
+from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova import evaluate, load_satellite_scores
@@ -16,6 +19,7 @@ from skewanova.decision.leads import (
     by_prior_of,
     crossings,
     crossings_frame,
+    differing_frame,
     find_crossings,
     lead_stretches,
     leaders,
@@ -212,8 +216,48 @@ def test_the_interval_is_the_stretch_that_holds_the_crossing():
     assert logit(leads._limits(edges, stretches, -2.0)[:2]) == pytest.approx([-2.5, -1.5])
     assert logit(leads._limits(edges, stretches, -1.5 + SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
     assert logit(leads._limits(edges, stretches, -2.5 - SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._limits(edges, stretches, -2.5 - SAME_ROOT)[:2]) == pytest.approx([-2.5, -1.5])
     assert logit(leads._limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
     assert leads._limits(edges, stretches, -2.0)[2:] == (False, False)
+
+
+def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
+    edges, priors = panel_priors(LOW, HIGH)
+    known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
+    assert leads._delta_error(edges, rising, known, -2.0) > 0
+    assert np.isnan(leads._delta_error(edges, [Chebyshev([1.0])] * (len(edges) - 1), known, -2.0))
+    assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
+
+
+def test_stretches_of_one_model_that_touch_are_one():
+    apart = [(1, 0.0, 2.0), (0, 1.0, 2.0), (1, 2.0, 3.0), (0, 3.0, 4.0), (1, 1.0, 1.5), (2, 3.5, 5.0)]
+    assert leads._joined(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 0.0, 3.0), (2, 3.5, 5.0)]
+
+
+def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
+    behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + SHORTEST / 2, -1.0)]
+    monkeypatch.setattr(leads, "band_stretches", lambda *_: [(0, 1, *limits) for limits in behind])
+    found = lead_stretches(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
+    assert [inside for _, inside, _, _ in found] == [(0, 1), (0,), (0, 1), (0,), (0, 1)]
+    assert [low for _, _, low, _ in found[1:]] == [-3.5, -3.0, -2.5, -1.0]
+    assert [high for _, _, _, high in found[:-1]] == [-3.5, -3.0, -2.5, -1.0]
+
+
+def test_the_lead_over_the_second_best_by_hand():
+    for models, margin, second in (("ABC", 0.05, "C"), ("AB", 0.1, "B"), ("A", np.nan, "")):
+        some = panel_of([0.0] * len(models), [0.6, 0.5, 0.55][: len(models)]).curves
+        found = leads._margin(SimpleNamespace(models=tuple(models)), some, (0, LOW, HIGH))
+        assert found == (pytest.approx(margin, nan_ok=True), second)
+
+
+@pytest.mark.parametrize(
+    ("control", "pairs"), [(None, ["AB", "AC", "BC"]), ("A", ["AB", "AC"]), ("C", ["AC", "BC"])]
+)
+def test_differing_pairs_of_all_or_with_the_control(control, pairs):
+    panel = panel_of([0.0, 0.0, 0.0], [0.7, 0.6, 0.5])
+    found = differing_frame(panel, ("A", "B", "C"), 2.0, control=control)
+    assert (found["better"] + found["worse"]).tolist() == pairs
+    assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * len(pairs)
 
 
 def test_by_default_folds_share_no_training_data():
