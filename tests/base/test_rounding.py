@@ -45,6 +45,21 @@ def test_large_values_tie_by_their_share_and_infinity_with_itself_alone():
 def test_rows_are_levelled_apart():
     found = levelled([[0.1, 0.1 + 1e-14], [0.2, 0.3]])
     assert found.tolist() == [[0.1, 0.1], [0.2, 0.3]]
+    found = levelled([[0.2, 0.3, 0.3 + 1e-14], [0.1, 0.1 + 1e-14, 0.4]])
+    assert found.tolist() == [[0.2, 0.3, 0.3], [0.1, 0.1, 0.4]]
+    assert is_largest([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1]]).tolist() == [
+        [False, True, True],
+        [True, False, False],
+    ]
+
+
+def test_the_limit_itself_is_a_tie():
+    assert levelled([0.0, TIE]).tolist() == [0.0, 0.0]
+    assert is_largest([0.0, TIE]).tolist() == [True, True]
+    for values in ([0.5, 0.5 + 1.5 * TIE], [1e6, 1e6 * (1 + 1.5 * TIE)]):
+        assert levelled(values).tolist() == values
+        assert is_largest(values).tolist() == [False, True]
+    assert is_largest([1e6, 1e6 * (1 + 0.7 * TIE)]).tolist() == [True, True]
 
 
 @pytest.mark.parametrize("shift", [-TIE / 2, 0.0, TIE / 2])

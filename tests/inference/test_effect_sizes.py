@@ -1,12 +1,13 @@
 """Effect sizes: differences in standard deviations, intervals of the noncentral t distribution."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fold_tables import correlated_folds, evaluation_of, frame_of, random_table
 from scipy import stats
 
-from skewanova.inference import effects, posthoc
-from skewanova.inference.effect_sizes import EFFECT_COLUMNS, shift_limits
+from skewanova.inference import effect_sizes, effects, posthoc
+from skewanova.inference.effect_sizes import EFFECT_COLUMNS, effect_family, shift_limits
 
 #: R 4.2, base: uniroot(function(l) pt(t, df, l) - p, tol = 1e-12) at p = 1 - alpha / 2 and alpha / 2.
 BY_R = [
@@ -26,8 +27,8 @@ def test_limits_of_the_noncentrality_equal_r(numbers):
 
 @pytest.mark.parametrize("df", [2.5, 12.3, 80.0])
 def test_limits_of_the_noncentrality_by_scipy(df):
-    statistic = np.array([-1.5, 0.0, 0.4, 3.0])
-    found = shift_limits(statistic, np.full(4, df), 0.025)
+    statistic = np.array([-1.5, -0.4, 0.0, 0.4, 3.0, 9.0])
+    found = shift_limits(statistic, np.full(len(statistic), df), 0.025)
     for t, low, high in zip(statistic, *found, strict=True):
         assert stats.nct.cdf(t, df, low) == pytest.approx(0.975, abs=1e-7)
         assert stats.nct.cdf(t, df, high) == pytest.approx(0.025, abs=1e-7)
@@ -53,6 +54,29 @@ def test_effects_by_hand(kind, ratio):
         reach = stats.t.isf(0.025, 11) * d.std(ddof=1) * np.sqrt(1 / 12 + ratio)
         assert row["conf_high"] - row["estimate"] == pytest.approx(reach, rel=1e-9)
         assert row["effect_low"] < row["effect"] < row["effect_high"]
+
+
+def test_with_halvings_the_spread_in_one_fold_is_that_of_folds_and_of_their_mean(monkeypatch):
+    values, halves = random_table(7, 3, effect=0.02), random_table(9, 3, seed=4) - 0.8
+    monkeypatch.setattr(effect_sizes, "between_halves", lambda *_: halves)
+    found = effects(frame_of(values), ratio=0.0, order=["M2", "M1", "M0"])
+    for row in found.to_dict("records"):
+        d = values[:, int(row["model_a"][1])] - values[:, int(row["model_b"][1])]
+        spread = np.sqrt(row["std_error"] ** 2 + d.var(ddof=1) * (1 - 1 / 7))
+        assert row["std_error"] > 1.1 * d.std(ddof=1) / np.sqrt(7)
+        assert row["effect"] == pytest.approx(d.mean() / spread, rel=1e-9)
+
+
+def test_a_difference_without_spread_or_statistic_has_no_effect_size():
+    pairs = pd.DataFrame(
+        {
+            "model_a": list("AAA"), "model_b": list("BCD"), "estimate": [0.1, 0.0, 0.2], "df": 9.0,
+            "std_error": [0.05, 0.0, 0.1], "statistic": [2.0, 0.0, np.inf], "spread": 0.1,
+        }
+    )  # fmt: skip
+    found = effect_family(pairs, alpha=0.05)
+    for column in ("conf_low", "conf_high", "effect", "effect_low", "effect_high"):
+        assert found[column].isna().tolist() == [False, True, True]
 
 
 def test_the_interval_holds_0_where_the_test_keeps_the_pair():
