@@ -46,7 +46,7 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     """
     frame = result.residuals()
     found: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
-    if result.rounding == 0 and len(frame) > 3:
+    if result.rounding == 0:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
         found["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
         found["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))

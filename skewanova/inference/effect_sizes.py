@@ -102,7 +102,7 @@ def effects(
     halves = between_halves(iauprec, models)
     found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
     own = fold_statistics.paired_t(values).std_error ** 2 * len(values)
-    one_fold = own * (1 + ratio) if halves is None else found.std_error**2 + own * (1 - 1 / len(values))
+    one_fold = found.std_error**2 + own * (1 - 1 / len(values))  # own (1 + ratio) without halvings
     a, b = fold_statistics.pair_indices(len(models))
     pairs = pd.DataFrame(
         {

@@ -579,8 +579,8 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Exact where there are no ties and at most 50 folds, as scipy decides."""
     difference = fold_statistics.pair_differences(values)
-    ordered = np.sort(np.abs(difference), axis=0)
-    plain = (ordered[0] > 0) & (np.diff(ordered, axis=0) > 0).all(axis=0)  # these go through scipy at once
+    ordered = np.sort(levelled(np.abs(difference).T), axis=1)
+    plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # these go through scipy at once
     statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
     if plain.any():
         statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)

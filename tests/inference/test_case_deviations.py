@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
-from skewanova.curves.roc import curve_from_scores
-from skewanova.inference import case_deviations, jackknife
+from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, nodes_for
 from skewanova.inference.jackknife import Ranked, left_out
 from skewanova.inference.sampling import Sample
@@ -123,22 +121,39 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
 
 
-@pytest.mark.parametrize("block", [1, 40, 10_000])
-@pytest.mark.parametrize("area_estimator", BY_RISES)
-def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", block)
-    positive, (score, _) = scored(40, 0.4, digits=1)
-    weight = 1.0 + (np.arange(40) % 3 == 0)
-    at = [UniformPrior(0.1, 0.1), UniformPrior(0.5, 0.5), UniformPrior(0.1, 0.6), UniformPrior(0.2, 0.2)]
-    found = left_out(Sample(positive, None, weight), score, at, area_estimator)
-    whole = curve_from_scores(positive, score, weight)
-    for case in range(40):
-        kept = np.arange(40) != case
-        curve = curve_from_scores(positive[kept], score[kept], weight[kept])
-        size = np.count_nonzero(positive == positive[case]) - 1
-        change = [
-            iauprec(whole, p, area_estimator=area_estimator)
-            - iauprec(curve, p, area_estimator=area_estimator)
-            for p in at
-        ]
-        np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
+@pytest.mark.parametrize("n_models", [1, 2])
+@pytest.mark.parametrize("spare", [0, 1])
+def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):
+    priors = np.linspace(0.05, 0.3, 60)
+    nodes = nodes_for(priors, 0.05, 0.3, "trapezoid")
+    assert len(nodes.priors) < 60
+    n_columns = 60 * n_models
+    positive, scores = scored(n_columns + spare, 0.4, digits=1)
+    sample = Sample(positive)
+    found = deviations(sample, scores[:n_models], nodes.priors, "trapezoid")
+    rows = np.hstack([one.rows() @ nodes.weight for one in found.tables])
+    units = found.units(nodes.weight)
+    assert units.shape == (n_columns, n_columns)
+    np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
+    if spare:
+        np.testing.assert_allclose(units, units.T, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(units, rows)
+
+
+def test_as_many_priors_as_nodes_are_measured_themselves():
+    low, high = 1e-4, 0.9  # wider than one panel
+    n_nodes = len(nodes_for(np.linspace(low, high, 500), low, high, "exact").priors)
+    for spare in (0, 1):
+        priors = np.linspace(low, high, n_nodes + spare)
+        own = nodes_for(priors, low, high, "exact").priors.tolist() == priors.tolist()
+        assert own == (spare == 0)
+
+
+@pytest.mark.parametrize("half", [0.3, 1.7, 4.0])
+def test_nodes_of_a_panel_reach_the_poles_and_no_further(half):
+    """Precision has its poles at log-odds of i pi; log(pole + sqrt(1 + pole^2)) is asinh of the pole."""
+    error = -np.arcsinh(np.pi / half) * np.array([0, 1]) - np.arcsinh(np.pi / half) * (
+        case_deviations._nodes_of_panel(half) - 1
+    )
+    assert error[1] <= np.log(case_deviations.TOLERANCE) < error[0]

@@ -70,6 +70,8 @@ def test_imbalance_ceiling_and_smallest_p():
     assert found.loc["smallest_p_sign_flip", "p_value"] == 2.0**-6
     assert found.loc["smallest_p_permutation", "p_value"] == pytest.approx(6.0**-6)
     assert found.loc["smallest_p_wilcoxon_holm", "p_value"] == pytest.approx(3 * 2.0**-6)
+    of_five = checked(random_table(7, 5)).loc["smallest_p_wilcoxon_holm", "p_value"]
+    assert of_five == pytest.approx(10 * 2.0**-6)
     assert found.filter(like="smallest", axis=0)["statistic"].isna().all()
 
 
@@ -119,6 +121,21 @@ def test_advice_on_the_ceiling():
     assert row["statistic"] == 0
     assert row["advice"]
     assert checked(np.hstack([0.95 + 0 * noise[:, :1], 0.9 - noise])).loc["ceiling", "statistic"] == np.inf
+
+
+@pytest.mark.parametrize(("distance", "told"), [(1.99, True), (2.01, False)])
+def test_the_ceiling_is_close_within_two_deviations(distance, told):
+    noise = np.random.default_rng(0).normal(size=(12, 2))
+    noise = 0.01 * (noise - noise.mean(axis=0)) / noise.std(axis=0, ddof=1)
+    row = checked(1 - 0.01 * distance + noise - [0.0, 0.1]).loc["ceiling"]
+    assert row["statistic"] == pytest.approx(distance)
+    assert bool(row["advice"]) == told
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_additivity_sees_no_scale(scale):
+    values = 0.8 + 1e-5 * np.random.default_rng(1).normal(size=(6, 3))
+    assert additivity_test(scale * values) == pytest.approx(additivity_test(values), rel=1e-6)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.005])

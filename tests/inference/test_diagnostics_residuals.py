@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from statsmodels.graphics.gofplots import plotting_pos
 
 from skewanova import evaluate, load_satellite_scores
@@ -53,8 +54,6 @@ def test_residuals_are_ordered_and_standardized(found, values):
 
 
 def test_theoretical_quantiles_are_bloms(found):
-    from scipy import stats
-
     expected = stats.norm.ppf(plotting_pos(N_FOLDS * N_MODELS, a=0.375))
     np.testing.assert_allclose(found["theoretical"], expected, rtol=1e-12)
 
@@ -81,7 +80,9 @@ def test_effects_do_not_move_the_standardized_residuals(found, values):
 
 
 def test_the_frame_of_residuals_does_as_well(found, values):
-    pd.testing.assert_frame_equal(residual_quantiles(two_way_anova(long(values)).residuals()), found)
+    frame = two_way_anova(long(values)).residuals()
+    pd.testing.assert_frame_equal(residual_quantiles(frame), found)
+    pd.testing.assert_frame_equal(residual_quantiles(frame, n_draws=4999, rng=0), found)
 
 
 def test_a_wider_level_is_wider_and_draws_repeat(values):
@@ -148,3 +149,36 @@ def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch)
     pd.testing.assert_frame_equal(
         residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("level", [0.3, 0.9])
+def test_the_envelope_of_ranks_is_the_narrowest_that_holds_the_share(level):
+    draws = np.sort(np.random.default_rng(2).normal(size=(400, 5)), axis=1)
+
+    def share(cut):
+        ends = np.sort(draws, axis=0)[[cut, 399 - cut]]
+        return ((draws >= ends[0]) & (draws <= ends[1])).all(axis=1).mean(), ends
+
+    low, high = diagnostics._rank_envelope(draws, level)
+    cut = max(k for k in range(200) if share(k)[0] >= level)
+    np.testing.assert_array_equal([low, high], share(cut)[1])
+
+
+# --- two checks of the residuals ----------------------------------------------------------------------------
+
+
+def test_checks_of_residuals_are_those_of_scipy(values):
+    frame = long(values).astype({"model": "category"})
+    frame["model"] = frame["model"].cat.add_categories("nobody")
+    result = two_way_anova(frame)
+    found = diagnostics.residuals(result).set_index("check")
+    residual = result.residuals()
+    groups = [part["residual"] for _, part in residual.groupby("model", observed=True)]
+    assert tuple(found.loc["shapiro_wilk"]) == tuple(stats.shapiro(residual["residual"]))
+    assert tuple(found.loc["brown_forsythe"]) == tuple(stats.levene(*groups, center="median"))
+
+
+@pytest.mark.filterwarnings("ignore:there is no residual variation")
+def test_checks_of_residuals_that_are_rounding_say_nothing():
+    flat = np.array([0.1, 0.2, 0.4])[:, None] + np.array([0.0, 0.3])
+    assert diagnostics.residuals(two_way_anova(long(flat)))[["statistic", "p_value"]].isna().all(axis=None)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from strategies import tie_groups
 
 from skewanova import UniformPrior, UniformSkew, iauprec_score
-from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.areas import iauprec
+from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.curves.roc import curve_from_scores
 from skewanova.inference import auprec_covariance, jackknife
 from skewanova.inference.jackknife import Ranked, left_out
 from skewanova.inference.sampling import Sample, check_sample
@@ -106,17 +108,27 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
     assert left_out(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("area_estimator", ["trapezoid", "exact"])
-def test_blocks_of_rises_do_not_matter(area_estimator, monkeypatch):
-    rng, priors = np.random.default_rng(5), [UniformPrior(at, at) for at in (0.02, 0.4)]
-    positive = np.arange(24) < 10
-    score = np.round(rng.normal(size=24) + positive, 1)
-    sample = Sample(positive, None, rng.choice([1.0, 2.0], size=24))
-    whole = left_out(sample, score, priors, area_estimator)
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 6)  # three rises at two priors
-    found = left_out(sample, score, priors, area_estimator)
-    assert found.estimate == pytest.approx(whole.estimate, abs=1e-14)
-    assert found.rows() == pytest.approx(whole.rows(), abs=1e-12)
+@pytest.mark.parametrize("block", [1, 40, 10_000])
+@pytest.mark.parametrize("area_estimator", BY_RISES)
+def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", block)
+    rng = np.random.default_rng(3)
+    positive = rng.random(40) < 0.4
+    score = np.round(rng.normal(size=40) + positive, 1)
+    weight = 1.0 + (np.arange(40) % 3 == 0)
+    at = [UniformPrior(0.1, 0.1), UniformPrior(0.5, 0.5), UniformPrior(0.1, 0.6), UniformPrior(0.2, 0.2)]
+    found = left_out(Sample(positive, None, weight), score, at, area_estimator)
+    whole = curve_from_scores(positive, score, weight)
+    for case in range(40):
+        kept = np.arange(40) != case
+        curve = curve_from_scores(positive[kept], score[kept], weight[kept])
+        size = np.count_nonzero(positive == positive[case]) - 1
+        change = [
+            iauprec(whole, p, area_estimator=area_estimator)
+            - iauprec(curve, p, area_estimator=area_estimator)
+            for p in at
+        ]
+        np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("clustered", [False, True])

@@ -204,6 +204,53 @@ def test_max_t_is_the_kernel(name):
     np.testing.assert_array_equal(found["p_adjusted"], max_t_test(table_of(name), rng=3).p_value)
 
 
+@pytest.mark.parametrize("alpha", [0.1, 0.25])
+def test_max_t_interval_is_at_the_quantile_of_the_largest_t_under_flips(alpha):
+    values = random_table(6, 3, effect=0.01)
+    found = compared(frame_of(values), "max_t", alpha=alpha, order=["M0", "M1", "M2"])
+    centred = np.stack([values[:, a] - values[:, b] for a, b in ((0, 1), (0, 2), (1, 2))], axis=1)
+    centred -= centred.mean(axis=0)
+    flipped = [np.array([1, *signs])[:, None] * centred for signs in product([1, -1], repeat=5)][1:]
+    largest = sorted(np.abs(stats.ttest_1samp(one, 0).statistic).max() for one in flipped)
+    critical = largest[math.ceil((1 - alpha) * 30)]
+    for side, sign in (("conf_low", -1), ("conf_high", 1)):
+        expected = found["estimate"] + sign * critical * found["std_error"]
+        np.testing.assert_allclose(found[side], expected, rtol=1e-9)
+
+
+def test_max_t_draws_by_the_same_seed():
+    frame = frame_of(random_table(18, 3))
+    pd.testing.assert_frame_equal(compared(frame, "max_t"), compared(frame, "max_t", rng=0))
+
+
+def test_wilcoxon_of_ties_by_rounding_and_of_one_equal_fold():
+    """0.8 - 0.7 and 0.7 - 0.6 differ in the last digit; a fold without a difference does not count."""
+    control = np.array([0.7, 0.7, 0.7, 0.65, 0.55, 0.65])
+    other = np.array([0.8, 0.6, 0.9, 0.95, 0.80, 0.7])
+    row = compared(frame_of(np.column_stack([other, control])), "wilcoxon", order=["M0", "M1"]).iloc[0]
+    known = stats.wilcoxon(np.round(other - control, 6))
+    assert (row["statistic"], row["p_value"]) == (known.statistic, known.pvalue) == (2.5, 0.125)
+    same = np.array([0.2, 0.5, 0.4, 0.7, 0.6, 0.9])
+    differ = same + np.array([0.0, 0.01, 0.02, -0.03, 0.04, 0.05])
+    row = compared(frame_of(np.column_stack([differ, same])), "wilcoxon", order=["M0", "M1"]).iloc[0]
+    known = stats.wilcoxon((differ - same)[1:])
+    assert (row["statistic"], row["p_value"]) == (known.statistic, known.pvalue)
+
+
+def test_dunnett_sees_no_scale():
+    """What is rounding is told by the size of the values."""
+    small = random_table(6, 3, spread=1e-8, effect=1e-8)
+    flat = np.array([0.8, 0.8 + 1e-8, 0.8]) + np.linspace(0, 0.1, 6)[:, None]
+    for values in (small, flat):
+        one, scaled = (
+            compared(frame_of(v), "dunnett", control="M2", order=["M0", "M1", "M2"])
+            for v in (values, 1e-4 * values)
+        )
+        np.testing.assert_allclose(scaled["statistic"], one["statistic"], rtol=1e-6)
+        np.testing.assert_allclose(scaled["p_adjusted"], one["p_adjusted"], rtol=1e-6)
+    assert np.isfinite(compared(frame_of(small), "dunnett", control="M2")["statistic"]).all()
+
+
 def test_nemenyi_statistic_agrees_with_the_estimate_in_sign():
     found = compared(frame_of(random_table(12, 3, effect=0.03)), "nemenyi")
     assert (np.sign(found["statistic"]) == np.sign(found["estimate"])).all()

@@ -240,6 +240,15 @@ def test_by_prior_equals_separate_analyses():
     assert found["prior"].tolist() == [0.5] * 3 + [0.1] * 3 + [0.01] * 3
 
 
+def test_by_prior_of_an_incomplete_table_equals_separate_analyses():
+    frame = LONG["balanced"].query("fold <= 5").iloc[1:]
+    parts = [
+        tukey_hsd(two_way_anova(group, response="auprec"), prior=float(prior)).to_frame()
+        for prior, group in frame.groupby("prior", sort=False)
+    ]
+    pd.testing.assert_frame_equal(tukey_by_prior(frame), pd.concat(parts, ignore_index=True))
+
+
 def test_by_prior_takes_categories():
     frame = LONG["balanced"].astype({"prior": "category", "model": "category"})
     found = tukey_by_prior(frame)
