@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import skewanova as sa
 from skewanova.curves import ESTIMATORS, loss_ratio, possible_areas
-from skewanova.curves.possible import _estimator_error
+from skewanova.curves.possible import LEAST_MISSING, _estimator_error, _pairs, _Search
 
 PAIRS = [(0.5, 0.1), (0.1, 0.01), (0.9, 0.8), (0.99, 0.2)]
 # Landgrebe et al. 2006, table 1
@@ -230,6 +231,28 @@ def test_constant_of_the_published_table():
     assert all(loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
 
 
+@pytest.mark.parametrize("pair", [(0.9, 0.8), (0.99, 0.2), (0.999, 0.99)])
+def test_constant_of_steps_by_the_best_of_here_and_the_end(pair):
+    """The worth of a recall falls and rises again: the best behind it is its own or that of recall 1."""
+    k, rare = ((1 - prior) / prior for prior in pair)
+
+    def excess(c):
+        def worth(t):
+            return k / (t + k) - c * rare / (t + rare)
+
+        return quad(lambda t: max(worth(t), worth(1)), 0, 1, limit=200, epsabs=1e-11)[0]
+
+    found = loss_ratio(*pair, area_estimator="average_precision", ties=True)
+    assert found == pytest.approx(brentq(excess, 0.01, 1), abs=1e-6)
+    assert found > loss_ratio(*pair)
+
+
+@pytest.mark.parametrize("pair", [(0.5, 0.1), (0.1, 0.01)])
+def test_steps_keep_the_constant_of_distinct_scores_where_priors_are_low(pair):
+    found = loss_ratio(*pair, area_estimator="average_precision", ties=True)
+    assert found == pytest.approx(loss_ratio(*pair), rel=1e-8)
+
+
 # --- tables -------------------------------------------------------------------------------------------------
 
 
@@ -346,6 +369,32 @@ def test_estimators_stay_near_the_exact_area_of_distinct_scores(n):
             assert np.abs(off).max() <= _estimator_error(n)
 
 
+def test_pairs_by_hand():
+    # the constant of hulls is 0.5 / 0.9, so the rarer loss 0.36 allows 0.2, and the digits 0.0005 (1 + 5 / 9)
+    allowed = 0.2 + 0.0005 * 14 / 9
+    for loss_, holds in ((0.2, True), (allowed - 1e-9, True), (allowed + 1e-9, False)):
+        (pair,) = _pairs({0.5: 1 - loss_, 0.1: 0.64}, 0.0005, "convex_hull")
+        assert pair[:2] == (0.5, 0.1)
+        assert pair[2:5] == pytest.approx((5 / 9, loss_, 0.2))
+        assert pair.holds == holds
+    assert _pairs({0.5: 1.0, 0.1: 1.0}, 0.0, "exact")[0].holds  # neither loses anything
+
+
+@pytest.mark.parametrize(
+    ("least", "told"), [(LEAST_MISSING / 2, 0.0), (LEAST_MISSING, 0.0), (0.0006, 0.0006), (np.nan, np.nan)]
+)
+def test_recall_missing_within_the_error_of_the_grid_is_none(least, told, monkeypatch):
+    monkeypatch.setattr(_Search, "least", lambda *_: least)
+    found = possible_areas({0.5: 0.8})
+    assert found.missing_recall == pytest.approx(told, abs=0, nan_ok=True)
+    assert found.possible == (told == 0)
+
+
+def test_errors_of_estimators_by_hand():
+    assert _estimator_error(1) == 1.5
+    assert _estimator_error(55) == pytest.approx(0.045488, abs=1e-6)
+
+
 def test_few_positives_leave_more_room():
     areas, auc = ROWS["B"]
     assert possible_areas(areas, auc=auc, n_positive=30).possible
@@ -362,6 +411,7 @@ def test_few_positives_leave_more_room():
         ({0.5: 0.5}, {"auc": -1}, ValueError, "`auc` must lie between 0 and 1"),
         ({0.5: 0.5}, {"n_positive": 0}, ValueError, "`n_positive`"),
         ({0.5: 0.5}, {"rounding": -1}, ValueError, "`rounding` must be half a unit"),
+        ({0.5: 0.5}, {"rounding": 0.6}, ValueError, "`rounding` must be half a unit"),
         ({0.5: 0.5}, {"area_estimator": "exakt"}, ValueError, "did you mean 'exact'"),
     ],
 )
