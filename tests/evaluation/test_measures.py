@@ -1,16 +1,30 @@
 import re
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from halved_tables import halved_frame
 from scipy.integrate import quad
 
-from skewanova import BetaPrior, DiscretePrior, UniformSkew, auprec, evaluate, iauprec, read_scores, roc_curve
+from skewanova import (
+    BetaPrior,
+    DiscretePrior,
+    UniformPrior,
+    UniformSkew,
+    auprec,
+    auprec_score,
+    evaluate,
+    iauprec,
+    iauprec_score,
+    read_scores,
+    roc_curve,
+)
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.curves import ESTIMATORS
 from skewanova.evaluation import auprec_by_prior, precision_recall, roc, skew, surface
-from skewanova.evaluation.measures import prior_grid
+from skewanova.evaluation.measures import between_halves, prior_grid, with_ratio
 from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 
 PRIORS = (0.5, 0.1, 0.9)
@@ -268,6 +282,82 @@ def test_mean_auprec_is_the_mean_over_folds():
     assert measures.mean_auprec(PRIORS) == pytest.approx(known.to_numpy(), rel=1e-14)
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         measures.mean_auprec([2.0])
+
+
+@quiet
+def test_areas_of_every_cell_and_over_another_weighting():
+    frame = random_frame(7)
+    frame = frame[(frame["model"] != "m1") | (frame["fold"] != 2)]
+    measures = evaluate(frame, priors=PRIORS)
+    cells = measures.cell_auprec(PRIORS)
+    assert cells.shape == (3, 2, 3)
+    for row in measures.auprec.itertuples():
+        at = measures.models.index(row.model), measures.folds.index(row.fold), PRIORS.index(row.prior)
+        assert cells[at] == row.auprec
+    assert np.isnan(cells[1, 1]).all()
+    other = measures.ordered(("m2", "m0", "m1")).over(UniformPrior(0.3, 0.4))
+    again = evaluate(frame, priors=PRIORS, deployment_prior=(0.3, 0.4)).ordered(("m2", "m0", "m1"))
+    pd.testing.assert_frame_equal(other.iauprec, again.iauprec)
+    assert other.deployment_prior == UniformPrior(0.3, 0.4)
+
+
+# --- how the folds came about -----------------------------------------------------------------------------
+
+
+@quiet
+def test_the_design_is_looked_up_in_the_scores_or_stated():
+    measures = evaluate(random_frame(8, n_folds=3), resampling="repeated_holdout", test_fraction=0.2)
+    alone = replace(measures, scores=None)
+    assert (measures.design.kind, alone.design.kind) == ("repeated_holdout",) * 2
+    assert measures.fewest_negatives == alone.fewest_negatives == measures.iauprec["n_negative"].min()
+    assert measures.halvings is None
+    assert alone.halvings is None
+    assert measures.design is measures.ordered(["m2", "m1", "m0"]).design
+
+
+@quiet
+def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
+    measures = evaluate(random_frame(9), resampling="repeated_holdout", test_fraction=0.2)
+    frame = measures.iauprec
+    assert with_ratio(frame, "iauprec", None) == (frame, 0.0)
+    assert with_ratio(frame, "iauprec", 0.5, needed="this") == (frame, 0.5)
+    assert with_ratio(measures, "auprec", None) == (measures.auprec, 0.0)
+    found, ratio = with_ratio(measures, "iauprec", None, needed="this")
+    assert found is frame
+    assert ratio == pytest.approx(0.25)
+    with pytest.raises(InputError, match=r"^this needs to know how the folds came about"):
+        with_ratio(frame, "iauprec", None, needed="this")
+    with pytest.raises(InputError, match=r"^`ratio` goes with a frame"):
+        with_ratio(measures, "iauprec", 0.25)
+
+
+@quiet
+def test_differences_between_halves_by_plain_loops():
+    frame = halved_frame(n_cases=36, n_folds=2, n_halvings=3)
+    measures = evaluate(frame, priors=(0.5,), deployment_prior=(0.1, 0.3)).ordered(("C", "A", "B"))
+    halves = frame[frame["part"] != "holdout"].groupby(["halving", "model", "part"])
+
+    def expected(area):
+        mean = halves.apply(
+            lambda rows: np.mean([area(one["y_true"], one["y_score"]) for _, one in rows.groupby("fold")])
+        ).unstack("part")
+        return ((mean["half_a"] - mean["half_b"]) / 2).unstack("model")[["C", "A", "B"]].to_numpy()
+
+    by_target = expected(lambda y, score: iauprec_score(y, score, deployment_prior=(0.1, 0.3)))
+    np.testing.assert_allclose(measures.iauprec_between_halves, by_target, atol=1e-12)
+    at_prior = expected(lambda y, score: auprec_score(y, score, prior=0.2))
+    np.testing.assert_allclose(measures.auprec_between_halves([0.2])[..., 0], at_prior, atol=1e-12)
+    turned = between_halves(measures, ["A", "B", "C"], needed="this")
+    np.testing.assert_array_equal(turned, measures.iauprec_between_halves[:, [1, 2, 0]])
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        measures.auprec_between_halves([2.0])
+    stated = evaluate(frame, priors=(0.5,), resampling="repeated_holdout", test_fraction=1 / 3)
+    for source in (stated, measures.iauprec):
+        assert between_halves(source, ["A", "B", "C"]) is None
+        with pytest.raises(InputError, match=r"^this needs halvings of the data set"):
+            between_halves(source, ["A", "B", "C"], needed="this")
+    assert stated.halvings is None
+    assert stated.auprec_between_halves([0.2]) is None
 
 
 # --- points of the curves ---------------------------------------------------------------------------------
