@@ -230,8 +230,8 @@ def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
 
 
 def test_stretches_of_one_model_that_touch_are_one():
-    apart = [(1, 0.0, 2.0), (0, 1.0, 2.0), (1, 2.0, 3.0), (0, 3.0, 4.0), (1, 1.0, 1.5), (2, 3.5, 5.0)]
-    assert leads._joined(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 0.0, 3.0), (2, 3.5, 5.0)]
+    apart = [(1, 4.0, 6.0), (0, 1.0, 2.0), (1, 6.0, 7.0), (0, 3.0, 4.0), (1, 5.0, 5.5), (2, 6.5, 8.0)]
+    assert leads._joined(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
 
 
 def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
