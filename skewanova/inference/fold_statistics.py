@@ -298,6 +298,11 @@ REACH = 8.5
 MANY_NODES, NODES, FEW_DF = 600, 96, 10
 
 
+#: Degrees of freedom from which the deviation is 1 but for rounding; a spread that is the same for all cases
+#: has 1e18.
+ENDLESS_DF = 1e10
+
+
 #: The tail of the range is a polynomial of this degree on pieces of this width, to the last digit or two.
 DEGREE, PIECE = 7, 1 / 16
 
@@ -341,7 +346,7 @@ def range_isf(alpha: float, n_levels: int, df: float) -> float:
 @cache
 def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes of the pooled deviation, chi / sqrt(df), with their probabilities."""
-    if np.isinf(df):
+    if df >= ENDLESS_DF:
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
     legendre, weight = gauss_nodes("legendre", NODES if df >= FEW_DF else MANY_NODES)

@@ -38,8 +38,9 @@ def test_limits_far_out_and_without_end():
     low, high = shift_limits(np.array([300.0]), np.array([19.0]), 0.025).ravel()
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], 19) / 19) * 300  # the noncentrality is t times a chi
     assert (low, high) == pytest.approx(tuple(chi), rel=1e-3)
-    exact = shift_limits(np.array([2.0]), np.array([np.inf]), 0.025).ravel()
-    assert exact == pytest.approx(2 + stats.norm.ppf([0.025, 0.975]), abs=1e-9)
+    for df in (9e9, 1e10, 1.7e18, np.inf):  # 1.7e18: all cases have the same spread, but for rounding
+        exact = shift_limits(np.array([2.0]), np.array([df]), 0.025).ravel()
+        assert exact == pytest.approx(2 + stats.norm.ppf([0.025, 0.975]), abs=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [("independent", 0.0), ("repeated_holdout", 0.25)])
