@@ -24,8 +24,7 @@ from skewanova.decision import (
 from skewanova.decision.bands import BAND_COLUMNS
 from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
-from skewanova.evaluation import auprec_by_prior, support
-from skewanova.evaluation.along_prior import SUPPORT_COLUMNS, distinct_cases, rarest_supported
+from skewanova.evaluation import auprec_by_prior
 from skewanova.inference import auprec_covariance, compare_on_one_set
 from skewanova.studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
 
@@ -265,42 +264,6 @@ def test_bands_of_one_set_and_without_scores(one_set):
     assert reach.iloc[1] == pytest.approx(reach.iloc[0], rel=0.01)  # t, of as many degrees as cases have
     np.testing.assert_allclose(logit(area) - logit(bands["conf_low"]), reach * on_logits, rtol=1e-9)
     assert auprec_bands(replace(measures, scores=None), [0.3])["conf_low"].isna().all()
-
-
-def test_support_is_distinct_negatives_over_skew(folds):
-    measures, _ = folds
-    n = distinct_cases(measures)[0]
-    limit = 50 / (50 + n)
-    found = support(measures, [0.2, limit / 2, limit])
-    assert tuple(found) == SUPPORT_COLUMNS
-    assert found["prior"].tolist() == [limit / 2, limit, 0.2]
-    np.testing.assert_allclose(found["effective_negatives"].iloc[1:], [50, n / 4], rtol=1e-12)
-    assert found["supported"].tolist() == [False, True, True]
-
-
-@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-@pytest.mark.parametrize(
-    ("stated", "negatives"),
-    [
-        ({"resampling": "independent"}, 3600),
-        ({"resampling": "repeated_holdout", "test_fraction": 0.2}, 4500),
-        ({"resampling": "kfold"}, 3600),
-    ],
-)
-def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives):
-    frame = pd.DataFrame({"model": "A", "fold": f, "y_true": [1] * 100 + [0] * 900} for f in range(4))
-    frame = frame.explode("y_true").assign(y_score=lambda f: np.arange(len(f)) % 7)
-    found = distinct_cases(evaluate(frame, priors=(0.5,), **stated))
-    assert found == pytest.approx((negatives, negatives / 9))
-
-
-def test_the_default_grid_of_support_holds_the_limit(folds):
-    found = support(folds[0])
-    rarest = found.loc[found["supported"], "prior"].min()
-    assert rarest == max(rarest_supported(folds[0]), found["prior"].min())
-    assert found["prior"].is_monotonic_increasing
-    with pytest.raises(InputError, match="`priors` must"):
-        support(folds[0], [1.5])
 
 
 # --- decisions from one fold --------------------------------------------------------------------------------

@@ -6,14 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import designed
+from halved_tables import halved_frame
+from precision_twins import cell, sized_models, twin, vertices_of
 from scipy import stats
 from scipy.integrate import trapezoid
 
 from skewanova import auprec, evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
 from skewanova.decision import ranking
-from skewanova.evaluation import auprec_intervals, regret
-from skewanova.evaluation.along_prior import INTERVAL_COLUMNS, REGRET_COLUMNS
+from skewanova.evaluation import auprec_by_prior, auprec_intervals, regret, support
+from skewanova.evaluation.along_prior import (
+    INTERVAL_COLUMNS,
+    REGRET_COLUMNS,
+    SUPPORT_COLUMNS,
+    distinct_cases,
+    rarest_supported,
+)
+from skewanova.evaluation.measures import prior_grid
+
+quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +99,129 @@ def test_regret_covers_the_deployment_prior_exactly(measures):
 def test_regret_checks_the_priors(measures):
     with pytest.raises(InputError, match="must lie strictly between 0 and 1"):
         regret(measures, [1.5])
+
+
+@quiet
+def test_regret_of_a_model_that_is_worth_little():
+    frame = counted([(5, 45)])
+    both = pd.concat([frame.assign(y_score=frame["y_true"]), frame.assign(model="B", y_score=0)])
+    found = regret(evaluate(both, priors=(0.1,)), [0.1])
+    assert found["regret"].tolist() == pytest.approx([0.0, 0.9])
+
+
+@quiet
+def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halvings():
+    runs = counted([(6, 20)] * 3).assign(case=lambda frame: frame.groupby("fold").cumcount())
+    measures = evaluate(runs, priors=(0.5,), resampling="shared_cases")
+    assert measures.design.kind == "shared_cases"
+    assert auprec_intervals(measures)[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
+    split = evaluate(halved_frame(n_cases=36, n_folds=3), priors=(0.5, 0.2)).ordered(("B", "C", "A"))
+    found = auprec_intervals(split).set_index(["model", "prior"])
+    between = split.auprec_between_halves([0.5, 0.2])
+    for (model, prior), row in found.iterrows():
+        areas = split.auprec.query("model == @model and prior == @prior")["auprec"]
+        halves = between[:, split.models.index(model), (0.5, 0.2).index(prior)]
+        variance = (halves**2).mean() + areas.var(ddof=1) / 3
+        assert row["std_error"] == pytest.approx(np.sqrt(variance), rel=1e-9)
+
+
+# --- support ----------------------------------------------------------------------------------------------
+
+
+def counted(sizes):
+    """One model in folds of so many positives and negatives."""
+    frame = pd.concat(
+        pd.DataFrame({"model": "A", "fold": fold, "y_true": [1] * positives + [0] * negatives})
+        for fold, (positives, negatives) in enumerate(sizes)
+    )
+    return frame.assign(y_score=np.arange(len(frame)) % 7)
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("stated", "negatives", "positives"),
+    [
+        ({"resampling": "independent"}, 330, 28),
+        ({"resampling": "repeated_holdout", "test_fraction": 0.2}, 450, 50),
+        ({"resampling": "kfold"}, 360, 40),
+    ],
+)
+def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives, positives):
+    frame = counted([(10, 90), (5, 80), (6, 80), (7, 80)])
+    found = distinct_cases(evaluate(frame, priors=(0.5,), **stated))
+    assert found == pytest.approx((negatives, positives))
+
+
+@quiet
+def test_distinct_cases_of_one_fold_and_of_cases_that_stand_in_several():
+    assert distinct_cases(evaluate(counted([(10, 90)]), priors=(0.5,))) == (90, 10)
+    frame = counted([(10, 90), (10, 90)])
+    frame["case"] = np.r_[0:100, 0:5, 200:205, 10:70, 300:330]  # 5 new positives, 30 new negatives
+    measures = evaluate(frame, priors=(0.5,), resampling="repeated_holdout", test_fraction=0.2)
+    assert distinct_cases(measures) == (120, 15)
+    alone = replace(measures, scores=None)
+    assert distinct_cases(alone) == pytest.approx((450, 50))
+
+
+@quiet
+@pytest.mark.parametrize(("n_folds", "enough"), [(1, 100), (4, 50)])
+def test_support_is_distinct_negatives_over_skew(n_folds, enough):
+    measures = evaluate(counted([(10, 90)] * n_folds), priors=(0.5,), resampling="independent")
+    n = 90 * n_folds
+    limit = enough / (enough + n)
+    assert rarest_supported(measures) == pytest.approx(limit)
+    found = support(measures, [0.2, limit / 2, limit])
+    assert tuple(found) == SUPPORT_COLUMNS
+    found = found.set_index("prior")
+    assert found.index.tolist() == sorted([limit / 2, limit, 0.2])
+    np.testing.assert_allclose(found["effective_negatives"], n * found.index / (1 - found.index), rtol=1e-12)
+    assert found["supported"].tolist() == [prior >= limit for prior in found.index]
+    with pytest.raises(InputError, match="`priors` must"):
+        support(measures, [1.5])
+
+
+@quiet
+def test_runs_on_one_test_set_are_supported_by_its_cases():
+    runs = counted([(6, 20)] * 3).assign(case=lambda frame: frame.groupby("fold").cumcount())
+    measures = evaluate(runs, priors=(0.5,), resampling="shared_cases")
+    assert rarest_supported(measures) == pytest.approx(100 / 120)
+
+
+@quiet
+def test_weights_support_as_few_as_weigh_the_same():
+    frame = counted([(2, 4)] * 3).assign(weight=[1, 1, 1, 1, 1, 3] * 3)  # (1 + 1 + 1 + 3)^2 / 12 = 3 of 4
+    measures = evaluate(frame, priors=(0.5,), resampling="independent")
+    assert rarest_supported(measures) == pytest.approx(50 / (50 + 9))
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("low", "high", "inside"),
+    [(0.5, 0.9, False), (0.01, 0.05, False), (0.05, 0.5, True), (0.1219, 0.5, True), (0.01, 0.122, True)],
+)
+def test_the_default_grid_of_support_holds_the_limit(low, high, inside):
+    measures = evaluate(
+        counted([(10, 90)] * 4), priors=(low, high), deployment_prior=(low, high), resampling="independent"
+    )
+    limit = 50 / 410  # 0.12195
+    priors = support(measures)["prior"].to_numpy()
+    expected = np.sort([*prior_grid(measures), *([limit] if inside else [])])
+    np.testing.assert_allclose(priors, expected, rtol=1e-12)
+
+
+def test_auprec_along_the_prior():
+    measures = evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+    found = auprec_by_prior(measures)
+    assert list(found) == ["model", "fold", "prior", "auprec"]
+    assert len(found) == 4 * 81
+    points = vertices_of()[1:]
+    assert cell(found)["auprec"].tolist() == pytest.approx(
+        [twin(points, p) for p in prior_grid(measures)], rel=1e-12
+    )
+    chosen = auprec_by_prior(measures, [0.2, 0.9])
+    assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
+    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == (
+        measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
+    )
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        auprec_by_prior(measures, [0.0])

@@ -1,11 +1,11 @@
 import re
 from dataclasses import replace
-from itertools import groupby, pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from halved_tables import halved_frame
+from precision_twins import curve_of, sized_models, twin
 from scipy.integrate import quad
 
 from skewanova import (
@@ -23,9 +23,9 @@ from skewanova import (
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.curves import ESTIMATORS
-from skewanova.evaluation import auprec_by_prior, precision_recall, roc, skew, surface
+from skewanova.evaluation import roc
 from skewanova.evaluation.measures import between_halves, prior_grid, with_ratio
-from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
+from skewanova.evaluation.points import RATE_GRID
 
 PRIORS = (0.5, 0.1, 0.9)
 quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
@@ -46,28 +46,6 @@ def random_frame(seed, *, n_models=3, n_folds=2, size=40, levels=9):
 
 
 # --- twins, from the definitions ----------------------------------------------------------------------------
-
-
-def curve_of(rows):
-    """(recall, false positive rate) after each distinct score, best first."""
-    ranked = sorted(zip(rows["y_score"], rows["y_true"], strict=True), reverse=True)
-    n = sum(label for _, label in ranked)
-    m = len(ranked) - n
-    true = false = 0
-    points = []
-    for _, tied in groupby(ranked, key=lambda row: row[0]):
-        labels = [label for _, label in tied]
-        true, false = true + sum(labels), false + len(labels) - sum(labels)
-        points.append((true / n, false / m))
-    return points
-
-
-def twin(points, prior):
-    """Sum of dT (p_i + p_{i-1}) / 2 with p(0) := p of the first vertex."""
-    precision = [prior * t / (prior * t + (1 - prior) * f) for t, f in points]
-    recall = [0.0] + [t for t, _ in points]
-    before = [precision[0], *precision]
-    return sum((recall[i + 1] - recall[i]) * (before[i] + precision[i]) / 2 for i in range(len(precision)))
 
 
 def mean_twin(points, low, high):
@@ -360,114 +338,11 @@ def test_differences_between_halves_by_plain_loops():
     assert stated.auprec_between_halves([0.2]) is None
 
 
-# --- points of the curves ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def measures():
-    return evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
-
-
-def sized_models():
-    rng = np.random.default_rng(8)
-    parts = []
-    for model, shift in (("A", 1.0), ("B", 0.3)):
-        for fold in (1, 2):
-            labels = np.repeat([0, 1], [160, 40])
-            score = np.round(2 * (rng.normal(size=200) + shift * labels)) / 2
-            parts.append(pd.DataFrame({"model": model, "fold": fold, "y_true": labels, "y_score": score}))
-    return pd.concat(parts, ignore_index=True)
-
-
-def cell(frame, model="A", fold=2):
-    return frame[(frame["model"] == model) & (frame["fold"] == fold)]
-
-
-def vertices_of(model="A", fold=2):
-    return [(0.0, 0.0), *curve_of(cell(sized_models(), model, fold))]
-
-
-def between(points, at, x, y):
-    """Straight lines; of a step, the end that `max` of y over equal x gives for the ROC."""
-    for before, after in pairwise(points):
-        if before[x] <= at <= after[x] and after[x] > before[x]:
-            share = (at - before[x]) / (after[x] - before[x])
-            value = before[y] + share * (after[y] - before[y])
-            if at < after[x] or after is points[-1]:
-                return value
-    return points[-1][y]
-
-
-def test_prior_grid(measures):
+def test_prior_grid():
+    measures = evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
     grid = prior_grid(measures)
     assert (len(grid), grid[0], grid[-1]) == (81, 0.4, 0.5)
     assert np.diff(np.log(grid / (1 - grid))) == pytest.approx(np.log(1.5) / 80)
+    assert prior_grid(measures, 3)[[0, 2]].tolist() == [0.4, 0.5]
     one = evaluate(sized_models(), priors=(0.5,), deployment_prior=0.5)
     assert prior_grid(one).tolist() == [0.5]
-
-
-def test_auprec_along_the_prior(measures):
-    found = auprec_by_prior(measures)
-    assert list(found) == ["model", "fold", "prior", "auprec"]
-    assert len(found) == 4 * 81
-    points = vertices_of()[1:]
-    assert cell(found)["auprec"].tolist() == pytest.approx(
-        [twin(points, p) for p in prior_grid(measures)], rel=1e-12
-    )
-    chosen = auprec_by_prior(measures, [0.2, 0.9])
-    assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
-    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == (
-        measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
-    )
-    with pytest.raises(InputError, match="strictly between 0 and 1"):
-        auprec_by_prior(measures, [0.0])
-
-
-def test_roc_on_a_grid(measures):
-    found = roc(measures)
-    assert list(found) == ["model", "fold", "fpr", "tpr"]
-    points = [(f, t) for t, f in vertices_of()]
-    upper = [p for i, p in enumerate(points) if i + 1 == len(points) or points[i + 1][0] > p[0]]
-    known = [between(upper, at, 0, 1) for at in RATE_GRID]
-    assert cell(found)["tpr"].tolist() == pytest.approx(known, abs=1e-13)
-    assert cell(found)["fpr"].tolist() == RATE_GRID.tolist()
-
-
-def test_precision_recall_on_a_grid(measures):
-    found = precision_recall(measures)
-    assert list(found) == ["model", "fold", "prior", "recall", "precision"]
-    assert len(found) == 4 * 2 * len(RECALL_GRID)
-    points = vertices_of()
-    left = [p for i, p in enumerate(points) if i == 0 or p[0] > points[i - 1][0]]
-    for prior in (0.5, 0.4):
-        known = []
-        for recall in RECALL_GRID:
-            alarms = between(left, recall, 0, 1) if recall < 1 else next(f for t, f in points if t == 1)
-            known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
-        rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
-        assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
-    one = precision_recall(measures, 0.3, recall=[0.5, 1.0])
-    assert one["prior"].unique().tolist() == [0.3]
-    assert one["recall"].tolist() == [0.5, 1.0] * 4
-
-
-def test_surface_is_the_mean_over_folds(measures):
-    found = surface(measures)
-    assert list(found) == ["model", "prior", "recall", "precision"]
-    assert len(found) == 2 * 41 * 50
-    row = found[(found["model"] == "B") & (found["recall"] == 0.5)].iloc[7]
-    known = precision_recall(measures, row["prior"], recall=[0.5])
-    assert row["precision"] == pytest.approx(known.loc[known["model"] == "B", "precision"].mean(), rel=1e-13)
-
-
-def test_skew(measures):
-    found = skew(measures)
-    assert list(found) == ["model", "fold", "prior", "skew", "tpr", "fpr", "accuracy", "precision"]
-    tpr, fpr = max(vertices_of()[1:], key=lambda v: v[0] - v[1])
-    rows = cell(found)
-    assert rows["skew"].iloc[[0, -1]].tolist() == pytest.approx([1, 1000])
-    for row in rows.itertuples():
-        assert (row.tpr, row.fpr) == (tpr, fpr)
-        assert row.prior == pytest.approx(1 / (1 + row.skew), rel=1e-14)
-        assert row.accuracy == pytest.approx((tpr + row.skew * (1 - fpr)) / (1 + row.skew), rel=1e-13)
-        assert row.precision == pytest.approx(tpr / (tpr + row.skew * fpr), rel=1e-13)

@@ -1,0 +1,83 @@
+"""Points of curves on grids, from the vertices of each curve."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from precision_twins import cell, sized_models, vertices_of
+
+from skewanova import evaluate
+from skewanova.evaluation import precision_recall, roc, skew, surface
+from skewanova.evaluation.measures import prior_grid
+from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
+
+
+@pytest.fixture(scope="module")
+def measures():
+    return evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+
+
+def between(points, at, x, y):
+    """Straight lines; of a step, the end that `max` of y over equal x gives for the ROC."""
+    for before, after in pairwise(points):
+        if before[x] <= at <= after[x] and after[x] > before[x]:
+            share = (at - before[x]) / (after[x] - before[x])
+            value = before[y] + share * (after[y] - before[y])
+            if at < after[x] or after is points[-1]:
+                return value
+    return points[-1][y]
+
+
+def test_roc_on_a_grid(measures):
+    found = roc(measures)
+    assert list(found) == ["model", "fold", "fpr", "tpr"]
+    points = [(f, t) for t, f in vertices_of()]
+    upper = [p for i, p in enumerate(points) if i + 1 == len(points) or points[i + 1][0] > p[0]]
+    np.testing.assert_allclose(RATE_GRID, np.arange(201) / 200, atol=1e-15)
+    known = [between(upper, at, 0, 1) for at in RATE_GRID]
+    assert cell(found)["tpr"].tolist() == pytest.approx(known, abs=1e-13)
+    assert cell(found)["fpr"].tolist() == RATE_GRID.tolist()
+
+
+def test_precision_recall_on_a_grid(measures):
+    found = precision_recall(measures)
+    assert list(found) == ["model", "fold", "prior", "recall", "precision"]
+    assert len(found) == 4 * 2 * len(RECALL_GRID)
+    np.testing.assert_allclose(RECALL_GRID, np.arange(1, 201) / 200, atol=1e-15)
+    points = vertices_of()
+    left = [p for i, p in enumerate(points) if i == 0 or p[0] > points[i - 1][0]]
+    for prior in (0.5, 0.4):
+        known = []
+        for recall in RECALL_GRID:
+            alarms = between(left, recall, 0, 1) if recall < 1 else next(f for t, f in points if t == 1)
+            known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
+        rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
+        assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
+    one = precision_recall(measures, 0.3, recall=[0.5, 1.0])
+    assert one["prior"].unique().tolist() == [0.3]
+    assert one["recall"].tolist() == [0.5, 1.0] * 4
+
+
+def test_surface_is_the_mean_over_folds(measures):
+    found = surface(measures)
+    assert list(found) == ["model", "prior", "recall", "precision"]
+    assert len(found) == 2 * 41 * 50
+    np.testing.assert_allclose(found["recall"].unique(), np.arange(1, 51) / 50, atol=1e-15)
+    np.testing.assert_array_equal(found["prior"].unique(), prior_grid(measures, 41))
+    row = found[(found["model"] == "B") & (found["recall"] == 0.5)].iloc[7]
+    known = precision_recall(measures, row["prior"], recall=[0.5])
+    assert row["precision"] == pytest.approx(known.loc[known["model"] == "B", "precision"].mean(), rel=1e-13)
+
+
+def test_skew(measures):
+    found = skew(measures)
+    assert list(found) == ["model", "fold", "prior", "skew", "tpr", "fpr", "accuracy", "precision"]
+    tpr, fpr = max(vertices_of()[1:], key=lambda v: v[0] - v[1])
+    rows = cell(found)
+    np.testing.assert_allclose(rows["skew"], 10 ** (np.arange(61) / 20), rtol=1e-13)
+    assert rows["skew"].iloc[[0, -1]].tolist() == pytest.approx([1, 1000])
+    for row in rows.itertuples():
+        assert (row.tpr, row.fpr) == (tpr, fpr)
+        assert row.prior == pytest.approx(1 / (1 + row.skew), rel=1e-14)
+        assert row.accuracy == pytest.approx((tpr + row.skew * (1 - fpr)) / (1 + row.skew), rel=1e-13)
+        assert row.precision == pytest.approx(tpr / (tpr + row.skew * fpr), rel=1e-13)
