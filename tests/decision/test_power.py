@@ -141,3 +141,41 @@ def test_no_shift_is_needed_for_the_power_that_no_difference_has():
 
 def test_no_factor_is_known_where_no_power_is():
     assert np.isnan(decision_power.factor_needed(lambda f: np.nan, 0.8))
+
+
+@pytest.mark.parametrize(("effect", "alpha"), [(1.5, 0.05), (2.5, 0.01), (0.9, 0.2)])
+def test_few_folds_needed_are_the_fewest(effect, alpha):
+    needed = int(decision_power.folds_needed(effect, 1.0, ratio=0.0, alpha=alpha, power=0.8))
+    power = [decision_power.t_power(effect, 1.0, n, ratio=0.0, alpha=alpha) for n in range(2, needed + 1)]
+    assert needed < 15
+    assert [p >= 0.8 for p in power] == [False] * (needed - 2) + [True]
+
+
+@pytest.mark.parametrize("df", [None, 12.0])
+def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
+    differences = np.array([0.2, 0.9, 1.4])
+    options = {"ratio": 0.25, "alpha": 0.05, "df": df}
+    factor = decision_power.case_factor_over_folds(differences, 1.0, 7, power=0.8, **options)
+    power = decision_power.t_power(differences, 1 / np.sqrt(factor), 7, **options)
+    np.testing.assert_allclose(power, 0.8, atol=1e-7)
+    ends = decision_power.case_factor_over_folds(np.array([0.0, 1e-6, 1e6]), 1.0, 7, power=0.8, **options)
+    assert ends.tolist() == [np.inf, np.inf, 1e-6]
+
+
+def test_factors_needed_by_hand():
+    found = decision_power.factor_needed(lambda factor: 1 - np.exp(-factor), 0.8)
+    assert found == pytest.approx(-np.log(0.2), rel=1e-8)
+    assert decision_power.factor_needed(lambda factor: 0.8, 0.8) == 1e-6  # even the fewest
+    assert decision_power.factor_needed(lambda factor: 0.79, 0.8) == np.inf
+    assert decision_power.factor_needed(lambda factor: 0.9 if factor > 1e9 else 0.1, 0.8) == np.inf
+    for unknown in (1e-6, 1.0, 1e9):
+        nowhere = decision_power.factor_needed(lambda f, at=unknown: np.nan if f == at else 0.1, 0.8)
+        assert np.isnan(nowhere)
+
+
+def test_nodes_of_a_pilot_are_kept_and_may_not_be_written():
+    pilot = decision_power.Pilot.expected(9.0)
+    assert decision_power.Pilot.expected(9.0) is pilot
+    for values in pilot:
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1.0
