@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from precision_twins import cell, sized_models, vertices_of
 
@@ -81,3 +82,12 @@ def test_skew(measures):
         assert row.prior == pytest.approx(1 / (1 + row.skew), rel=1e-14)
         assert row.accuracy == pytest.approx((tpr + row.skew * (1 - fpr)) / (1 + row.skew), rel=1e-13)
         assert row.precision == pytest.approx(tpr / (tpr + row.skew * fpr), rel=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
+def test_points_of_one_curve_by_hand():
+    frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [3, 3, 1, 1]})
+    one = evaluate(frame, priors=(0.5,))  # vertices (0, 0), (0.5, 0.5), (1, 1)
+    assert roc(one, fpr=[0, 0.25, 0.75, 1])["tpr"].tolist() == [0, 0.25, 0.75, 1]
+    found = precision_recall(one, [0.5, 0.2], recall=[0.25, 0.5, 1])
+    assert found["precision"].tolist() == pytest.approx([0.5] * 3 + [0.2] * 3)
