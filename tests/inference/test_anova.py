@@ -424,6 +424,13 @@ def test_hostile_names_change_nothing(names):
     assert list(dict.fromkeys(found.residuals()["model"])) == names
 
 
+@pytest.mark.parametrize("name", ["fold", "iauprec"])
+def test_an_index_called_like_a_column_is_ignored(name):
+    frame = cells(random_cells())
+    named = two_way_anova(frame.set_index(pd.Index(frame["fold"] * 7, name=name)))
+    pd.testing.assert_frame_equal(named.to_frame(), two_way_anova(frame).to_frame())
+
+
 def test_name_of_the_index_and_further_columns_change_nothing():
     plain = MEANS["balanced"].drop(columns="input")
     other = plain.assign(m=1, f="x", p=2.0, y=np.nan, C=3).set_axis(np.repeat(7, len(plain)), axis=0)
