@@ -1,6 +1,8 @@
 """Every plot, on the satellite scores and on eight simulated models whose curves cross.
 
-Writes the pictures and a page that shows each beside the line of code that draws it. Run it with::
+Beside them plots of other results: several data sets, several runs on one test set, an estimated prior,
+batches of unlabelled scores. Writes the pictures and a page that shows each beside the line of code that
+draws it. Run it with::
 
     python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
 """
@@ -15,6 +17,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -27,6 +30,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 import skewanova as sa
+from skewanova.comparison.monitor import Monitoring
+from skewanova.comparison.monitor import monitor as watch
 
 DPI = 110
 #: Means and standard deviations of the positives' scores; the negatives' are standard normal. Models with a
@@ -67,7 +72,8 @@ simulated = sa.compare(simulated_scores(), (0.05, 0.20), priors=priors, resampli
 ```
 
 `simulated_scores()` is in [examples/gallery.py](../examples/gallery.py): eight models on the same cases of
-ten independent folds.
+ten independent folds; so are `several_datasets()`, `several_runs()` and `unlabelled_scores()`, of which the
+results in the last four pictures are made.
 """
 
 
@@ -173,16 +179,97 @@ def residuals_qq(result: sa.Comparison) -> Axes:
     return sa.plotting.plot_residuals(result, kind="qq")
 
 
-PICTURES: tuple[Callable[[sa.Comparison], Axes], ...] = (
+def by_dataset(result: sa.DatasetsComparison) -> Axes:
+    """Difference of two models on every data set, and over all (`result.by_dataset`, `.hierarchical`)."""
+    return sa.plotting.plot_by_dataset(result)
+
+
+def components(result: sa.Comparison) -> Axes:
+    """Where the variance of an area comes from with several runs on one test set (`result.components`)."""
+    return sa.plotting.plot_components(result)
+
+
+def prior_estimate(result: sa.PriorEstimate) -> Axes:
+    """Unlabelled scores as a mixture of both classes, and the likelihood (`result.bins_frame()`)."""
+    return sa.plotting.plot_prior_estimate(result)
+
+
+def monitor(result: Monitoring) -> Axes:
+    """Prior of every batch of unlabelled scores, over who leads at it (`result.table`, `result.leaders`)."""
+    return sa.plotting.plot_monitor(result)
+
+
+PICTURES: tuple[Callable[[Any], Axes], ...] = (
     *(iauprec, auprec, interaction, regions, regret),
     *(differences, p_values, critical_difference, difference_curves),
     *(precision_recall, roc, surface, surface_3d, skew),
     *(residuals_fitted, residuals_fold, residuals_qq),
 )
 CASES = ("satellite", "simulated")
+#: Pictures of other results, and what these are called on the page.
+OTHERS: dict[Callable[[Any], Axes], str] = {
+    by_dataset: "datasets",
+    components: "runs",
+    prior_estimate: "estimate",
+    monitor: "monitored",
+}
 
 
-def compared() -> dict[str, sa.Comparison]:
+def several_datasets(seed: int = 0) -> pd.DataFrame:
+    """Two models on four independent folds of each of five data sets."""
+    rng, label = np.random.default_rng(seed), np.repeat([1, 0], [40, 160])
+    parts = []
+    for number, name in enumerate(("credit", "spam", "churn", "heart", "fraud")):
+        for fold in range(4):
+            shared = rng.normal(size=len(label))
+            for model, mean in (("forest", 1.6), ("boosting", 1.3 + 0.1 * number)):
+                score = 0.8 * shared + 0.6 * rng.normal(size=len(label)) + mean * label
+                told = {"dataset": name, "model": model, "fold": fold, "y_true": label, "y_score": score}
+                parts.append(pd.DataFrame(told))
+    return pd.concat(parts, ignore_index=True)
+
+
+def several_runs(seed: int = 0) -> pd.DataFrame:
+    """Two models, each trained from four seeds, on the same 500 cases."""
+    rng, label = np.random.default_rng(seed), np.repeat([1, 0], [100, 400])
+    parts = []
+    for model, mean in (("network", 1.5), ("wide network", 1.6)):
+        for run in range(4):
+            score = rng.normal(size=len(label)) + (mean + 0.1 * rng.normal()) * label
+            told = {"model": model, "fold": run, "case": np.arange(len(label)), "y_true": label}
+            parts.append(pd.DataFrame(told | {"y_score": score}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def unlabelled_scores(seed: int = 0) -> pd.DataFrame:
+    """Scores of a simulated model in four batches, in which positives become more frequent."""
+    rng, parts = np.random.default_rng(seed), []
+    mean, spread = SIMULATED["wide 1"]
+    for batch, prior in enumerate((0.04, 0.08, 0.15, 0.3), start=1):
+        positive = rng.random(800) < prior
+        noise = rng.normal(size=800)
+        score = np.where(positive, mean + spread * noise, noise)
+        parts.append(pd.DataFrame({"batch": batch, "model": "wide 1", "y_score": score}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def others() -> dict[str, Any]:
+    """The results of `OTHERS` by their names."""
+    unlabelled, labelled = unlabelled_scores(), simulated_scores()
+    two = labelled[labelled["model"].isin(["narrow 1", "wide 1"])]
+    two = two.assign(case=two.groupby("model").cumcount())
+    one = labelled[(labelled["model"] == "wide 1") & (labelled["fold"] == 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few folds, few data sets
+        return {
+            "datasets": sa.compare_datasets(several_datasets(), (0.05, 0.20), resampling="independent"),
+            "runs": sa.compare(several_runs(), (0.1, 0.3)),
+            "estimate": sa.estimate_prior(one["y_true"], one["y_score"], unlabelled["y_score"]),
+            "monitored": watch(sa.compare(two, (0.05, 0.20), resampling="independent"), unlabelled),
+        }
+
+
+def compared() -> dict[str, Any]:
     """Both comparisons."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # the report says them
@@ -201,15 +288,20 @@ def code_of(picture: Callable[[sa.Comparison], Axes], case: str) -> str:
 def page(images: str) -> str:
     """The gallery in Markdown; `images` is the folder of the pictures, seen from the page."""
     parts = [INTRODUCTION]
-    for picture in PICTURES:
+    for picture, cases in shown().items():
         title = picture.__name__.replace("_", " ")
         about = inspect.getdoc(picture)
-        code = "\n".join(code_of(picture, case) for case in CASES)
-        shown = "\n".join(
-            f"![{about}, {case} data]({images}/{case}_{picture.__name__}.png)" for case in CASES
+        code = "\n".join(code_of(picture, case) for case in cases)
+        drawings = "\n".join(
+            f"![{about}, {case} data]({images}/{case}_{picture.__name__}.png)" for case in cases
         )
-        parts.append(f"## {title[0].upper()}{title[1:]}\n\n{about}\n\n```python\n{code}\n```\n\n{shown}\n")
+        parts.append(f"## {title[0].upper()}{title[1:]}\n\n{about}\n\n```python\n{code}\n```\n\n{drawings}\n")
     return "\n".join(parts)
+
+
+def shown() -> dict[Callable[[Any], Axes], tuple[str, ...]]:
+    """Every picture, and the results it is drawn of."""
+    return dict.fromkeys(PICTURES, CASES) | {picture: (name,) for picture, name in OTHERS.items()}
 
 
 def drawn(figure: Figure) -> str:
@@ -237,10 +329,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     mpl.use("Agg")
     options.out.mkdir(parents=True, exist_ok=True)
-    total = 0
-    for case, result in compared().items():
-        for picture in PICTURES:
-            figure = picture(result).figure
+    total, results = 0, compared() | others()
+    for picture, cases in shown().items():
+        for case in cases:
+            figure = picture(results[case]).figure
             size = save(figure, options.out / f"{case}_{picture.__name__}.png")
             plt.close("all")
             total += size

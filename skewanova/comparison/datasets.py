@@ -56,6 +56,18 @@ HIERARCHICAL_COLUMNS = (
 )
 
 
+BY_DATASET_COLUMNS = (
+    "dataset",
+    "model_a",
+    "model_b",
+    "estimate",
+    "std_error",
+    "df",
+    "conf_low",
+    "conf_high",
+)
+
+
 ACROSS_RANKING_COLUMNS = ("rank", "model", "mean_rank", "iauprec", "n_best", "group")
 
 
@@ -75,6 +87,8 @@ class DatasetsComparison(DatasetsSource):
     posthoc : DataFrame
         Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (headline), and
         Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
+    by_dataset : DataFrame
+        Difference of every pair on each data set, with its own interval; columns of `BY_DATASET_COLUMNS`.
     hierarchical : DataFrame
         Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
     ranking : DataFrame
@@ -236,12 +250,14 @@ def compare_datasets(
     if how["control"] is None:
         pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
     first = next(iter(comparisons.values()))
+    differences = _by_dataset(comparisons, pairs[0], alpha)
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
         anova=omnibus_test(blocks, method="friedman", role="headline").to_frame(),
         posthoc=pd.concat(pairs, ignore_index=True),
-        hierarchical=_hierarchical(comparisons, pairs[0], alpha, adjust=how["adjust"] or "holm"),
+        by_dataset=differences,
+        hierarchical=_hierarchical(differences, alpha, adjust=how["adjust"] or "holm"),
         ranking=_ranking(means, order, headline_groups(order, pairs[0], how["control"])),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
@@ -301,22 +317,46 @@ def _ranking(means: pd.DataFrame, order: Sequence[str], group: Mapping[str, str]
     return frame[list(ACROSS_RANKING_COLUMNS)]
 
 
-def _hierarchical(
-    comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float, *, adjust: str
-) -> pd.DataFrame:
-    """One random-effects meta-analysis a pair of the family."""
+def _by_dataset(comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Every pair of the family on each data set."""
+    rows = [
+        {"dataset": name, "model_a": a, "model_b": b, **_difference(result, a, b)}
+        for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
+        for name, result in comparisons.items()
+    ]
+    frame = pd.DataFrame(rows)
+    reach = stats.t.isf(alpha / 2, frame["df"]) * frame["std_error"]
+    limits = {"conf_low": frame["estimate"] - reach, "conf_high": frame["estimate"] + reach}
+    return frame.assign(**limits)[list(BY_DATASET_COLUMNS)]
+
+
+def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
+    """Difference on one data set and its error, by the first test there that holds for the design.
+
+    With a single case in a class no test knows the error: it is nan.
+    """
+    rows = result.posthoc[result.posthoc["response"] == "iauprec"]
+    holds = rows["test"].map(lambda test: result.design.kind in known(test).designs)
+    rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
+    measured = rows[rows["std_error"].notna()]
+    pair = (rows if measured.empty else measured).iloc[0]
+    sign = 1.0 if pair["model_a"] == a else -1.0
+    told = {name: float(pair[name]) for name in ("estimate", "std_error", "df")}
+    return told | {"estimate": sign * told["estimate"]}
+
+
+def _hierarchical(differences: pd.DataFrame, alpha: float, *, adjust: str) -> pd.DataFrame:
+    """One random-effects meta-analysis a pair."""
     rows = []
-    for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True):
-        found = [_difference(result, a, b) for result in comparisons.values()]
-        effects, variances = (np.array(side) for side in zip(*found, strict=True))
-        meta = random_effects(effects, variances)
+    for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
+        meta = random_effects(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
         reach = float(stats.t.isf(alpha / 2, meta.df))
         spread = float(np.hypot(meta.std_error, meta.tau))
         rows.append(
             {
                 "model_a": a,
                 "model_b": b,
-                "n_datasets": len(effects),
+                "n_datasets": len(each),
                 **meta._asdict(),
                 "conf_low": meta.estimate - reach * meta.std_error,
                 "conf_high": meta.estimate + reach * meta.std_error,
@@ -327,20 +367,6 @@ def _hierarchical(
     frame = pd.DataFrame(rows)
     p_adjusted = adjusted(frame["p_value"].to_numpy(), adjust)
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
-
-
-def _difference(result: Comparison, a: str, b: str) -> tuple[float, float]:
-    """Difference on one data set and its variance, by the first test there that holds for the design.
-
-    With a single case in a class no test knows the variance: it is nan.
-    """
-    rows = result.posthoc[result.posthoc["response"] == "iauprec"]
-    holds = rows["test"].map(lambda test: result.design.kind in known(test).designs)
-    rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
-    measured = rows[rows["std_error"].notna()]
-    pair = (rows if measured.empty else measured).iloc[0]
-    sign = 1.0 if pair["model_a"] == a else -1.0
-    return sign * float(pair["estimate"]), float(pair["std_error"]) ** 2
 
 
 def _few(n_datasets: int) -> list[str]:

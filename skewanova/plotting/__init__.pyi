@@ -1,5 +1,6 @@
 """The public names, each once."""
 
+from .comparisons import plot_by_dataset as plot_by_dataset
 from .comparisons import plot_components as plot_components
 from .comparisons import plot_critical_difference as plot_critical_difference
 from .comparisons import plot_difference_curves as plot_difference_curves

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.ticker import LogLocator
 
 from skewanova.base.checks import InputError
@@ -235,14 +235,16 @@ def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> 
     return rows.loc[same & rows["response"].eq(response)]
 
 
-def forest(ax: Axes, rows: pd.DataFrame, color: Any) -> list[Entry]:
+def forest(
+    ax: Axes, rows: pd.DataFrame, color: Any, *, interval: str = "interval at the\nlevel of its test"
+) -> list[Entry]:
     """Differences with their intervals, one row a pair; filled where rejected."""
     y = np.arange(len(rows))
     known = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     entries: list[Entry] = []
     if known.any():
         ax.hlines(y[known], rows["conf_low"][known], rows["conf_high"][known], color=NEUTRAL, linewidth=1.8)
-        entries.append(("interval at the\nlevel of its test", Line2D([], [], color=NEUTRAL, linewidth=1.8)))
+        entries.append((interval, Line2D([], [], color=NEUTRAL, linewidth=1.8)))
     rejected = rows["reject"].eq(True).to_numpy()  # neither NaN nor text counts as rejected
     for label, which, face in (
         ("differs", rejected, color),
@@ -252,6 +254,21 @@ def forest(ax: Axes, rows: pd.DataFrame, color: Any) -> list[Entry]:
         ax.plot(rows["estimate"][which], y[which], "o", **look)
         entries.append((label, Line2D([], [], marker="o", **look)))
     return entries
+
+
+def mean_of_all(ax: Axes, row: Any, place: int, color: Any) -> list[Entry]:
+    """A diamond over the interval of the mean, the thin line where a new difference is expected."""
+    if np.isnan(row["conf_low"]):
+        ax.plot(row["estimate"], place, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
+        return []
+    ax.hlines(place, row["prediction_low"], row["prediction_high"], color=NEUTRAL, linewidth=0.8)
+    corners = [(row["conf_low"], 0), (row["estimate"], 0.28), (row["conf_high"], 0), (row["estimate"], -0.28)]
+    ax.add_patch(Polygon([(x, place + y) for x, y in corners], facecolor=color, zorder=3))
+    ax.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
+    ax.update_datalim([(row["prediction_low"], place), (row["prediction_high"], place)])
+    line = Line2D([], [], color=NEUTRAL, linewidth=0.8)
+    look: dict[str, Any] = {"color": color, "marker": "D", "markersize": 7, "linewidth": 0}
+    return [("mean, its\ninterval", Line2D([], [], **look)), ("a new\ndata set", line)]
 
 
 def pair_rows(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:

@@ -324,6 +324,79 @@ def plot_components(
     return ax
 
 
+def plot_by_dataset(
+    result: object,
+    *,
+    pair: tuple[str, str] | None = None,
+    hierarchical: pd.DataFrame | None = None,
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Forest plot of the difference of two models on every data set, and over all of them.
+
+    Parameters
+    ----------
+    result : DatasetsComparison or DataFrame
+        A result on several data sets, or its frame `by_dataset`: dataset, model_a, model_b, estimate,
+        conf_low, conf_high.
+    pair : tuple of str, optional
+        The pair to draw; by default the first.
+    hierarchical : DataFrame, optional
+        The meta-analysis; by default that of `result`, if it has one.
+    legend, palette, ax
+        As for :func:`~skewanova.plotting.plot_roc`; of the colours, the first model's is taken.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, first data set on top, the mean over all below; markers are filled where an
+        interval leaves out 0.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, the frame is empty, or `pair` does not occur.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from skewanova.plotting import plot_by_dataset
+    >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
+    >>> plot_by_dataset(pd.DataFrame([{"dataset": "mine", **pair}]), ax=Figure().subplots()).get_xlabel()
+    'Difference in IAUPREC (A minus B)'
+    """
+    columns = ["model_a", "model_b", "estimate", "conf_low", "conf_high"]
+    frame = looks.find_frame(result, "by_dataset", ["dataset", *columns], "plot_by_dataset")
+    rows = artists.pair_rows(frame, pair)
+    a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
+    whole = getattr(result, "hierarchical", None) if hierarchical is None else hierarchical
+    ax = looks.new_axes(ax, (7.6, 1.9 + 0.3 * len(rows)))
+    ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
+    color = model_palette([*frame["model_a"], *frame["model_b"]], palette)[a]
+    away = (rows["conf_low"] > 0) | (rows["conf_high"] < 0)
+    entries = artists.forest(ax, rows.assign(reject=away), color, interval="interval of\nits own")
+    labels = list(looks.model_labels(map(str, rows["dataset"]), width=20).values())
+    if whole is not None:
+        wanted = ["prediction_low", "prediction_high"]
+        found = looks.find_frame(whole, "hierarchical", [*columns, *wanted], "plot_by_dataset")
+        entries += artists.mean_of_all(ax, artists.pair_rows(found, (a, b)).iloc[0], len(rows), color)
+        labels.append("all data sets")
+    names = looks.model_labels([a, b], width=20)
+    looks.style(
+        ax,
+        title="Difference on every data set",
+        xlabel="Difference in IAUPREC" + ("" if looks.is_narrow(ax) else f" ({names[a]} minus {names[b]})"),
+        ylabel="",
+    )
+    ax.set_yticks(range(len(labels)), labels=labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    if legend and not looks.is_small(ax):
+        looks.legend(ax, entries)
+    return ax
+
+
 def plot_p_values(
     result: object,
     *,

@@ -44,6 +44,7 @@ class DatasetsSource(PartsSource):
     iauprec: pd.DataFrame = field(repr=False)
     anova: pd.DataFrame = field(repr=False)
     posthoc: pd.DataFrame = field(repr=False)
+    by_dataset: pd.DataFrame = field(repr=False)
     hierarchical: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     alpha: float
@@ -142,11 +143,11 @@ ACROSS = Parts(
     one="dataset",
     several="datasets",
     kind="comparison on several data sets",
-    frames=("iauprec", "anova", "posthoc", "hierarchical", "ranking"),
+    frames=("iauprec", "anova", "posthoc", "by_dataset", "hierarchical", "ranking"),
     files={
         "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
         "datasets": ("iauprec.csv",),
-        "hierarchical": ("hierarchical.csv",),
+        "hierarchical": ("hierarchical.csv", "by_dataset.csv"),
     },
 )
 
@@ -157,30 +158,44 @@ def write_datasets_folder(
     """Write the folder, whole or not at all."""
     formats = check_formats(figures)
     with parts_folder(source, directory, ACROSS, tables=across_tables(source), formats=formats) as output:
-        drawn = _drawn(source, formats) if formats else {}
-        for name in formats:
-            output.write(f"figures/across.{name}", drawn[name])
-        output.write("report.html", _page(source, drawn.get("svg")))
+        drawn = across_pictures(source, formats) if formats else {}
+        for name, pictures in drawn.items():
+            for kind in formats:
+                output.write(f"figures/{name}.{kind}", pictures[kind])
+        output.write("report.html", _page(source, {name: files["svg"] for name, files in drawn.items()}))
     return directory
 
 
-def _drawn(source: DatasetsSource, formats: Sequence[str]) -> dict[str, bytes]:
-    """The figure across data sets, for the page and for the folder."""
-    from skewanova.report.figures import across_pictures
+def across_pictures(source: DatasetsSource, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+    """The figures across data sets, for the page and for the folder."""
+    from skewanova.report.figures import draw_across, draw_hierarchical, pictures_of
 
-    return across_pictures(source.iauprec, source.posthoc, source.alpha, ("svg", *formats))
+    draw = {
+        "across": lambda: draw_across(source.iauprec, source.posthoc, source.alpha),
+        "hierarchical": lambda: draw_hierarchical(source.by_dataset, source.hierarchical),
+    }
+    return {name: pictures_of(figure, ("svg", *formats)) for name, figure in draw.items()}
 
 
-def _picture(source: DatasetsSource, svg: bytes) -> Picture:
+def _shown(source: DatasetsSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:
+    """Drawing, description and caption of each figure."""
     from skewanova.report.document import Picture
-    from skewanova.report.figures import across_caption, inline_svg
+    from skewanova.report.figures import across_caption, hierarchical_caption, inline_svg
 
-    told = across_caption(source.posthoc)
     ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(source.ranking))
-    return Picture(inline_svg(svg, "across"), f"{told} Mean ranks: {ranks}.", told, ACROSS.files["across"])
+    one = next(records(source.hierarchical))
+    found = f"Over all data sets {number('estimate')(one)}, {limits(one)}."
+    told = {
+        "across": (across_caption(source.posthoc), f"Mean ranks: {ranks}."),
+        "hierarchical": (hierarchical_caption(source.by_dataset, source.alpha), found),
+    }
+    return {
+        name: Picture(inline_svg(svg, name), " ".join(told[name]), told[name][0], ACROSS.files[name])
+        for name, svg in drawn.items()
+    }
 
 
-def _page(source: DatasetsSource, svg: bytes | None) -> str:
+def _page(source: DatasetsSource, drawn: Mapping[str, bytes]) -> str:
     return parts_page(
         source,
         ACROSS,
@@ -189,5 +204,5 @@ def _page(source: DatasetsSource, svg: bytes | None) -> str:
         title=f"Comparison of {len(source.ranking)} classifiers on {len(source.comparisons)} data sets",
         verdict=source.verdict.lines(),
         deployment_prior=source.deployment_prior,
-        figure=None if svg is None else _picture(source, svg),
+        figures=_shown(source, drawn),
     )

@@ -758,12 +758,26 @@ def compares_all(pairs: pd.DataFrame) -> bool:
     return len(pairs) == n_models * (n_models - 1) // 2
 
 
-def across_pictures(
-    iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float, formats: Iterable[str]
-) -> dict[str, bytes]:
-    """The figure across data sets in each format, in the looks of a report."""
+def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
+    """The first pair on every data set, and over all of them."""
+    height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MOST_SIDE)
+    return _one(comparisons.plot_by_dataset, by_dataset, (WIDTH, height), hierarchical=hierarchical)
+
+
+def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
+    """What the figure of a pair on every data set shows."""
+    first, level = by_dataset.iloc[0], f"{100 * (1 - alpha):g} % intervals"
+    return (
+        f"Difference in IAUPREC between {first['model_a']} and {first['model_b']} on every data set, with "
+        f"{level} of each by itself. Below, its mean over data sets by the random-effects meta-analysis; the "
+        "thin line is where a new data set's true difference is expected."
+    )
+
+
+def pictures_of(draw: Callable[[], Figure], formats: Iterable[str]) -> dict[str, bytes]:
+    """A figure in each format, in the looks of a report."""
     with style.context(_STYLE):
-        return _pictures(draw_across(iauprec, posthoc, alpha), formats)
+        return _pictures(draw(), formats)
 
 
 def across_caption(posthoc: pd.DataFrame) -> str:
@@ -780,5 +794,4 @@ def across_caption(posthoc: pd.DataFrame) -> str:
 
 def picture_of(plot: Callable[..., Axes], source: object) -> bytes:
     """One plot as SVG, in the looks of a report."""
-    with style.context(_STYLE):
-        return _pictures(_one(plot, source, (7, 4.6)), ("svg",))["svg"]
+    return pictures_of(lambda: _one(plot, source, (7, 4.6)), ("svg",))["svg"]

@@ -10,14 +10,21 @@ import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 from scipy import stats
 
 import skewanova as sa
 from skewanova.cli import commands
-from skewanova.comparison.datasets import ACROSS_RANKING_COLUMNS, HIERARCHICAL_COLUMNS, MEAN_COLUMNS
+from skewanova.comparison.datasets import (
+    ACROSS_RANKING_COLUMNS,
+    BY_DATASET_COLUMNS,
+    HIERARCHICAL_COLUMNS,
+    MEAN_COLUMNS,
+)
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import random_effects
+from skewanova.plotting import plot_by_dataset
 from skewanova.report import datasets
 from skewanova.report.figures import across_caption, draw_across
 from skewanova.scores.table import path_sha256
@@ -180,6 +187,40 @@ def test_hierarchical_differences(result):
     np.testing.assert_allclose(result.hierarchical["p_adjusted"], adjusted)
 
 
+def test_differences_by_data_set_are_those_of_a_paired_t_test(result):
+    assert tuple(result.by_dataset) == BY_DATASET_COLUMNS
+    assert len(result.by_dataset) == 9
+    for row in result.by_dataset.to_dict("records"):
+        wide = result.comparisons[row["dataset"]].iauprec.pivot(
+            index="fold", columns="model", values="iauprec"
+        )
+        known = stats.ttest_rel(wide[row["model_a"]], wide[row["model_b"]])
+        assert row["estimate"] / row["std_error"] == pytest.approx(known.statistic)
+        limits = known.confidence_interval(1 - result.alpha)
+        assert (row["conf_low"], row["conf_high"]) == pytest.approx(tuple(limits))
+
+
+def test_the_forest_of_a_pair_has_every_data_set_and_all_of_them(result):
+    ax = plot_by_dataset(result, ax=Figure().subplots())
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[-1] == "all data sets"
+    assert len(labels) == len(result.comparisons) + 1
+    (diamond,) = ax.patches
+    row = result.hierarchical.iloc[0]
+    x = diamond.get_xy()[:, 0]
+    assert (x.min(), x.max()) == pytest.approx((row["conf_low"], row["conf_high"]))
+    assert ax.get_xlim()[0] < row["prediction_low"] < row["prediction_high"] < ax.get_xlim()[1]
+    a, b = result.by_dataset[["model_a", "model_b"]].to_numpy()[-1]
+    other = plot_by_dataset(result.by_dataset, pair=(a, b), ax=Figure().subplots())
+    assert len(other.get_yticklabels()) == len(result.comparisons)  # no meta-analysis was given
+    assert f"({a} minus {b})" in other.get_xlabel()
+    unknown = result.hierarchical.assign(conf_low=np.nan, conf_high=np.nan)
+    drawn = plot_by_dataset(result.by_dataset, hierarchical=unknown, ax=Figure().subplots())
+    assert not drawn.patches  # a point without an interval
+    with pytest.raises(ValueError, match="`pair` must be one of the pairs compared"):
+        plot_by_dataset(result, pair=("A", "A"))
+
+
 @pytest.mark.no_cover
 def test_folds_that_share_training_data_are_corrected(result):
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
@@ -316,8 +357,9 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert contents == ["findings", "datasets", "tables", "found", *(["warnings"] if result.warnings else [])]
     assert contents == re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
     linked = set(re.findall(r'href="([\w.]+\.csv)"', page))
-    assert linked == {"anova.csv", "hierarchical.csv", "iauprec.csv", "posthoc.csv", "ranking.csv"}
-    assert [file.name for file in (folder / "figures").iterdir()] == ["across.svg"]
+    assert linked == {f"{name}.csv" for name in datasets.ACROSS.frames}
+    assert sorted(file.name for file in (folder / "figures").iterdir()) == ["across.svg", "hierarchical.svg"]
+    assert re.findall(r'<figure id="([\w-]+)"', page) == ["figure-across", "figure-hierarchical"]
     assert "Mean ranks over 3 data sets" in page[page.index("<svg") : page.index("</svg>")]
     assert "Paired t, Holm" in page[page.index("<figcaption") : page.index("</figcaption>")]
     assert result.save(tmp_path / "out") == folder  # an earlier output is replaced

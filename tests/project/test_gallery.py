@@ -38,8 +38,8 @@ def test_the_page_is_what_the_script_writes(gallery):
 
 
 def test_every_plot_is_shown():
-    shown = set(re.findall(r"sa\.(plot_\w+)\(", PAGE.read_text(encoding="utf-8")))
-    assert shown == {name for name in sa.__all__ if name.startswith("plot_")}
+    shown = set(re.findall(r"sa\.plotting\.(plot_\w+)\(", PAGE.read_text(encoding="utf-8")))
+    assert shown == {name for name in sa.plotting.__all__ if name.startswith("plot_")}
 
 
 def test_pictures_are_there_and_small():
@@ -79,10 +79,11 @@ def satellite(reports):
 
 def test_no_picture_of_the_gallery_is_stale(gallery, satellite):
     """Those of the satellite data; `make gallery` draws all of them anew."""
-    for picture in gallery.PICTURES:
-        with Image.open(FOLDER / f"satellite_{picture.__name__}.png") as found:
+    results = {"satellite": satellite, **gallery.others()}
+    for picture, cases in gallery.shown().items():
+        with Image.open(FOLDER / f"{cases[0]}_{picture.__name__}.png") as found:
             stamp = found.text["Drawn"]
-        figure = picture(satellite).figure
+        figure = picture(results[cases[0]]).figure
         assert stamp == gallery.drawn(figure), f"{picture.__name__} is stale: run make gallery"
         plt.close(figure)
 
@@ -95,6 +96,7 @@ def test_no_picture_of_the_report_is_stale(reports, satellite, name):
 
 def test_main_draws_each_picture_of_each_case(gallery, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(gallery, "compared", lambda: {"satellite": 1, "simulated": 2})
+    monkeypatch.setattr(gallery, "others", lambda: {"runs": 3})
 
     def picture(result):
         """A picture."""
@@ -102,11 +104,17 @@ def test_main_draws_each_picture_of_each_case(gallery, tmp_path, monkeypatch, ca
         ax.set_title(str(result))
         return ax
 
+    def other(result):
+        """Another picture."""
+        return picture(result)
+
     monkeypatch.setattr(gallery, "PICTURES", (picture,))
+    monkeypatch.setattr(gallery, "OTHERS", {other: "runs"})
     gallery.main(["--out", str(tmp_path / "a" / "b"), "--page", str(tmp_path / "a" / "page.md")])
     assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
         "satellite_picture.png",
         "simulated_picture.png",
+        "runs_other.png",
     }
     assert "](b/simulated_picture.png)" in (tmp_path / "a" / "page.md").read_text(encoding="utf-8")
     assert "together" in capsys.readouterr().out
