@@ -343,6 +343,8 @@ def test_prior_grid():
     grid = prior_grid(measures)
     assert (len(grid), grid[0], grid[-1]) == (81, 0.4, 0.5)
     assert np.diff(np.log(grid / (1 - grid))) == pytest.approx(np.log(1.5) / 80)
-    assert prior_grid(measures, 3)[[0, 2]].tolist() == [0.4, 0.5]
+    wide = evaluate(sized_models(), priors=(0.4, 0.8), deployment_prior=(0.5, 0.6))
+    odds = prior_grid(wide, 3)
+    np.testing.assert_allclose(odds / (1 - odds), [2 / 3, np.sqrt(8 / 3), 4], rtol=1e-12)
     one = evaluate(sized_models(), priors=(0.5,), deployment_prior=0.5)
     assert prior_grid(one).tolist() == [0.5]
