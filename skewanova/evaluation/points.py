@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, check_prior_list
+from skewanova.base.checks import Floats, InputError, check_float_array, check_prior_list
+from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.groups import Cell, select_curves
 from skewanova.curves.roc import RocCurve
@@ -71,7 +72,12 @@ def precision_recall(
     -------
     DataFrame
         Columns model, fold, prior, recall, precision; between vertices along the exact segment, as true and
-        false positives grow in proportion.
+        false positives grow in proportion. Where precision falls at one recall, its best value stands.
+
+    Raises
+    ------
+    ValueError
+        If a prior or a recall is out of range.
 
     Examples
     --------
@@ -82,7 +88,7 @@ def precision_recall(
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
-    at = np.asarray(recall, dtype=np.float64)
+    at = _recalls(recall)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         return {
@@ -131,10 +137,24 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
+def _recalls(recall: ArrayLike) -> Floats:
+    """Recalls above 0 and at most 1."""
+    found = np.atleast_1d(check_float_array(recall, "recall"))
+    wrong = found[~((found > 0) & (found <= 1))]
+    if wrong.size:
+        raise InputError(f"`recall` must hold numbers above 0 and at most 1, but has {wrong[0]:g}")
+    return found
+
+
 def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
     """Precision at each prior (rows) and recall (columns)."""
-    first = np.insert(np.diff(roc.tpr) > 0, 0, True)
-    alarms = np.interp(recall, roc.tpr[first], roc.fpr[first])
+    rises = np.diff(roc.tpr) > 0
+    level, fewest = (side[np.insert(rises, 0, True)] for side in (roc.tpr, roc.fpr))
+    most = roc.fpr[np.append(rises, True)]  # at the same recall: where the next segment begins
+    at = np.searchsorted(level + TIE, recall)
+    start = np.maximum(at - 1, 0)
+    share = (recall - level[start]) / np.where(at > 0, level[at] - level[start], 1)
+    alarms = most[start] + share * (fewest[at] - most[start])
     return vertex_precision(recall, alarms, priors[:, None])
 
 

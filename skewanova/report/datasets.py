@@ -174,7 +174,7 @@ def across_pictures(source: DatasetsSource, formats: Sequence[str]) -> dict[str,
         "across": lambda: draw_across(source.iauprec, source.posthoc, source.alpha),
         "hierarchical": lambda: draw_hierarchical(source.by_dataset, source.hierarchical),
     }
-    return {name: pictures_of(figure, ("svg", *formats)) for name, figure in draw.items()}
+    return pictures_of(draw, tuple(dict.fromkeys(("svg", *formats))))
 
 
 def _shown(source: DatasetsSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -220,6 +220,11 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
             figure = FIGURES[kind].draw(source if kind == "residuals" else shown)
             pictures = _pictures(figure, formats)
         yield kind, pictures
+    _tell_missing(missing, formats)
+
+
+def _tell_missing(missing: Collection[str], formats: Sequence[str]) -> None:
+    """Warn of signs that files show as boxes."""
     if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
         more = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
@@ -774,10 +779,15 @@ def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
     )
 
 
-def pictures_of(draw: Callable[[], Figure], formats: Iterable[str]) -> dict[str, bytes]:
-    """A figure in each format, in the looks of a report."""
-    with style.context(_STYLE):
-        return _pictures(draw(), formats)
+def pictures_of(
+    draw: Mapping[str, Callable[[], Figure]], formats: Sequence[str]
+) -> dict[str, dict[str, bytes]]:
+    """Figures by name, each in each format, in the looks of a report."""
+    missing: set[str] = set()
+    with style.context(_STYLE), _collected(missing):
+        found = {name: _pictures(one(), formats) for name, one in draw.items()}
+    _tell_missing(missing, formats)
+    return found
 
 
 def across_caption(posthoc: pd.DataFrame) -> str:
@@ -794,4 +804,4 @@ def across_caption(posthoc: pd.DataFrame) -> str:
 
 def picture_of(plot: Callable[..., Axes], source: object) -> bytes:
     """One plot as SVG, in the looks of a report."""
-    return pictures_of(lambda: _one(plot, source, (7, 4.6)), ("svg",))["svg"]
+    return pictures_of({"plot": lambda: _one(plot, source, (7, 4.6))}, ("svg",))["plot"]["svg"]

@@ -29,6 +29,15 @@ def between(points, at, x, y):
     return points[-1][y]
 
 
+def alarms_at(points, recall):
+    """The best vertex of that recall, or a point of the segment that rises through it."""
+    if here := [f for t, f in points if t == pytest.approx(recall, abs=1e-12)]:
+        return min(here)
+    low, start = max(p for p in points if p[0] < recall)
+    high, end = min(p for p in points if p[0] > recall)
+    return start + (recall - low) / (high - low) * (end - start)
+
+
 def test_roc_on_a_grid(measures):
     found = roc(measures)
     assert list(found) == ["model", "fold", "fpr", "tpr"]
@@ -46,11 +55,10 @@ def test_precision_recall_on_a_grid(measures):
     assert len(found) == 4 * 2 * len(RECALL_GRID)
     np.testing.assert_allclose(RECALL_GRID, np.arange(1, 201) / 200, atol=1e-15)
     points = vertices_of()
-    left = [p for i, p in enumerate(points) if i == 0 or p[0] > points[i - 1][0]]
     for prior in (0.5, 0.4):
         known = []
         for recall in RECALL_GRID:
-            alarms = between(left, recall, 0, 1) if recall < 1 else next(f for t, f in points if t == 1)
+            alarms = alarms_at(points, recall)
             known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
         rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
         assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
@@ -91,3 +99,27 @@ def test_points_of_one_curve_by_hand():
     assert roc(one, fpr=[0, 0.25, 0.75, 1])["tpr"].tolist() == [0, 0.25, 0.75, 1]
     found = precision_recall(one, [0.5, 0.2], recall=[0.25, 0.5, 1])
     assert found["precision"].tolist() == pytest.approx([0.5] * 3 + [0.2] * 3)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
+def test_a_segment_begins_behind_all_alarms_of_its_recall():
+    frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1]})
+    one = evaluate(frame, priors=(0.5,))  # vertices (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)
+    found = precision_recall(one, 0.5, recall=[0.25, 0.5, 0.5 + 1e-13, 0.75, 1])
+    assert found["precision"].tolist() == pytest.approx([1, 1, 1, 0.75 / 1.25, 1 / 1.5])
+
+
+def test_the_mean_over_recall_is_the_exact_area():
+    """As fine as the grid is: AUPREC by the exact estimator integrates the same segments."""
+    measures = evaluate(sized_models(), priors=(0.5,), deployment_prior=(0.45, 0.5), area_estimator="exact")
+    middle = (np.arange(20_000) + 0.5) / 20_000
+    found = precision_recall(measures, recall=middle).groupby(["model", "fold"], observed=True)["precision"]
+    known = measures.auprec.set_index(["model", "fold"])["auprec"]
+    for place, precision in found:
+        assert precision.mean() == pytest.approx(known[place], abs=2e-4)
+
+
+@pytest.mark.parametrize("recall", [0, 1.01, np.nan, [0.5, -1]])
+def test_recalls_out_of_range_are_refused(measures, recall):
+    with pytest.raises(ValueError, match=r"`recall` must hold numbers above 0 and at most 1, but has"):
+        precision_recall(measures, recall=recall)

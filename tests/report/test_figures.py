@@ -4,6 +4,7 @@ import pytest
 from hostile_results import simulated
 from matplotlib.figure import Figure
 
+from skewanova import SkewanovaWarning
 from skewanova.report.figures import (
     FIGURES,
     MOST_BELOW,
@@ -15,6 +16,7 @@ from skewanova.report.figures import (
     caption,
     draw_figures,
     kinds_of,
+    pictures_of,
 )
 
 
@@ -89,3 +91,15 @@ def test_legends_stand_below_the_curves_unless_they_would_take_more_room(few):
     ax.legend(lines, [str(line) for line in lines])
     size = crowded.get_size_inches().tolist()
     assert _legend_below(crowded).get_size_inches().tolist() == size
+
+
+def test_signs_that_the_font_lacks_are_told_once_of_other_pictures_too():
+    def one():
+        figure = Figure(figsize=(1, 1), layout="constrained")
+        figure.subplots().set_title("\u6a21")
+        return figure
+
+    assert b"\xe6\xa8\xa1" in pictures_of({"a": one, "b": one}, ("svg",))["a"]["svg"]
+    with pytest.warns(SkewanovaWarning, match="figures show boxes where their font lacks a sign") as told:
+        pictures_of({"a": one, "b": one}, ("svg", "png"))
+    assert len(told) == 1
