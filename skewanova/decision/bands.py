@@ -470,7 +470,8 @@ def auprec_bands(
     degrees of freedom of :func:`~skewanova.inference.compare_runs`. Bands of means say how well each mean is
     known. Two models on the same folds may be told apart although their bands overlap: for that see
     :func:`~skewanova.decision.difference_curves`. On hold-outs of one data set they held in .92 of 200
-    simulated tables (half splits .93, standard errors .02), as folds share more than the correction knows.
+    simulated tables (half splits .93; with halvings and unstable learners .905; standard errors .02), as
+    folds share more than the correction knows.
 
     Examples
     --------

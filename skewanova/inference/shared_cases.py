@@ -26,7 +26,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
-from skewanova.inference.one_set import t_test
+from skewanova.inference.one_set import LARGEST_DF, t_test
 from skewanova.inference.sampling import check_model_names
 
 #: Whether run j of one model has something in common with run j of another, such as the training sample.
@@ -39,10 +39,6 @@ ROUNDING = 1e-10
 
 #: Whose degrees of freedom: Banerjee's bound, which few runs need, or Hillis's as published.
 DEGREES = ("banerjee", "hillis")
-
-
-#: Degrees of freedom that are as good as infinite.
-LARGEST_DF = 1e12
 
 
 #: Level, shared by all pairs, at which t has Banerjee's critical value; at larger levels it is more cautious,
