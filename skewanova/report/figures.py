@@ -542,6 +542,8 @@ def _marks_of_regions(source: ReportSource) -> str:
         told += f" Bands hold for all models and priors at once, at {level}."
         if source.design.kind == "repeated_holdout":
             told += " On splits that share training data they cover a little less (docs/tests.md)."
+        if source.design.kind == "split_half":
+            told += " Where learners are unstable they cover less (docs/tests.md)."
     if source.crossings["lead"].any():
         told += f" A ring with a bar is a prior at which the lead changes, with its {level} interval."
     if not source.support["supported"].all():
