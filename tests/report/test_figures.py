@@ -1,5 +1,7 @@
 """Which figures are drawn, of what, and what their captions say."""
 
+from dataclasses import replace
+
 import pytest
 from hostile_results import simulated
 from matplotlib.figure import Figure
@@ -103,3 +105,17 @@ def test_signs_that_the_font_lacks_are_told_once_of_other_pictures_too():
     with pytest.warns(SkewanovaWarning, match="figures show boxes where their font lacks a sign") as told:
         pictures_of({"a": one, "b": one}, ("svg", "png"))
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("independent", ""),
+        ("repeated_holdout", "On splits that share training data they cover a little less"),
+        ("split_half", "Where learners are unstable they cover less"),
+    ],
+)
+def test_the_caption_says_where_bands_cover_less(few, kind, said):
+    told = caption("regions", replace(few, design=replace(few.design, kind=kind)))
+    assert ("cover" in told) == bool(said)
+    assert said in told
