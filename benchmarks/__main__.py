@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; 1 if a row is worse than half its target, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--reduced", action="store_true", help="smaller sizes and fewer rounds, under a minute"
+        "--reduced", action="store_true", help="smaller sizes and fewer rounds, two minutes"
     )
     parser.add_argument("--out", type=Path, help="also write the table, as Markdown")
     options = parser.parse_args(arguments)
