@@ -27,9 +27,7 @@ HEADER = ("", "work", "compared", "target", "best", "median", "reached")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; 1 if a row is worse than half its target, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "--reduced", action="store_true", help="smaller sizes and fewer rounds, two minutes"
-    )
+    parser.add_argument("--reduced", action="store_true", help="smaller sizes and fewer rounds, two minutes")
     parser.add_argument("--out", type=Path, help="also write the table, as Markdown")
     options = parser.parse_args(arguments)
     rows: list[Row] = []
