@@ -167,9 +167,14 @@ def _f_measure(recall: Share, fpr: Share, skew: float) -> Estimate:
 
 def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
     """Mean over folds with its t limits, the variance corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
-    mean = float(values.mean())
-    _, low, high = fold_mean_interval(mean, values.std(ddof=1), len(values), ratio=ratio, level=level)
-    return Estimate(mean, float(low), float(high))
+    exponent = (
+        np.frexp(np.abs(values).max())[1] + 1
+    )  # costs may be so large that their sum or squares are not
+    small = np.ldexp(values, -exponent)
+    mean = float(small.mean())
+    _, low, high = fold_mean_interval(mean, small.std(ddof=1), len(small), ratio=ratio, level=level)
+    with np.errstate(over="ignore"):  # a limit may lie beyond all numbers
+        return Estimate(*np.ldexp(np.array([mean, float(low), float(high)]), exponent).tolist())
 
 
 OPERATING_COLUMNS = (

@@ -207,3 +207,6 @@ def test_the_mean_over_folds_has_its_corrected_t(ratio):
     expected = (mean, mean - wide * (mean - plain.low), mean + wide * (plain.high - mean))
     assert operating.fold_mean(values, 0.9, ratio=ratio) == pytest.approx(expected)
     assert isinstance(operating.fold_mean(values, 0.9, ratio=ratio), Estimate)
+    for power in (-900, 1022):  # whose squares are no numbers
+        large = operating.fold_mean(np.ldexp(values, power), 0.9, ratio=ratio)
+        assert np.ldexp(large, -power) == pytest.approx(expected)
