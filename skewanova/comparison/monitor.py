@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import InputError, Seed, check_fraction, check_scores, emit
+from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, emit
 from skewanova.base.frames import Framed, records
 from skewanova.base.text import Table, format_number, interval, shortened, table_of
 from skewanova.comparison.changes import checked_ranking
@@ -231,7 +231,8 @@ def _checked(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         raise ValueError("leaders lead from one prior to a higher one")
     for _, rows in bins[list(SCORE_BIN_COLUMNS)].groupby("model"):
         counts, edges = rows[["n_positive", "n_negative"]].to_numpy(), rows["score_high"].to_numpy()[:-1]
-        if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts.sum(axis=0) > 0).all()):
+        known = ((counts >= 0) & (counts < FIRST_INEXACT)).all()
+        if not (known and (counts.sum(axis=0) > 0).all()):
             raise ValueError("bins hold cases of both classes")
         if not (len(edges) and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
             raise ValueError("bins follow each other")

@@ -124,6 +124,8 @@ def test_a_folder_is_read(tmp_path):
         {"score_high": ""},
         {"n_positive": -1},
         {"n_negative": "inf"},
+        {"n_negative": ""},
+        {"n_negative": "1e308"},
     ],
 )
 def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
