@@ -29,7 +29,7 @@ from skewanova.priors.correction import correct_class_prior
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.halvings import HALVING_COLUMNS, build_scores
 from skewanova.scores.splits import Rows, Split, check_groups, sklearn_module
-from skewanova.scores.table import HOLDOUT, Label, ScoreTable
+from skewanova.scores.table import HOLDOUT, Label, ScoreTable, check_both_classes
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -277,7 +277,24 @@ def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
         found = [*splitter.split(data.features, data.labels, groups)]
     except ValueError as error:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
-    return [Split(np.asarray(train), np.asarray(test), fold) for fold, (train, test) in enumerate(found, 1)]
+    n_cases = len(data.positive)
+    return [
+        Split(_positions(train, n_cases, fold), _positions(test, n_cases, fold), fold)
+        for fold, (train, test) in enumerate(found, 1)
+    ]
+
+
+def _positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
+    """Cases of one side of a split, which may be a mask."""
+    given = np.asarray(rows)
+    found = np.flatnonzero(given) if given.dtype == bool and given.shape == (n_cases,) else given
+    whole = found.ndim == 1 and len(found) > 0 and np.issubdtype(found.dtype, np.integer)
+    if not (whole and found.min() >= 0 and found.max() < n_cases):
+        raise InputError(
+            f"`cv` must give the cases to train on and to test as positions from 0 to {n_cases - 1}, but "
+            f"fold {fold} has {given!r:.60}"
+        )
+    return found.astype(np.intp)
 
 
 def fitted_scores(
@@ -296,6 +313,7 @@ def fitted_scores(
     With a generator, estimators without a seed get one of their own for each split, so that the scores do not
     depend on how many processes share the work.
     """
+    _check_test_cases(list(estimators), splits, data.positive)
     shape = len(estimators), len(splits)
     seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (
@@ -494,6 +512,12 @@ def _named(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: An
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         raise RuntimeError(f"model {model!r} failed in fold {fold}: {told}") from error
+
+
+def _check_test_cases(models: Sequence[str], splits: Sequence[Split], positive: Bools) -> None:
+    """Both classes among the test cases of every split, before anything is fitted."""
+    counts = np.array([np.bincount(positive[split.test], minlength=2) for split in splits])
+    check_both_classes(models[:1], [split.label for split in splits], counts[None])
 
 
 def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:

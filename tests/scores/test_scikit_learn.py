@@ -267,6 +267,31 @@ def test_training_sets_of_one_class():
         sa.scores_from_estimators({"A": BAYES}, X[order], Y[order], cv=KFold(5))
 
 
+@pytest.mark.parametrize("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
+def test_cases_of_a_split_that_are_none(test):
+    message = r"^`cv` must give the cases to train on and to test as positions from 0 to 199, but fold 2 has "
+    with pytest.raises(sa.InputError, match=message):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200)), (range(100), test)])
+
+
+def test_splits_may_be_masks():
+    first = np.arange(200) < 100
+    masked = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(first, ~first)])
+    placed = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200))])
+    pd.testing.assert_frame_equal(masked.to_frame(), placed.to_frame())
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
+    """Found by fuzzing: what a learner says of its training cases came first."""
+    models = {"A": LogisticRegression(C=-1), "B": BAYES}
+    positive = np.arange(200) < 1
+    message = r"^every model needs both classes in every fold, but model 'A' has no positive case in fold 2 "
+    for scored in (sa.scores_from_estimators, sa.compare_estimators):
+        with pytest.raises(sa.InputError, match=message):
+            scored(models, X, positive, cv=3)
+
+
 @pytest.mark.parametrize(
     ("estimators", "labels", "options", "error", "message"),
     [
