@@ -37,6 +37,11 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
         Columns model, fold, fpr, tpr; between vertices the curve is straight, and at a vertical step the
         upper end counts.
 
+    Raises
+    ------
+    ValueError
+        If a false positive rate is out of range.
+
     Examples
     --------
     >>> from skewanova import evaluate, load_satellite_scores
@@ -45,7 +50,7 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
-    at = np.asarray(fpr, dtype=np.float64)
+    at = _rates(fpr, "fpr", zero=True)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
@@ -88,7 +93,7 @@ def precision_recall(
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
-    at = _recalls(recall)
+    at = _rates(recall, "recall", zero=False)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         return {
@@ -137,12 +142,13 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
-def _recalls(recall: ArrayLike) -> Floats:
-    """Recalls above 0 and at most 1."""
-    found = np.atleast_1d(check_float_array(recall, "recall"))
-    wrong = found[~((found > 0) & (found <= 1))]
+def _rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
+    """Rates of at most 1, and above 0 or at least."""
+    found = np.atleast_1d(check_float_array(values, name))
+    wrong = found[~((found >= 0 if zero else found > 0) & (found <= 1))]
     if wrong.size:
-        raise InputError(f"`recall` must hold numbers above 0 and at most 1, but has {wrong[0]:g}")
+        least = "from 0 to 1" if zero else "above 0 and at most 1"
+        raise InputError(f"`{name}` must hold numbers {least}, but has {wrong[0]:g}")
     return found
 
 

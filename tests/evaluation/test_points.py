@@ -123,3 +123,9 @@ def test_the_mean_over_recall_is_the_exact_area():
 def test_recalls_out_of_range_are_refused(measures, recall):
     with pytest.raises(ValueError, match=r"`recall` must hold numbers above 0 and at most 1, but has"):
         precision_recall(measures, recall=recall)
+
+
+@pytest.mark.parametrize("fpr", [-0.01, 1.01, np.nan, [0.5, np.inf]])
+def test_false_positive_rates_out_of_range_are_refused(measures, fpr):
+    with pytest.raises(ValueError, match=r"`fpr` must hold numbers from 0 to 1, but has"):
+        roc(measures, fpr=fpr)
