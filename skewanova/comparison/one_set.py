@@ -6,6 +6,7 @@ fitted models differ on further cases. See :mod:`skewanova.inference.jackknife` 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.base.checks import Floats, emit
+from skewanova.base.checks import Floats, SkewanovaWarning, emit
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_groups, needs_no_folds, no_prior_pairs
 from skewanova.decision.bands import difference_curves
@@ -24,7 +25,7 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import family_test
 from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.intervals import interval_table
+from skewanova.inference.intervals import Interval, Question, answer
 from skewanova.inference.jackknife import Ranked
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import ALONE, OneSetComparison, compare_sample
@@ -73,7 +74,7 @@ def analyse_one_set(
     stage("pairs of models")
     posthoc = _posthoc(cases, found, options)
     stage("ranking, differences")
-    intervals = _intervals(table, measures, options)
+    intervals = _intervals(cases, options)
     groups = headline_groups(measures.models, posthoc, options.control)
     ranked = ranking_of(measures, promised, letters=groups, alpha=options.alpha)
     analysis = Analysis(
@@ -81,7 +82,7 @@ def analyse_one_set(
         posthoc=posthoc,
         prior_pairs=no_prior_pairs(),
         ranking=ranked.assign(
-            conf_low=intervals["conf_low"].tolist(), conf_high=intervals["conf_high"].tolist()
+            conf_low=[one.conf_low for one in intervals], conf_high=[one.conf_high for one in intervals]
         ),
         difference_curves=difference_curves(
             measures, alpha=options.alpha, control=options.control, rng=options.rng
@@ -97,8 +98,8 @@ def analyse_one_set(
         residuals=pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
     )
     alone = [ALONE.format(unit) for unit in cases.sample.alone]
-    told = dict.fromkeys(text for text in (*alone, *intervals["warning"]) if text)
-    return analysis, [*emit(_unused(options)), *told]
+    rough = dict.fromkeys(one.warning for one in intervals if one.warning)
+    return analysis, [*emit(_unused(options)), *alone, *emit(rough)]
 
 
 def _in_order(table: Scores, measures: Evaluation) -> _Set:
@@ -182,16 +183,13 @@ def _pair_frame(found: OneSetComparison | SharedCasesComparison) -> pd.DataFrame
     )
 
 
-def _intervals(table: Scores, measures: Evaluation, options: Options) -> pd.DataFrame:
+def _intervals(cases: _Set, options: Options) -> list[Interval]:
     """Interval of every model's IAUPREC, in the order of the measures."""
-    frame = interval_table(
-        table,
-        deployment_prior=measures.deployment_prior,
-        confidence_level=1 - options.alpha,
-        area_estimator=measures.area_estimator,
-        rng=options.rng,
-    )
-    return frame.set_index("model").loc[list(measures.models)]
+    measures = cases.measures
+    over, how = measures.deployment_prior, (measures.area_estimator, 1 - options.alpha)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)  # each keeps its own
+        return [answer(Question(model, over, *how), "auto") for model in cases.scores]
 
 
 def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_bootstrap import bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.jackknife import left_out
+from skewanova.inference.jackknife import Ranked
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
@@ -176,14 +176,23 @@ class Interval:
 class Question:
     """Clean input, and what several methods need of it, computed once: :func:`answer` takes it."""
 
-    sample: Sample
-    score: NDArray[Any]
+    model: Ranked
     weighting: DeploymentPrior
     area_estimator: str
     confidence_level: float
-    n_resamples: int
-    rng: Seed
-    folds: NDArray[np.intp] | None
+    n_resamples: int = 2000
+    rng: Seed = 0
+    folds: NDArray[np.intp] | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """The cases."""
+        return self.model.sample
+
+    @property
+    def score(self) -> NDArray[Any]:
+        """Their scores."""
+        return self.model.score
 
     @cached_property
     def n_positive(self) -> float:
@@ -210,8 +219,7 @@ class Question:
     @cached_property
     def left_out(self) -> Floats:
         """Jackknife value of every unit."""
-        found = left_out(self.sample, self.score, [self.weighting], self.area_estimator)
-        return found.rows()[:, 0]
+        return self.model.left_out([self.weighting], self.area_estimator).rows()[:, 0]
 
     def area(self, rows: Bools | slice) -> float:
         """Area of some cases."""
@@ -334,8 +342,7 @@ def confidence_interval(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
     question = Question(
-        sample=sample,
-        score=columns[:, 0],
+        model=Ranked(sample, columns[:, 0]),
         weighting=target_prior(prior, deployment_prior, sample),
         area_estimator=area_estimator,
         confidence_level=confidence_level,

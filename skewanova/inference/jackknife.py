@@ -92,7 +92,22 @@ class Ranked:
         return None if distinct is None else _standing(self.sample, self.score, distinct)
 
     def left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
-        """Areas over several weightings, and what leaving out each unit changes in them."""
+        """Areas over several weightings, and what leaving out each unit changes in them.
+
+        Those of the latest one that is no single prior are kept: tests, intervals and P(best) ask for them.
+        """
+        if len(weightings) > 1 or _is_prior(weightings[0]):
+            return self._left_out(weightings, area_estimator)
+        asked = weightings[0], area_estimator
+        if not any(over is asked[0] and by == asked[1] for over, by, _ in self._kept):
+            self._kept[:] = [(*asked, self._left_out(weightings, area_estimator))]
+        return self._kept[0][2]
+
+    @cached_property
+    def _kept(self) -> list[tuple[DeploymentPrior, str, LeftOut]]:
+        return []
+
+    def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
         if area_estimator not in BY_RISES or self.standing is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
         columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))

@@ -119,8 +119,11 @@ class Sample:
 
     def effective_size(self, *, positive: bool) -> float:
         """Units with cases of a class; of unequal ones, as many equal ones as weigh the same."""
-        kind = self.positive.astype(np.intp)
-        return float(equal_units(kind, self.unit, self.weight, 2)[int(positive)])
+        return float(self._effective_sizes[int(positive)])
+
+    @cached_property
+    def _effective_sizes(self) -> Floats:
+        return equal_units(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
     def stratum_size(self) -> Codes:

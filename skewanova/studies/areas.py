@@ -20,6 +20,7 @@ from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
 from skewanova.curves.roc import auc, curve_from_scores
 from skewanova.inference.intervals import Question, answer
+from skewanova.inference.jackknife import Ranked
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from skewanova.studies.results import Study, study_of
@@ -91,8 +92,7 @@ def _limits(
     """
     n = int(positive.sum())
     question = Question(
-        sample=Sample(positive),
-        score=score,
+        model=Ranked(Sample(positive), score),
         weighting=UniformPrior(prior, prior),
         area_estimator="average_precision",
         confidence_level=LEVEL,
