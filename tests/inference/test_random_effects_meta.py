@@ -1,5 +1,7 @@
 """Random-effects meta-analysis: what its estimates solve, effects that agree, errors of zero."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -82,3 +84,15 @@ def test_very_small_errors_leave_the_spread_of_the_effects():
     found = random_effects(EFFECTS, np.full(4, 1e-12))
     assert found.tau == pytest.approx(EFFECTS.std(ddof=1))
     assert found.estimate == pytest.approx(EFFECTS.mean())
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-12, 1e-19, 1e-200])
+def test_one_study_may_have_all_the_weight(spread):
+    """Found by fuzzing: the square of the sum less the sum of squares was 0 from variances 1e16 apart on."""
+    effects = np.array([0.1, 0.2, 0.5])
+    variances = [Fraction(spread) / 100, Fraction(1, 100), Fraction(1, 50)]
+    weight = [1 / variance for variance in variances]
+    typical = 2 * sum(weight) / (sum(weight) ** 2 - sum(one**2 for one in weight))
+    found = random_effects(effects, np.array([float(variance) for variance in variances]))
+    share = found.tau**2 / (found.tau**2 + float(typical))
+    assert found.i_sq == pytest.approx(share, rel=1e-12)
