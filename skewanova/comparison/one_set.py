@@ -7,7 +7,7 @@ fitted models differ on further cases. See :mod:`skewanova.inference.jackknife` 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +19,15 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_groups, needs_no_folds, no_prior_pairs
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
-from skewanova.decision.joint_curves import paired_set
+from skewanova.decision.joint_curves import PairedSet, paired_set
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import family_test
 from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.intervals import Interval, Question, answer
-from skewanova.inference.jackknife import Ranked
+from skewanova.inference.intervals import Interval, answer
 from skewanova.inference.omnibus import OmnibusResult
-from skewanova.inference.one_set import ALONE, OneSetComparison, compare_sample
+from skewanova.inference.one_set import ALONE, OneSetComparison, compare_areas
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import SharedCasesComparison
@@ -46,21 +45,26 @@ ENOUGH_HITS = 10
 
 
 class _Set(NamedTuple):
-    """Cases of the test set, and the scores of the models in ranking order."""
+    """Models on the cases of the test set, and their measures in ranking order."""
 
-    sample: Sample
-    scores: Sequence[Ranked]
+    known: PairedSet
     measures: Evaluation
+
+    @property
+    def sample(self) -> Sample:
+        """How the cases were drawn."""
+        return self.known.sample
 
     def compare(self, target: Target, alpha: float) -> OneSetComparison:
         """Compare at one prior or over a deployment prior."""
-        return compare_sample(
-            self.sample,
-            self.scores,
-            as_deployment_prior(target),
+        weighting = as_deployment_prior(target)
+        angles, covariance = self.known.angles(self.measures, weighting)
+        return compare_areas(
+            angles,
+            covariance,
+            weighting=weighting.describe(),
             models=self.measures.models,
             confidence_level=1 - alpha,
-            area_estimator=self.measures.area_estimator,
         )
 
 
@@ -103,8 +107,7 @@ def analyse_one_set(
 
 
 def _in_order(table: Scores, measures: Evaluation) -> _Set:
-    known = paired_set(table)
-    return _Set(known.sample, known.of(measures), measures)
+    return _Set(paired_set(table), measures)
 
 
 def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
@@ -185,11 +188,10 @@ def _pair_frame(found: OneSetComparison | SharedCasesComparison) -> pd.DataFrame
 
 def _intervals(cases: _Set, options: Options) -> list[Interval]:
     """Interval of every model's IAUPREC, in the order of the measures."""
-    measures = cases.measures
-    over, how = measures.deployment_prior, (measures.area_estimator, 1 - options.alpha)
+    level = 1 - options.alpha
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # each keeps its own
-        return [answer(Question(model, over, *how), "auto") for model in cases.scores]
+        return [answer(question, "auto") for question in cases.known.questions(cases.measures, level)]
 
 
 def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:

@@ -398,6 +398,15 @@ class PackedCurve:
         unknown = np.broadcast_to(np.nan, len(tpr))
         return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
 
+    def cases(self) -> tuple[Bools, Counts]:
+        """Labels of all cases, the best score first, and ranks that stand for their scores."""
+        size = self.n_positive + self.n_negative
+        positive = np.unpackbits(self.labels, count=size).astype(bool)
+        if self.ends is None:
+            return positive, np.arange(size, 0, -1)
+        ends = np.unpackbits(self.ends, count=size)
+        return positive, ends.astype(np.intp) - np.cumsum(ends, dtype=np.intp)
+
     def ties(self) -> tuple[int, int]:
         """Number of cases at the best score, and of different scores."""
         size = self.n_positive + self.n_negative

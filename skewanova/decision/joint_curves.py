@@ -9,9 +9,10 @@ way: as deviations whose products sum to the covariance of the estimates, at eve
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -26,16 +27,26 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_largest
+from skewanova.curves.placed import Parts
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.case_deviations import CaseDeviations, nodes_for, symmetric, to_series, triangle
+from skewanova.inference.case_deviations import (
+    CaseDeviations,
+    Turn,
+    nodes_for,
+    symmetric,
+    to_series,
+    triangle,
+)
+from skewanova.inference.cases_elsewhere import AnglesElsewhere, CasesElsewhere, DeviationsElsewhere
+from skewanova.inference.intervals import KnownSpread, Question
 from skewanova.inference.jackknife import Ranked, measured, ranked
-from skewanova.inference.one_set import Angles, Scale, t_deviate
-from skewanova.inference.sampling import Sample
+from skewanova.inference.one_set import Angles, OnAngles, Scale, angles_of, t_deviate
+from skewanova.inference.sampling import CountedSample, Sample, Spreads
 from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
-from skewanova.scores.pairing import paired_cases, paired_runs
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.pairing import check_paired, paired_cases, paired_runs
+from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
@@ -347,36 +358,41 @@ def case_curves(
     priors: Floats, sample: Sample, scores: Sequence[NDArray[Any] | Ranked], area_estimator: str
 ) -> JointCurves:
     """Curves of models on one test set, from what leaving out every unit changes (jackknife)."""
-    return _curves_of_cases((priors,), [ranked(sample, score) for score in scores], area_estimator)[0]
+    models = [ranked(sample, score) for score in scores]
+    estimate = np.stack([one.areas(priors, area_estimator) for one in models])
+    measure = partial(CaseDeviations.of, models, area_estimator=area_estimator)
+    return _curves_of_cases((priors,), (estimate,), measure, area_estimator)[0]
 
 
 def _curves_of_cases(
-    grids: Sequence[Floats], models: Sequence[Ranked], area_estimator: str
+    grids: Sequence[Floats],
+    estimates: Sequence[Floats],
+    measure: Callable[[Floats], CaseDeviations | DeviationsElsewhere],
+    area_estimator: str,
 ) -> list[JointCurves]:
-    """The same on several grids at once."""
+    """The same on several grids at once, given the areas there; `measure` takes priors."""
     priors = np.concatenate(grids)
     nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
-    found = CaseDeviations.of(models, nodes.priors, area_estimator)
-    curves = []
-    for grid, weight in zip(
-        grids, np.split(nodes.weight, np.cumsum([*map(len, grids)])[:-1], axis=1), strict=True
-    ):
-        estimate = np.stack([one.areas(grid, area_estimator) for one in models])
-        units = found.units(weight).reshape(-1, *estimate.shape)
-        curves.append(JointCurves(grid, estimate, units, np.inf, *_spreads(found, weight, estimate)))
-    return curves
+    weights = np.split(nodes.weight, np.cumsum([*map(len, grids)])[:-1], axis=1)
+    scales = [[Scale.of(area) for area in estimate.T] for estimate in estimates]
+    slopes = [np.transpose([1 / scale.slope for scale in at]) for at in scales]
+    found = measure(nodes.priors)
+    parts = found.along([Turn(*turn) for turn in zip(weights, slopes, strict=True)])
+    alone = bool(found.sample.alone)
+    return [
+        JointCurves(
+            grid, estimate, units.reshape(-1, *estimate.shape), np.inf, *_errors(at, spreads, alone=alone)
+        )
+        for grid, estimate, at, (units, spreads) in zip(grids, estimates, scales, parts, strict=True)
+    ]
 
 
-def _spreads(found: CaseDeviations, weight: Floats, estimate: Floats) -> tuple[Floats, Floats, Floats]:
+def _errors(scales: Sequence[Scale], spreads: Spreads, *, alone: bool) -> tuple[Floats, Floats, Floats]:
     """Standard errors of all differences, their degrees of freedom, and those of all estimates."""
-    scales = [Scale.of(area) for area in estimate.T]
-    spreads = found.spreads(weight, np.transpose([1 / scale.slope for scale in scales]))
     error = np.transpose(
         [scale.errors(*part) for scale, *part in zip(scales, spreads.pair.T, spreads.own.T, strict=True)]
     )
-    if found.sample.alone:
-        error = np.full(error.shape, np.nan)
-    return error, spreads.pair_df, spreads.own_df
+    return np.full(error.shape, np.nan) if alone else error, spreads.pair_df, spreads.own_df
 
 
 #: Values of units held at once while runs are measured at many priors: 32 MB.
@@ -528,30 +544,38 @@ def panel_curves(evaluation: Evaluation) -> PanelCurves:
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
-def matched_cases(evaluation: Evaluation) -> tuple[Sample, list[Ranked]] | None:
-    """Cases of the only fold, and the scores of every model on them.
+def matched_set(evaluation: Evaluation) -> PairedSet | None:
+    """Models on the cases of the only fold.
 
-    None if they do not match or are not known, or if all cases of a class are one unit: no spread shows then.
+    None if these do not match or are not known, or if all cases of a class are one unit: no spread shows.
     """
     known = _paired_set(evaluation)
-    return None if known is None or known.sample.alone else (known.sample, known.of(evaluation))
+    return None if known is None or known.sample.alone else known
 
 
-class PairedSet:
-    """Models on one test set, sorted once, and the curves measured so far."""
+class PairedSet(ABC):
+    """Models on one test set, and the curves measured so far."""
 
-    def __init__(self, table: Scores) -> None:
-        """Line up the cases of a table with one fold."""
-        cases = paired_cases(table)
-        self.sample = Sample(cases.positive, cases.cluster, cases.weight)
-        self.models = {
-            name: Ranked(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
-        }
+    sample: Sample
+
+    def __init__(self) -> None:
         self._curves: dict[tuple[object, ...], JointCurves] = {}
 
-    def of(self, evaluation: Evaluation) -> list[Ranked]:
-        """Models in the order of an evaluation."""
-        return [self.models[name] for name in evaluation.models]
+    @abstractmethod
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[OnAngles, Floats]:
+        """Areas of the models of an evaluation on the angular scale, and their covariance as they are."""
+
+    @abstractmethod
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+        """What an interval of every model's IAUPREC is made of."""
+
+    @abstractmethod
+    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
+        """IAUPREC; what strata add to the variances of differences (n_pairs, 3); variances of these."""
+
+    @abstractmethod
+    def _measured(self, evaluation: Evaluation, grids: Sequence[Floats]) -> list[JointCurves]:
+        """Curves on some grids."""
 
     def curves_along(self, evaluation: Evaluation, priors: Floats) -> JointCurves:
         """Curves at priors, kept for the next who asks; those of panels, which go with them, at one go."""
@@ -561,20 +585,107 @@ class PairedSet:
             panels = panel_priors(float(ends[0]), float(ends[-1]))[1]
             grids = {grid.tobytes(): grid for grid in (priors, panels)}
             wanted = [grid for key, grid in grids.items() if (*same, key) not in self._curves]
-            for found in _curves_of_cases(wanted, self.of(evaluation), evaluation.area_estimator):
+            for found in self._measured(evaluation, wanted):
                 self._curves[*same, found.priors.tobytes()] = found
         return self._curves[*same, priors.tobytes()]
 
 
-_PAIRED_SETS: WeakKeyDictionary[ScoreTable, PairedSet] = WeakKeyDictionary()
+class SetHere(PairedSet):
+    """The same in memory, sorted once."""
+
+    def __init__(self, table: Scores) -> None:
+        """Line up the cases of a table with one fold."""
+        super().__init__()
+        cases = paired_cases(table)
+        self.sample = Sample(cases.positive, cases.cluster, cases.weight)
+        self.models = {
+            name: Ranked(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
+        }
+
+    def of(self, evaluation: Evaluation) -> list[Ranked]:
+        """Models in the order of an evaluation."""
+        return [self.models[name] for name in evaluation.models]
+
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[OnAngles, Floats]:
+        """Areas on the angular scale, and their covariance as they are."""
+        return angles_of(self.sample, self.of(evaluation), weighting, evaluation.area_estimator)
+
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+        """What an interval of every model's IAUPREC is made of."""
+        how = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
+        return [Question(model, *how) for model in self.of(evaluation)]
+
+    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
+        """IAUPREC, and what strata add to the variances of differences."""
+        weighting, models = evaluation.deployment_prior, self.of(evaluation)
+        area, values = measured(self.sample, models, [weighting], evaluation.area_estimator)
+        return area[:, 0], *strata_of_pairs(self.sample, values[..., 0])
+
+    def _measured(self, evaluation: Evaluation, grids: Sequence[Floats]) -> list[JointCurves]:
+        models, area_estimator = self.of(evaluation), evaluation.area_estimator
+        estimates = [np.stack([one.areas(grid, area_estimator) for one in models]) for grid in grids]
+        measure = partial(CaseDeviations.of, models, area_estimator=area_estimator)
+        return _curves_of_cases(grids, estimates, measure, area_estimator)
+
+
+def strata_of_pairs(sample: Sample, values: Floats) -> tuple[Floats, Floats]:
+    """What each stratum adds to the variance of every difference, from values (n_units, n_models)."""
+    pairs = combinations(range(values.shape[1]), 2)
+    found = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in pairs]
+    variance, doubt = (np.array(part) for part in zip(*found, strict=True))
+    return variance, doubt
+
+
+class SetElsewhere(PairedSet):
+    """The same of cases that are elsewhere: sums over them come back."""
+
+    def __init__(self, table: StreamedScores, parts: Parts) -> None:
+        """Take the curves of a table with one fold, whose models have the same cases."""
+        super().__init__()
+        check_paired(table)
+        self.sample = CountedSample.of(table.counts[0, 0])
+        curves = {model: curve for (model, _), curve in table.packed.items()}
+        self._cases = CasesElsewhere(self.sample, curves, parts)
+        self._angles: dict[tuple[object, ...], AnglesElsewhere] = {}
+
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AnglesElsewhere, Floats]:
+        """Areas on the angular scale, and their covariance as they are."""
+        models, area_estimator = evaluation.models, evaluation.area_estimator
+        key = models, id(weighting), area_estimator  # what is kept holds the weighting too
+        if key not in self._angles:
+            self._angles[key] = self._cases.angles(models, weighting, area_estimator)
+        return self._angles[key], self._angles[key].area_covariance
+
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+        """What an interval of every model's IAUPREC is made of."""
+        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
+        how = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
+        known = zip(*(part.tolist() for part in (angles.area, *angles.own())), strict=True)
+        return [KnownSpread(Ranked(self.sample, np.empty(0)), *how, known=each) for each in known]
+
+    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
+        """IAUPREC, and what classes add to the variances of differences."""
+        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
+        return angles.area, *angles.pair_strata()
+
+    def _measured(self, evaluation: Evaluation, grids: Sequence[Floats]) -> list[JointCurves]:
+        models, area_estimator = evaluation.models, evaluation.area_estimator
+        estimates = [evaluation.mean_auprec(grid) for grid in grids]
+        measure = partial(DeviationsElsewhere, self._cases, models, area_estimator=area_estimator)
+        return _curves_of_cases(grids, estimates, measure, area_estimator)
+
+
+_PAIRED_SETS: WeakKeyDictionary[Scores, PairedSet] = WeakKeyDictionary()
 
 
 def paired_set(table: Scores) -> PairedSet:
-    """Cases and models of a table with one fold, lined up and sorted once."""
-    if not isinstance(table, ScoreTable):
-        return PairedSet(table)  # says what is wrong
+    """Cases and models of a table with one fold, lined up once."""
     if table not in _PAIRED_SETS:
-        _PAIRED_SETS[table] = PairedSet(table)
+        parts = None if isinstance(table, ScoreTable) else table.parts
+        if isinstance(table, ScoreTable) or parts is None:
+            _PAIRED_SETS[table] = SetHere(table)
+        else:
+            _PAIRED_SETS[table] = SetElsewhere(table, parts)
     return _PAIRED_SETS[table]
 
 
@@ -608,12 +719,10 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         return _over_runs(evaluation)
     if n_folds > 1:
         return _over_folds(values, evaluation)
-    cases = matched_cases(evaluation)
-    if cases is None:
+    known = matched_set(evaluation)
+    if known is None:
         return None
-    sample, columns = cases
-    _, left = measured(sample, columns, [evaluation.deployment_prior], evaluation.area_estimator)
-    return values[0], sample.covariance(left[..., 0]), sample.df
+    return values[0], known.angles(evaluation, evaluation.deployment_prior)[1], known.sample.df
 
 
 def _over_folds(values: Floats, evaluation: Evaluation) -> tuple[Floats, Floats, float]:

@@ -15,7 +15,7 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.base.frames import records
 from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import RunAreas, paired_set, run_areas
+from skewanova.decision.joint_curves import RunAreas, paired_set, run_areas, strata_of_pairs
 from skewanova.decision.power import (
     Pilot,
     assured_ratio,
@@ -31,14 +31,13 @@ from skewanova.decision.power import (
 )
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
-from skewanova.inference.jackknife import measured
 from skewanova.inference.omnibus import fold_table
-from skewanova.inference.sampling import FEWEST_DF, Sample
+from skewanova.inference.sampling import FEWEST_DF
 from skewanova.inference.shared_cases import Degrees
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.table import ScoreTable
 
 #: Probability with which the assured size reaches the power, whatever the pilot's luck.
 ASSURANCE = 0.8
@@ -131,11 +130,12 @@ def plans(
     if design.kind == "shared_cases":
         areas = run_areas(measures, measures.deployment_prior)
         if design.runs == "fixed":
-            columns = _over_cases(areas.sample, areas.area.mean(axis=1), areas.mean_values, wanted)
+            spreads = strata_of_pairs(areas.sample, areas.mean_values)
+            columns = _over_cases(areas.area.mean(axis=1), *spreads, wanted=wanted)
         else:
             columns = _over_runs(areas, wanted)
     elif table is not None and design.kind == "one_set":
-        columns = _one_set(table, measures, wanted)
+        columns = _over_cases(*paired_set(table).pair_strata(measures), wanted=wanted)
     else:
         columns = _over_folds(measures, wanted)
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
@@ -349,21 +349,10 @@ class _CasePair(NamedTuple):
         return float(nearly_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _one_set(table: Scores, measures: Evaluation, wanted: Wanted) -> dict[str, Floats]:
-    """The same of the only fold of a table."""
-    known = paired_set(table)
-    sample, models = known.sample, known.of(measures)
-    area, values = measured(sample, models, [measures.deployment_prior], measures.area_estimator)
-    return _over_cases(sample, area[:, 0], values[..., 0], wanted)
-
-
-def _over_cases(sample: Sample, area: Floats, values: Floats, wanted: Wanted) -> dict[str, Floats]:
+def _over_cases(area: Floats, variance: Floats, doubt: Floats, *, wanted: Wanted) -> dict[str, Floats]:
     """Pairs one by one, from the variance that the units of each stratum add to their difference."""
-    rows = []
-    for i, j in combinations(range(len(area)), 2):
-        variance, doubt = sample.spread_by_stratum(values[:, i] - values[:, j])
-        pair = _CasePair(float(area[i] - area[j]), variance, doubt)
-        rows.append(_case_plan(pair, wanted))
+    pairs = zip(combinations(area.tolist(), 2), variance, doubt, strict=True)
+    rows = [_case_plan(_CasePair(a - b, *strata), wanted) for (a, b), *strata in pairs]
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 

@@ -3,6 +3,7 @@
 - anova: The paper's 2-way and 3-way analyses of variance.
 - case_bootstrap: Bootstrap of cases in blocks.
 - case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
+- cases_elsewhere: The same where the cases are elsewhere: sums come back.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
 - diagnostics: What the tests assume; residuals and their quantiles.
 - effect_sizes: Differences of pairs standardised by their spread.

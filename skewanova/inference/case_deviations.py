@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from skewanova.base.checks import Floats
 from skewanova.curves.estimators import BY_RISES
 from skewanova.inference.jackknife import LeftOut, Ranked
-from skewanova.inference.sampling import Sample, Spreads, spreads_of
+from skewanova.inference.sampling import Sample, Spreads, power_sums, spreads_of_sums
 from skewanova.priors.weightings import UniformPrior
 
 #: What interpolation may leave out, beside the largest value of a panel.
@@ -81,6 +81,13 @@ def to_series(count: int) -> Floats:
     return np.asarray(found)
 
 
+class Turn(NamedTuple):
+    """Priors that follow by `weight` (n_nodes, n_priors), times `scale` (n_models, n_priors)."""
+
+    weight: Floats
+    scale: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class CaseDeviations:
     """Deviations, over the units of a sample, of the areas of several models at the nodes.
@@ -112,8 +119,7 @@ class CaseDeviations:
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([one.rows() @ weight for one in self.tables])
-        columns = self.root.reshape(-1, n_models, len(weight)) @ weight
-        return symmetric(columns.reshape(-1, n_models * n_priors))
+        return units_of(self.root, weight, n_models)
 
     @cached_property
     def root(self) -> Floats:
@@ -123,14 +129,24 @@ class CaseDeviations:
 
     def spreads(self, weight: Floats, scale: Floats) -> Spreads:
         """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` for every model."""
-        unit = self._unit(weight, scale)
-        turn = [weight * (row / unit) for row in scale]
+        unit = self.unit(weight, scale)
+        return spreads_of_sums(self.sample, self.sums(weight, scale / unit), len(scale)).times(unit)
+
+    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+        """Units and spreads at priors that follow by each weight, times each scale."""
+        return [(self.units(weight), self.spreads(weight, scale)) for weight, scale in turns]
+
+    def sums(self, weight: Floats, scale: Floats, mix: Floats | None = None) -> Floats:
+        """Sums of powers at priors that follow by `weight`, times `scale`, of models or a mix of them."""
+        turn = [weight * row for row in scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(turn) * weight.shape[1])))
         turned = ((k, [part @ by for part, by in zip(parts, turn, strict=True)]) for k, parts in blocks)
-        found = spreads_of(self.sample, turned, len(turn), weight.shape[1])
-        return Spreads(found.pair * unit**2, found.pair_df, found.own * unit**2, found.own_df)
+        if mix is not None:
+            turned = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in turned)
+        n_curves = len(turn) if mix is None else len(mix)
+        return power_sums(turned, len(self.sample.strata), n_curves, weight.shape[1])
 
-    def _unit(self, weight: Floats, scale: Floats) -> Floats:
+    def unit(self, weight: Floats, scale: Floats) -> Floats:
         """A power of two near the largest deviation at every prior: fourth powers may leave the doubles."""
         largest = np.array([np.abs(one.values).max(axis=0) for one in self.tables])
         bound = (scale * (largest @ np.abs(weight))).max(axis=0)
@@ -141,6 +157,12 @@ class CaseDeviations:
         for kind, (rows, _) in enumerate(self.sample.strata):
             for start in range(0, len(rows), step):
                 yield kind, [one.rows(rows[start : start + step]) for one in self.tables]
+
+
+def units_of(root: Floats, weight: Floats, n_models: int) -> Floats:
+    """As many rows as columns (n_models * n_priors) for all units, from a triangle at the nodes."""
+    columns = root.reshape(-1, n_models, len(weight)) @ weight
+    return symmetric(columns.reshape(-1, n_models * weight.shape[1]))
 
 
 def triangle(blocks: Iterable[Floats]) -> Floats:

@@ -221,6 +221,12 @@ class Question:
         """Jackknife value of every unit."""
         return self.model.left_out([self.weighting], self.area_estimator).rows()[:, 0]
 
+    @cached_property
+    def spread(self) -> tuple[float, float]:
+        """Jackknife standard error of the area, and its degrees of freedom."""
+        std_error, df = self.sample.spread(self.left_out)
+        return float(std_error), float(df)
+
     def area(self, rows: Bools | slice) -> float:
         """Area of some cases."""
         weight = None if self.sample.weight is None else self.sample.weight[rows]
@@ -244,6 +250,23 @@ class Question:
             n_resamples=self.n_resamples,
             rng=self.rng,
         )
+
+
+@dataclass(frozen=True)
+class KnownSpread(Question):
+    """The same about cases that are elsewhere, whose area and spread came back."""
+
+    known: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+
+    @property
+    def estimate(self) -> float:
+        """The area."""
+        return self.known[0]
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Jackknife standard error of the area, and its degrees of freedom."""
+        return self.known[1:]
 
 
 def confidence_interval(
@@ -431,7 +454,7 @@ def _note(question: Question, method: str, used: str) -> str | None:
 
 
 def _jackknife(question: Question) -> Limits:
-    std_error, df = (float(part) for part in question.sample.spread(question.left_out))
+    std_error, df = question.spread
     return delta_logit_limits(question.estimate, std_error, question.confidence_level, df=df)
 
 

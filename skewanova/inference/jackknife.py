@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from skewanova.base.checks import Floats, check_choice
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, areas, rise_terms
+from skewanova.curves.placed import slots_among
 from skewanova.curves.roc import Rises, curve_from_scores, in_blocks
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
@@ -258,10 +259,7 @@ def places_of(sample: Sample, score: NDArray[Any]) -> Places:
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
-    below, at_or_below = (
-        np.searchsorted(distinct, score[~positive], side=side) for side in ("left", "right")
-    )
-    slot = 2 * (len(distinct) - at_or_below) + (at_or_below > below)
+    slot = slots_among(distinct, score[~positive])
     held = (None, None) if weight is None else (weight[positive], weight[~positive])
     gain = np.bincount(rise, weights=held[0], minlength=len(distinct)).astype(np.float64)
     alarms = np.cumsum(np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)).astype(np.float64)

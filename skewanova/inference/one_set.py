@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,6 +114,10 @@ class Angles(NamedTuple):
         """Difference of two areas for one of their angles, pair by pair."""
         return self._scale.chords(a, b)
 
+    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        return self.sample.spread(self.values @ contrasts.T)
+
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of the difference of every two areas, and its degrees of freedom."""
         largest = np.maximum(self.values.max(axis=0), -self.values.min(axis=0)).max()
@@ -130,7 +134,33 @@ class Angles(NamedTuple):
         return Scale(self.area, self.angle, slope)
 
 
-def pair_tests(angles: Angles, *, level: float, simultaneous: str) -> PairTests:
+class OnAngles(Protocol):
+    """What the tests need of areas on the angular scale, wherever the jackknife values are."""
+
+    @property
+    def area(self) -> Floats:
+        """Areas of the models."""
+
+    @property
+    def angle(self) -> Floats:
+        """Areas on the angular scale."""
+
+    @property
+    def sample(self) -> Sample:
+        """How the cases were drawn."""
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of the angles."""
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Standard error of the difference of every two areas, and its degrees of freedom."""
+
+    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+
+
+def pair_tests(angles: OnAngles, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
 
     A difference without spread has neither test nor limits, however large: a perfect model and a constant one
@@ -166,7 +196,7 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
-def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
+def omnibus_test(angles: OnAngles) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
     The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
@@ -181,7 +211,7 @@ def omnibus_test(angles: Angles) -> tuple[float, int, float, float]:
     if df == 0:
         return np.nan, 0, np.nan, np.nan
     along = vectors[:, kept].T @ steps
-    error, df_error = angles.sample.spread(angles.values @ along.T)
+    error, df_error = angles.along(along)
     inverse = float((1 / df_error).mean())
     shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
     statistic = float((((along @ angles.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
@@ -358,41 +388,32 @@ def compare_on_one_set(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
     names = check_model_names(models, columns.shape[1])
-    return compare_sample(
-        sample,
-        columns.T,
-        target_prior(prior, deployment_prior, sample),
+    weighting = target_prior(prior, deployment_prior, sample)
+    angles, covariance = angles_of(sample, columns.T, weighting, area_estimator)
+    return compare_areas(
+        angles,
+        covariance,
+        weighting=weighting.describe(),
         models=names,
         confidence_level=confidence_level,
-        area_estimator=area_estimator,
         simultaneous=simultaneous,
     )
 
 
-def compare_sample(
+def angles_of(
     sample: Sample,
     scores: Iterable[NDArray[Any] | Ranked],
     weighting: DeploymentPrior,
-    *,
-    models: tuple[str, ...],
-    confidence_level: float,
     area_estimator: str,
-    simultaneous: str = "max_z",
-) -> OneSetComparison:
-    """Compare the models of a clean sample; says what cannot be tested."""
+) -> tuple[Angles, Floats]:
+    """Areas of the models of a clean sample on the angular scale, and their covariance as they are."""
     estimate, values = measured(sample, scores, [weighting], area_estimator)
-    return compare_areas(
-        Angles.of(estimate[:, 0], values[..., 0], sample),
-        sample.covariance(values[..., 0]),
-        weighting=weighting.describe(),
-        models=models,
-        confidence_level=confidence_level,
-        simultaneous=simultaneous,
-    )
+    angles = Angles.of(estimate[:, 0], values[..., 0], sample)
+    return angles, sample.covariance(values[..., 0])
 
 
 def compare_areas(
-    angles: Angles,
+    angles: OnAngles,
     covariance: Floats,
     *,
     weighting: str,

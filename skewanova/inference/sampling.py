@@ -104,12 +104,16 @@ class Sample:
     def alone(self) -> tuple[str, ...]:
         """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
         told = "the only {} case" if self.cluster is None else "the only cluster with {} cases"
-        held = ((self.held(positive=side), side) for side in (True, False))
         return tuple(
             told.format("positive" if side else "negative")
-            for weight, side in held
-            if is_all(weight.max(), weight.sum())
+            for side in (True, False)
+            if is_all(*self._heaviest(positive=side))
         )
+
+    def _heaviest(self, *, positive: bool) -> tuple[float, float]:
+        """Largest weight of a unit in a class, and the weight of all."""
+        held = self.held(positive=positive)
+        return float(held.max()), float(held.sum())
 
     def held(self, *, positive: bool) -> Floats:
         """Weight of every unit (n_units,) in a class."""
@@ -208,6 +212,41 @@ class Sample:
         return np.array([square, (size - 1) ** 2 * (size * fourth - square**2) / size**3])
 
 
+@dataclass(frozen=True, eq=False)
+class CountedSample(Sample):
+    """Cases drawn one by one that are elsewhere: here one of each class stands for all.
+
+    Attributes
+    ----------
+    sizes : (int, int)
+        Number of negatives and of positives.
+    """
+
+    sizes: tuple[int, int] = (1, 1)
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> CountedSample:
+        """So many negatives and positives."""
+        return cls(np.array([False, True]), sizes=(int(sizes[0]), int(sizes[1])))
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units."""
+        return sum(self.sizes)
+
+    @cached_property
+    def strata(self) -> list[tuple[Codes, int]]:
+        """The unit that stands for every stratum, and how many there are."""
+        return [(np.array([kind]), size) for kind, size in enumerate(self.sizes)]
+
+    def effective_size(self, *, positive: bool) -> float:
+        """Cases of a class."""
+        return float(self.sizes[positive])
+
+    def _heaviest(self, *, positive: bool) -> tuple[float, float]:
+        return 1.0, float(self.sizes[positive])
+
+
 def satterthwaite(variance: Floats, doubt: Floats) -> Floats:
     """Degrees of freedom of variances that vary by `doubt`; infinite where they are certain."""
     certain = doubt <= 0
@@ -226,14 +265,31 @@ class Spreads(NamedTuple):
     own: Floats
     own_df: Floats
 
+    def times(self, factor: Floats) -> Spreads:
+        """Spreads of the same deviations times a factor."""
+        return self._replace(pair=self.pair * factor**2, own=self.own * factor**2)
+
 
 def spreads_of(
     sample: Sample, blocks: Iterable[tuple[int, Sequence[Floats]]], n_models: int, n_priors: int
 ) -> Spreads:
     """Spreads from deviations (n_rows, n_priors) of every model, for some units of a stratum at a time."""
-    sums = np.zeros((len(sample.strata), 2, n_models * (n_models + 1) // 2, n_priors))
+    sums = power_sums(blocks, len(sample.strata), n_models, n_priors)
+    return spreads_of_sums(sample, sums, n_models)
+
+
+def power_sums(
+    blocks: Iterable[tuple[int, Sequence[Floats]]], n_strata: int, n_models: int, n_priors: int
+) -> Floats:
+    """Sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of such deviations."""
+    sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
     for number, deviations in blocks:
         _add_powers(deviations, sums[number])
+    return sums
+
+
+def spreads_of_sums(sample: Sample, sums: Floats, n_models: int) -> Spreads:
+    """Spreads from sums of squares and fourth powers."""
     variance, doubt = sample.variances(sums).sum(axis=1)
     df = satterthwaite(variance, doubt)
     return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])

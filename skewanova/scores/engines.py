@@ -10,12 +10,13 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+import weakref
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -31,6 +32,7 @@ from skewanova.base.checks import (
     row_number,
 )
 from skewanova.curves.groups import PackedCurve
+from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.scores.table import (
     SHOWN,
     WHOLE,
@@ -42,6 +44,7 @@ from skewanova.scores.table import (
     levels_of,
     place_of_group,
     refuse_mixed,
+    score_values,
     with_fold,
 )
 
@@ -94,6 +97,16 @@ class Engine(Protocol):
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
+
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> Kept:
+        """The same, which stays with the engine."""
+
+
+class Kept(Protocol):
+    """What an engine keeps until this is gone."""
+
+    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+        """What the function makes of each."""
 
 
 def engine_of(source: object) -> Engine | None:
@@ -150,21 +163,35 @@ class DaskFrame:
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
+        return self._each(self._marked(columns, n_buckets), ("bucket",), function)
+
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> DaskKept:
+        """The same, which stays with the workers."""
+        work = self._work(self._marked(columns, n_buckets), ("bucket",), function)
+        with self._told():
+            return DaskKept(import_module("dask").persist(*work), self._told)
+
+    def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
         chosen = self._chosen(columns)
         meta = chosen._meta.assign(bucket=np.int64(0))
-        marked = chosen.map_partitions(with_bucket, n_buckets=n_buckets, meta=meta)
-        return self._each(marked, ("bucket",), function)
+        return chosen.map_partitions(with_bucket, n_buckets=n_buckets, meta=meta)
 
     def _chosen(self, columns: Mapping[str, str]) -> Any:
         own = {name: column for column, name in columns.items()}
         return self.source[list(own)].rename(columns=own)
 
     def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
-        dask = import_module("dask")
-        work = dask.delayed(partial(of_groups, keys=keys, function=function))
+        with self._told():
+            found = import_module("dask").compute(*self._work(rows, keys, function))
+        return [one for part in found for one in part]
+
+    def _work(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        """What is to be done to every partition of the groups."""
+        delayed = import_module("dask").delayed
+        work, sent = delayed(of_groups), delayed(function)  # which may be large, so that it is sent once
         with self._told():
             parts = rows.shuffle(on=list(keys)).to_delayed()
-            return [found for part in dask.compute(*map(work, parts)) for found in part]
+        return [work(part, keys=keys, function=sent) for part in parts]
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -182,6 +209,27 @@ class DaskFrame:
             pass  # Dask may run without it, in this process
         with told_as(self.name, errors):
             yield
+
+
+@dataclass(frozen=True, eq=False)
+class DaskKept:
+    """Results that stay with the workers of Dask, a list of each partition."""
+
+    lists: Sequence[Any]
+    told: Callable[[], Any]
+
+    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+        """What the function makes of each."""
+        dask = import_module("dask")
+        work, sent = dask.delayed(of_all), dask.delayed(function)
+        with self.told():
+            found = dask.compute(*(work(sent, part) for part in self.lists))
+        return [one for part in found for one in part]
+
+
+def of_all(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
+    """What the function makes of each value."""
+    return [function(value) for value in values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +266,18 @@ class SparkFrame:
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
+        return self._each(self._marked(columns, n_buckets), ("bucket",), function)
+
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> SparkKept:
+        """The same, which stays with the workers."""
+        with self._told():
+            records = self._records(self._marked(columns, n_buckets), ("bucket",), function).persist()
+        return SparkKept(records, self._told)
+
+    def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
         chosen, types = self._chosen(columns), import_module("pyspark.sql.types")
         schema = types.StructType([*chosen.schema.fields, types.StructField("bucket", types.LongType())])
-        marked = chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), schema)
-        return self._each(marked, ("bucket",), function)
+        return chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), schema)
 
     def _chosen(self, columns: Mapping[str, str]) -> Any:
         column = import_module("pyspark.sql.functions").col
@@ -229,10 +285,12 @@ class SparkFrame:
         return self.source.select(*(column(quoted[name]).alias(own) for own, name in columns.items()))
 
     def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
-        work = _of_arrow(function)
         with self._told():
-            found = rows.groupBy(*keys).applyInArrow(work, "record binary").collect()
-        return [pickle.loads(bytes(row["record"])) for row in found]
+            return _collected(self._records(rows, keys, function))
+
+    def _records(self, rows: Any, keys: Sequence[str], function: OfRows) -> Any:
+        """What the function makes of every group, pickled."""
+        return rows.groupBy(*keys).applyInArrow(_of_arrow(function), "record binary")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -240,6 +298,35 @@ class SparkFrame:
         errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
         with told_as(self.name, (*errors, ConnectionError)):
             yield
+
+
+@dataclass(frozen=True, eq=False)
+class SparkKept:
+    """Results that Spark keeps in memory or on disk until this is gone."""
+
+    records: Any
+    told: Callable[[], Any]
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.records.unpersist).atexit = False  # the session ends before
+
+    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+        """What the function makes of each."""
+        with self.told():
+            return _collected(self.records.mapInArrow(partial(_of_records, function), "record binary"))
+
+
+def _of_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Arrow batches of what the function makes of pickled values."""
+    arrow = import_module("pyarrow")
+    for batch in batches:
+        found = [function(pickle.loads(record)) for record in batch.column("record").to_pylist()]
+        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(one) for one in found]})
+
+
+def _collected(records: Any) -> list[Any]:
+    """Pickled values, in this process."""
+    return [pickle.loads(bytes(row["record"])) for row in records.collect()]
 
 
 @contextmanager
@@ -370,13 +457,15 @@ def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> 
     check_any_row(len(packed))
     groups = _Groups.of(packed)
     groups.check(pos_label)
+    cases, parts = _cases(engine, columns, groups, pos_label) if "case" in columns else (None, None)
     return StreamedScores(
         models=groups.models,
         folds=groups.folds,
         counts=groups.counts(),
         packed=groups.in_order(),
-        cases=_cases(engine, columns, groups, pos_label) if "case" in columns else None,
+        cases=cases,
         source=None,
+        parts=parts,
     )
 
 
@@ -443,7 +532,7 @@ class _Bucket:
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.argsort(order)
         facts = CaseFacts.none(len(self.folds))
-        fold, positive = self._fold(with_fold(frame)["fold"]), self._positive(frame["y_true"])
+        fold, positive = self._fold(with_fold(frame)["fold"]), self.positive(frame["y_true"])
         look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
         unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
@@ -457,15 +546,91 @@ class _Bucket:
         plain = [text.removesuffix(".0") if WHOLE.fullmatch(text) else text for text in texts]
         return np.array([place[text] for text in plain], dtype=np.intp)[codes]
 
-    def _positive(self, values: pd.Series[Any]) -> Bools:
+    def positive(self, values: pd.Series[Any]) -> Bools:
         """Labels as all groups together read them: these rows may have one class only."""
         codes, found = pd.factorize(values)
         texts = [*map(str, found), *self.labels]
         return np.asarray(check_labels(texts, pos_label=self.pos_label)[codes])
 
 
-def _cases(engine: Engine, columns: Mapping[str, str], groups: _Groups, pos_label: object) -> CaseSummary:
-    """What the cases of all groups together tell."""
+@dataclass(frozen=True, eq=False)
+class _LevelsOf:
+    """Finds the different scores of a model's positives, in ascending order."""
+
+    look: _Bucket
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[str, NDArray[Any]]:
+        """Name of the model, and the scores."""
+        score = score_values(frame["y_score"], "y_score", row_number)
+        return str(frame["model"].iloc[0]), np.unique(score[self.look.positive(frame["y_true"])])
+
+
+class _Found(NamedTuple):
+    """What a bucket of one test set keeps: facts, and its cases, placed if all models have the same ones."""
+
+    facts: CaseFacts
+    placed: PlacedCases | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Looks at all rows of some of the cases of one test set, and finds their places on the curves.
+
+    The scores of the positives of each model, in ascending order, tell these.
+    """
+
+    look: _Bucket
+    models: tuple[str, ...]
+    levels: tuple[NDArray[Any], ...]
+
+    def __call__(self, frame: pd.DataFrame) -> _Found:
+        """Facts and places."""
+        return _Found(self.look(frame), self._placed(frame))
+
+    def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
+        model = pd.Categorical(frame["model"].astype(str), categories=list(self.models)).codes
+        case = levels_of(frame["case"], "case", row_number, whole=self.look.whole).codes
+        score = score_values(frame["y_score"], "y_score", row_number)
+        rows = [np.flatnonzero(model == m) for m in range(len(self.models))]
+        rows = [at[np.argsort(case[at])] for at in rows]
+        if any(not np.array_equal(case[at], case[rows[0]]) for at in rows):
+            return None
+        slot = [slots_among(levels, score[at]) for levels, at in zip(self.levels, rows, strict=True)]
+        most = max(map(len, self.levels))
+        small = np.min_scalar_type(2 * most + 1)
+        return PlacedCases(self.look.positive(frame["y_true"])[rows[0]], np.array(slot, dtype=small))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Cases of one test set that an engine keeps."""
+
+    models: tuple[str, ...]
+    kept: Kept
+
+    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+        """What the function makes of each part."""
+        return self.kept.each(_OfPlaced(function))
+
+
+@dataclass(frozen=True, eq=False)
+class _OfPlaced:
+    function: Callable[[PlacedCases], Any]
+
+    def __call__(self, found: _Found) -> Any:
+        if found.placed is None:
+            raise InputError("the models of one test set must be scored on the same cases")
+        return self.function(found.placed)
+
+
+def _facts(found: _Found) -> CaseFacts:
+    return found.facts
+
+
+def _cases(
+    engine: Engine, columns: Mapping[str, str], groups: _Groups, pos_label: object
+) -> tuple[CaseSummary, _Parts | None]:
+    """What the cases of all groups together tell; those of one test set stay with the engine."""
     counts = groups.counts()
     look = _Bucket(
         folds=groups.folds,
@@ -474,14 +639,24 @@ def _cases(engine: Engine, columns: Mapping[str, str], groups: _Groups, pos_labe
         labels=groups.packed[0].labels,
         pos_label=pos_label,
     )
-    needed = {column: name for column, name in columns.items() if column != "y_score"}
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
-    parts: list[CaseFacts] = engine.each_bucket(needed, look, n_buckets)
+    if len(groups.folds) > 1:
+        needed = {column: name for column, name in columns.items() if column != "y_score"}
+        return _summary(engine.each_bucket(needed, look, n_buckets), groups.folds), None
+    needed = {column: columns[column] for column in ("model", "y_true", "y_score")}
+    levels = dict(engine.each_group(needed, _LevelsOf(look)))
+    place = _Placed(look, groups.models, tuple(levels[model] for model in groups.models))
+    kept = engine.keep_buckets(columns, place, n_buckets)
+    return _summary(kept.each(_facts), groups.folds), _Parts(groups.models, kept)
+
+
+def _summary(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
+    """What all buckets together tell."""
     if mixed := sum(part.mixed for part in parts):
         refuse_mixed(mixed, sorted(name for part in parts for name in part.mixed_keys)[:SHOWN])
     examples = [
         (name, fold)
-        for at, fold in enumerate(groups.folds)
+        for at, fold in enumerate(folds)
         for name in sorted(name for part in parts for name in part.unpaired_keys.get(at, ()))[:SHOWN]
     ]
     return CaseSummary(

@@ -21,8 +21,8 @@ UNPAIRED = (
 
 STREAMED = (
     "models on one test set are compared case by case, which takes the scores in memory: read them by "
-    "read_scores(); a frame of Dask or Spark that fits is read so if it has a column case, since its rows "
-    "have no order by which cases could be told"
+    "read_scores(), or give a frame of Dask or Spark with a column case, since its rows have no order by "
+    "which cases could be told"
 )
 
 
@@ -226,7 +226,7 @@ def describe_table(table: Scores) -> list[str]:
     notes = check_paired(table)
     one_set = len(table.folds) == 1
     halvings = table.halvings if isinstance(table, ScoreTable) else None
-    if one_set:
+    if one_set and (isinstance(table, ScoreTable) or table.parts is None):
         paired_cases(table)
     elif isinstance(table, ScoreTable) and _has_clustered_runs(table):
         paired_runs(table)

@@ -86,6 +86,10 @@ BYTES_A_ROW = 200
 MEMORY_SHARE = 0.5
 
 
+#: Rows of one test set that come here from an engine, if they fit: sums over more of them stay there.
+MOST_ROWS_HERE = 1_000_000
+
+
 #: Bytes that a row of text has at least, as a rule, and how much smaller gzip makes them.
 BYTES_OF_TEXT, PACKED = 25, 4
 
@@ -358,7 +362,7 @@ def open_scores(
     ----------
     source, columns, pos_label
         As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are,
-        but where cases are compared one by one (one test set, runs on it, clusters, weights, halvings).
+        but for few rows of one test set, and runs on it, clusters, weights, halvings.
 
     Returns
     -------
@@ -383,7 +387,8 @@ def _from_engine(
             return _collected(engine, has, columns, pos_label)
         return stream_scores(source, columns=columns, pos_label=pos_label)  # says what is wrong
     found = stream_scores(source, columns=columns, pos_label=pos_label)
-    if _over_cases(found) and _fits(int(found.counts.sum())):
+    n_rows = int(found.counts.sum())
+    if _over_cases(found) and _fits(n_rows) and (found.parts is None or n_rows <= MOST_ROWS_HERE):
         return _collected(engine, has, columns, pos_label)
     return found
 

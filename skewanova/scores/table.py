@@ -29,6 +29,7 @@ from skewanova.base.checks import (
     row_number,
 )
 from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
+from skewanova.curves.placed import Parts
 from skewanova.priors.evidence import equal_units
 from skewanova.scores.clusters import check_clusters, check_same_for_case, check_weight_column, codes_of
 
@@ -487,6 +488,8 @@ class StreamedScores:
         What the cases tell, where there are any.
     source : Path or None
         The file or folder that was read; None of a frame of Dask, Spark, DuckDB or polars.
+    parts : Parts or None
+        The cases of one test set with the same for all models, where an engine has them.
     """
 
     models: tuple[str, ...]
@@ -495,6 +498,7 @@ class StreamedScores:
     packed: dict[tuple[str, Label], PackedCurve]
     cases: CaseSummary | None
     source: Path | None
+    parts: Parts | None = None
 
     #: No table with clusters or weights is read in passes.
     has_clusters = has_weights = False

@@ -158,11 +158,12 @@ def test_panels_of_one_set_rest_on_its_scores(single):
     assert joint_curves.panel_curves(measures).joint.known
 
 
-def test_matched_cases_follow_the_models_named(single):
+def test_matched_models_follow_the_models_named(single):
     measures, table = single
-    sample, columns = joint_curves.matched_cases(measures.ordered(("c", "a", "b")))
+    known = joint_curves.matched_set(measures)
+    columns = known.of(measures.ordered(("c", "a", "b")))
     frame = table.frame
-    assert sample.positive.sum() == 20
+    assert known.sample.positive.sum() == 20
     for name, column in zip(("c", "a", "b"), columns, strict=True):
         assert column.score.tolist() == frame.loc[frame["model"] == name, "y_score"].tolist()
 
@@ -170,7 +171,7 @@ def test_matched_cases_follow_the_models_named(single):
 @pytest.mark.parametrize(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     measures, _ = evaluated(scored(1, n_positive=n_positive))
-    assert (joint_curves.matched_cases(measures) is not None) is known
+    assert (joint_curves.matched_set(measures) is not None) is known
     assert joint_curves.joint_curves(measures, PRIORS).known is known
 
 
@@ -178,9 +179,9 @@ def test_cases_that_do_not_match_show_no_spread(several):
     frame = scored(1)
     turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
     measures, _ = evaluated(turned)
-    assert joint_curves.matched_cases(measures) is None
+    assert joint_curves.matched_set(measures) is None
     assert joint_curves.iauprec_covariance(measures) is None
-    assert joint_curves.matched_cases(several[0]) is None  # of several folds
+    assert joint_curves.matched_set(several[0]) is None  # of several folds
 
 
 @pytest.mark.parametrize("ratio", [0, 0.5])

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -63,8 +64,19 @@ class Here:
         marked = engines.with_bucket(self._chosen(columns), n_buckets)
         return engines.of_groups(marked, keys=("bucket",), function=function)
 
+    def keep_buckets(self, columns, function, n_buckets):
+        return KeptHere(self.each_bucket(columns, function, n_buckets))
+
     def _chosen(self, columns):
         return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
+
+
+class KeptHere:
+    def __init__(self, found):
+        self.found = found
+
+    def each(self, function):
+        return engines.of_all(pickle.loads(pickle.dumps(function)), self.found)
 
 
 def gathered(frame, **options):
@@ -442,20 +454,11 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
     monkeypatch.setattr("skewanova.scores.reading.available_memory", lambda: 180 * 200)
-    for design, message in (
-        (
-            "clusters, weights",
-            r"^a table with the column 'cluster' must fit in memory, .* use read_scores\(\)",
-        ),
-        (
-            "one test set",
-            r"^models on one test set are compared case by case, .* read them by read_scores\(\);",
-        ),
-    ):
-        rows = partitioned(cases_of(design))
-        with pytest.raises(InputError, match=message), dask_here():
-            sa.compare(rows)
+    rows = partitioned(cases_of("clusters, weights"))
+    message = r"^a table with the column 'cluster' must fit in memory, .* use read_scores\(\)"
     with dask_here():
+        with pytest.raises(InputError, match=message):
+            sa.compare(rows)
         assert len(sa.read_scores(rows).frame) == 180  # what the message asks for
 
 
@@ -463,10 +466,93 @@ def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
     for design in ("one test set", "clusters, weights"):
         rows = partitioned(cases_of(design).drop(columns="case"))
         with (
-            pytest.raises(InputError, match="if it has a column case, since its rows have no order"),
+            pytest.raises(InputError, match="with a column case, since its rows have no order"),
             dask_here(),
         ):
             sa.compare(rows)
+
+
+# --- one test set that stays where it is -------------------------------------------------------------------
+
+SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "priors": (0.5, 0.1)}
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    """Four models on 700 cases, many of them tied; two are nearly alike, and one ranks nearly all rightly."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(700) < 0.4
+    rows = pd.DataFrame({"case": rng.permutation(700), "y_true": truth})
+    scores = {"a": rng.normal(size=700).round(1) + truth, "b": rng.normal(size=700) + 2 * truth}
+    scores |= {"c": scores["b"] + 1e-3 * rng.normal(size=700), "d": truth + rng.normal(size=700) / 6}
+    return pd.concat([rows.assign(model=m, y_score=s, fold=1) for m, s in scores.items()], ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def set_here(test_set):
+    return sa.compare(by_names(test_set), **SET_OPTIONS)
+
+
+def assert_nearly_alike(found, here):
+    """Every frame of a comparison, its warnings and its verdict; numbers but for rounding."""
+    frames = [name for name in vars(here) if isinstance(getattr(here, name), pd.DataFrame)]
+    assert {"ranking", "posthoc", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
+    for name in (*frames, "by_prior"):
+        expected = getattr(here, name)
+        pd.testing.assert_frame_equal(
+            getattr(found, name), expected, rtol=1e-10, atol=1e-10, check_categorical=False
+        )
+    assert (found.design, found.warnings) == (here.design, here.warnings)
+    assert str(found.verdict) == str(here.verdict)
+
+
+@pytest.fixture
+def stays(monkeypatch):
+    """No rows of an engine come here."""
+    monkeypatch.setattr("skewanova.scores.reading.MOST_ROWS_HERE", 0)
+    monkeypatch.setattr(engines, "BUCKET_ROWS", 500)
+    for engine in (engines.DaskFrame, engines.SparkFrame):
+        monkeypatch.setattr(engine, "rows", None)
+
+
+@pytest.mark.usefixtures("stays")
+def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here):
+    found = gathered(test_set.sample(frac=1, random_state=0).drop(columns="fold"))
+    assert len(found.parts.each(len)) > 3
+    assert_nearly_alike(sa.compare(found, **SET_OPTIONS), set_here)
+    assert describe_table(found)[-1] == "The table can be compared."
+
+
+@pytest.mark.usefixtures("client", "stays")
+def test_a_set_stays_with_dask(test_set, set_here):
+    assert_nearly_alike(
+        sa.compare(partitioned(test_set.sample(frac=1, random_state=1)), **SET_OPTIONS), set_here
+    )
+
+
+def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
+    frame = cases_of("one test set")
+    scores = frame["y_score"].to_numpy().reshape(3, 60).copy()
+    scores[1:] = scores[0], frame["y_true"][:60]
+    perfect = frame.assign(y_score=scores.ravel())
+    single = frame.assign(y_true=frame["case"] == 0)
+    for rows in (perfect, single):
+        found, here = (sa.compare(read(rows), **SET_OPTIONS) for read in (gathered, sa.read_scores))
+        for name in ("ranking", "posthoc", "plans", "equivalence", "assumptions"):
+            pd.testing.assert_frame_equal(
+                getattr(found, name), getattr(here, name), rtol=1e-10, atol=1e-10, check_categorical=False
+            )
+        assert found.warnings == here.warnings
+
+
+def test_what_a_set_that_stays_cannot_be_asked_is_told():
+    frame = cases_of("one test set")
+    with pytest.raises(
+        InputError, match=r"^area_estimator='convex_hull' is measured anew without every case"
+    ):
+        sa.compare(gathered(frame), area_estimator="convex_hull")
+    with pytest.raises(InputError, match=r"pairs lack a model, the first: case 7 in fold 1"):
+        sa.compare(gathered(frame.drop(index=7)))
 
 
 # --- Spark ------------------------------------------------------------------------------------------------
@@ -514,6 +600,13 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
         InputError, match=r"^`y_score` must not hold NaN, .* of those of model 'A' in fold 1$"
     ):
         sa.compare(spark.read.parquet(str(tmp_path / "nan.parquet")))
+
+
+@pytest.mark.usefixtures("stays")
+def test_a_set_stays_with_spark(spark, test_set, set_here, tmp_path):
+    test_set.sample(frac=1, random_state=1).to_parquet(tmp_path / "s.parquet", index=False)
+    found = sa.compare(spark.read.parquet(str(tmp_path / "s.parquet")), **SET_OPTIONS)
+    assert_nearly_alike(found, set_here)
 
 
 def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):

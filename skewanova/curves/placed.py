@@ -1,0 +1,39 @@
+"""Cases by their places on curves: where a score stands among those of its model's positives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Bools
+from skewanova.curves.sorting import Counts
+
+
+def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
+    """Slots of scores among the different ones of positives, which ascend.
+
+    Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k; rise 0 is the best.
+    """
+    below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
+    return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
+
+
+class PlacedCases(NamedTuple):
+    """Labels of some cases (n_cases,), and the slots (n_models, n_cases) where their scores stand."""
+
+    positive: Bools
+    slot: Counts
+
+
+class Parts(Protocol):
+    """Placed cases that are elsewhere, some in each part."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Models in the order of the slots."""
+
+    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+        """What the function makes of each part."""

@@ -1,0 +1,287 @@
+"""What leaving out each case changes, where the cases are elsewhere: sums come back, not cases.
+
+The change depends on nothing but the place of the case on the curve of its model. A part of the cases knows
+the places of its own, and is sent the curves of all models; it returns a triangle with the same products as
+the deviations of its cases, and sums of squares and fourth powers. Triangles of parts go together as those of
+blocks do, so that models which are nearly alike keep their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from skewanova.base.checks import Floats, InputError
+from skewanova.curves.estimators import BY_RISES
+from skewanova.curves.groups import PackedCurve
+from skewanova.curves.placed import Parts, PlacedCases
+from skewanova.inference.case_deviations import CaseDeviations, Turn, triangle, units_of
+from skewanova.inference.jackknife import LeftOut, Ranked
+from skewanova.inference.one_set import Scale
+from skewanova.inference.sampling import (
+    Codes,
+    CountedSample,
+    Sample,
+    Spreads,
+    spreads_of_sums,
+)
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior
+
+NOT_BY_RISES = (
+    "area_estimator={!r} is measured anew without every case, which takes the scores in memory: read them by "
+    "read_scores(), or take one of {}"
+)
+
+
+class _Table(NamedTuple):
+    """Deviations at every entry of a model's curve, and the entry of every place."""
+
+    changes: LeftOut
+    number: Codes
+    n_rises: int
+
+    @classmethod
+    def of(cls, curve: PackedCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> _Table:
+        """Measure a curve."""
+        positive, rank = curve.cases()
+        model = Ranked(Sample(positive), rank)
+        found = model.left_out(weightings, area_estimator).deviations(model.sample, overwrite=True)
+        if model.standing is None:
+            raise AssertionError("cases that weigh alike share entries")
+        return cls(found, model.standing.number, len(model.standing.ladder.gain))
+
+    def at(self, part: PlacedCases, row: int) -> LeftOut:
+        """The same for the cases of a part."""
+        slot = part.slot[row].astype(np.intp)
+        place = np.where(part.positive, slot // 2, self.n_rises + slot)
+        return LeftOut(self.changes.estimate, self.changes.values, self.number[place])
+
+
+class _Sums(NamedTuple):
+    """What a part returns: areas (n_models, n_weightings), a triangle, and for every turn unit and sums."""
+
+    estimate: Floats
+    root: Floats
+    powers: list[tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What every part is asked; the changes along the curves are measured once in a process.
+
+    Attributes
+    ----------
+    curves, rows : sequence
+        The curve of every model, and its row among the slots.
+    weightings, area_estimator
+        What to measure.
+    turns : sequence of Turn, or None
+        Of what to sum powers: by default of the areas on the angular scale, then as they are.
+    mix : ndarray of shape (n, n_models), or None
+        Combinations to take in place of the models.
+    """
+
+    curves: Sequence[PackedCurve]
+    rows: Sequence[int]
+    weightings: Sequence[DeploymentPrior]
+    area_estimator: str
+    turns: Sequence[Turn] | None
+    mix: Floats | None
+
+    @cached_property
+    def tables(self) -> list[_Table]:
+        """Changes along every curve."""
+        return [_Table.of(curve, self.weightings, self.area_estimator) for curve in self.curves]
+
+    def __call__(self, part: PlacedCases) -> _Sums:
+        """Answer for the cases of a part."""
+        tables = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
+        found = CaseDeviations(Sample(part.positive), tables)
+        estimate = np.stack([one.estimate for one in tables])
+        turns = _both_scales(estimate[:, 0]) if self.turns is None else self.turns
+        return _Sums(estimate, found.root, [self._powers(found, *turn) for turn in turns])
+
+    def _powers(self, found: CaseDeviations, weight: Floats, scale: Floats) -> tuple[Floats, Floats]:
+        """Unit, and sums by class: a part may lack one."""
+        unit = found.unit(weight, scale)
+        sums = found.sums(weight, scale / unit, self.mix)
+        by_class = np.zeros((2, *sums.shape[1:]))
+        by_class[[int(found.sample.stratum[rows[0]]) for rows, _ in found.sample.strata]] = sums
+        return unit, by_class
+
+
+def _both_scales(area: Floats) -> list[Turn]:
+    """Of areas over one weighting: on the angular scale, and as they are."""
+    return [Turn(np.ones((1, 1)), 1 / slope[:, None]) for slope in (Scale.of(area).slope, np.ones(len(area)))]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Areas, and deviations of all cases from them, of which only sums are known.
+
+    Attributes
+    ----------
+    sample : CountedSample
+        The numbers of cases.
+    estimate : ndarray of shape (n_models, n_weightings)
+        Areas.
+    root : ndarray
+        A triangle with the same products as the deviations at the weightings.
+    powers : list of (unit, sums)
+        For every turn: sums by class (2, 2, n_models + n_pairs, n_priors), over powers of the unit.
+    """
+
+    sample: CountedSample
+    estimate: Floats
+    root: Floats
+    powers: list[tuple[Floats, Floats]]
+
+    def units(self, weight: Floats) -> Floats:
+        """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`."""
+        return units_of(self.root, weight, len(self.estimate))
+
+    def spreads(self, n_curves: int) -> list[Spreads]:
+        """Spreads of so many models or combinations of them, for every turn."""
+        return [spreads_of_sums(self.sample, sums, n_curves).times(unit) for unit, sums in self.powers]
+
+
+@dataclass(frozen=True, eq=False)
+class CasesElsewhere:
+    """Models on one test set whose cases are elsewhere.
+
+    Attributes
+    ----------
+    sample : CountedSample
+        The numbers of cases.
+    curves : mapping
+        The curve of every model.
+    parts : Parts
+        Where the cases are.
+    """
+
+    sample: CountedSample
+    curves: Mapping[str, PackedCurve]
+    parts: Parts
+
+    def measured(
+        self,
+        models: Sequence[str],
+        weightings: Sequence[DeploymentPrior],
+        area_estimator: str,
+        *,
+        turns: Sequence[Turn] | None = None,
+        mix: Floats | None = None,
+    ) -> Measured:
+        """Ask all parts about some models."""
+        if area_estimator not in BY_RISES:
+            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_RISES)))
+        rows = [self.parts.models.index(model) for model in models]
+        curves = [self.curves[model] for model in models]
+        found: list[_Sums] = self.parts.each(_Question(curves, rows, weightings, area_estimator, turns, mix))
+        powers = [
+            (one[0][0], np.sum([sums for _, sums in one], axis=0))
+            for one in zip(*(part.powers for part in found), strict=True)
+        ]
+        return Measured(self.sample, found[0].estimate, triangle(part.root for part in found), powers)
+
+    def angles(
+        self, models: Sequence[str], weighting: DeploymentPrior, area_estimator: str
+    ) -> AnglesElsewhere:
+        """Areas over a weighting, on the angular scale."""
+        found = self.measured(models, [weighting], area_estimator)
+        return AnglesElsewhere(self, tuple(models), weighting, area_estimator, found)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviationsElsewhere:
+    """Deviations at the nodes, as of :class:`CaseDeviations`."""
+
+    cases: CasesElsewhere
+    models: Sequence[str]
+    nodes: Floats
+    area_estimator: str
+
+    @property
+    def sample(self) -> CountedSample:
+        """The numbers of cases."""
+        return self.cases.sample
+
+    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+        """Rows that stand for the units, and spreads, at priors that follow by each weight."""
+        at = [UniformPrior(prior, prior) for prior in self.nodes.tolist()]
+        found = self.cases.measured(self.models, at, self.area_estimator, turns=turns)
+        spreads = found.spreads(len(self.models))
+        return [(found.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class AnglesElsewhere:
+    """Areas on the angular scale, as :class:`~skewanova.inference.one_set.Angles` has them."""
+
+    cases: CasesElsewhere
+    models: tuple[str, ...]
+    weighting: DeploymentPrior
+    area_estimator: str
+    found: Measured
+
+    @property
+    def sample(self) -> CountedSample:
+        """The numbers of cases."""
+        return self.cases.sample
+
+    @property
+    def area(self) -> Floats:
+        """Areas of the models."""
+        return self.found.estimate[:, 0]
+
+    @property
+    def angle(self) -> Floats:
+        """Areas on the angular scale."""
+        return self.scale.angle
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The angular scale at the areas."""
+        return Scale.of(self.area)
+
+    @property
+    def area_covariance(self) -> Floats:
+        """Covariance of the areas."""
+        return np.asarray(self.found.root.T @ self.found.root)
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of the angles."""
+        root = self.found.root / self.scale.slope
+        return np.asarray(root.T @ root)
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Standard error of the difference of every two areas, and its degrees of freedom."""
+        spreads = self.found.spreads(len(self.models))[0]
+        error = self.scale.errors(spreads.pair[:, 0], spreads.own[:, 0])
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
+
+    def own(self) -> tuple[Floats, Floats]:
+        """Standard error of every area, and its degrees of freedom."""
+        return self._own(self.found.spreads(len(self.models))[1])
+
+    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        asked = self.models, [self.weighting], self.area_estimator
+        found = self.cases.measured(*asked, turns=_both_scales(self.area)[:1], mix=contrasts)
+        return self._own(found.spreads(len(contrasts))[0])
+
+    def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:
+        error = np.sqrt(spreads.own[:, 0])
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.own_df[:, 0]
+
+    def pair_strata(self) -> tuple[Floats, Floats]:
+        """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
+        unit, sums = self.found.powers[1]
+        found = np.zeros((2, 3, len(sums[0, 0]) - len(self.models)))
+        found[:, :2] = self.sample.variances(sums)[:, :, len(self.models) :, 0]
+        return found[0].T * unit**2, found[1].T * unit**4

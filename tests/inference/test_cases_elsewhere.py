@@ -1,0 +1,99 @@
+"""Sums over parts of the cases against the same cases in memory."""
+
+import numpy as np
+import pytest
+
+from skewanova.curves.estimators import BY_RISES
+from skewanova.curves.groups import PackedCurve
+from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
+from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
+from skewanova.inference.jackknife import Ranked
+from skewanova.inference.one_set import angles_of
+from skewanova.inference.sampling import CountedSample, Sample
+from skewanova.priors.weightings import UniformPrior
+
+NAMES = ("x", "y", "z")
+
+
+class Parts:
+    """Cases in pieces, one of them without a positive."""
+
+    models = ("z", "x", "y")
+
+    def __init__(self, positive, scores):
+        levels = {name: np.unique(score[positive]) for name, score in scores.items()}
+        slot = np.array([slots_among(levels[name], scores[name]) for name in self.models]).astype(np.uint8)
+        ordered = np.argsort(positive, kind="stable")
+        cuts = np.split(ordered, [30, 100, 101])
+        self.pieces = [PlacedCases(positive[rows], slot[:, rows]) for rows in cuts]
+
+    def each(self, function):
+        return [function(piece) for piece in self.pieces]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    rng = np.random.default_rng(1)
+    positive = rng.random(150) < 0.4
+    scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
+    scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
+    curves = {name: PackedCurve.of(positive, score) for name, score in scores.items()}
+    sizes = CountedSample.of([(~positive).sum(), positive.sum()])
+    return Sample(positive), scores, CasesElsewhere(sizes, curves, Parts(positive, scores))
+
+
+@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
+def test_angles_are_those_of_memory(cases, area_estimator, weighting):
+    sample, scores, elsewhere = cases
+    here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
+    found = elsewhere.angles(NAMES, weighting, area_estimator)
+    close = {"rel": 1e-10, "abs": 1e-16}
+    assert found.area == pytest.approx(here.area, **close)
+    assert found.area_covariance == pytest.approx(covariance, **close)
+    assert found.covariance == pytest.approx(here.covariance, **close)
+    contrasts = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
+    for ours, theirs in (
+        (found.pairs(), here.pairs()),
+        (found.along(contrasts), here.along(contrasts)),
+        (found.own(), sample.spread(here.values * found.scale.slope)),
+    ):
+        assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
+
+
+def test_deviations_along_the_prior_are_those_of_memory(cases):
+    sample, scores, elsewhere = cases
+    priors = np.linspace(0.02, 0.6, 45)
+    nodes = nodes_for(priors, 0.02, 0.6, "trapezoid")
+    assert len(nodes.priors) < len(priors)
+    scale = np.array([[1.0], [2.0], [3.0]]) * np.ones(45)
+    turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
+    models = [Ranked(sample, score) for score in scores.values()]
+    here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
+    found = DeviationsElsewhere(elsewhere, NAMES, nodes.priors, "trapezoid").along(turns)
+    for (units, spreads), (other, expected) in zip(found, here, strict=True):
+        assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
+        for ours, theirs in zip(spreads, expected, strict=True):
+            assert ours == pytest.approx(theirs, rel=1e-6)
+
+
+def test_a_count_of_cases_is_a_sample():
+    here, counted = Sample(np.arange(7) < 3), CountedSample.of((4, 3))
+    for name in ("n_units", "df", "alone"):
+        assert getattr(counted, name) == getattr(here, name)
+    assert [size for _, size in counted.strata] == [size for _, size in here.strata]
+    sizes = [[each.effective_size(positive=side) for side in (True, False)] for each in (counted, here)]
+    assert sizes[0] == sizes[1]
+    assert CountedSample.of((1, 1)).alone == Sample(np.array([True, False])).alone
+
+
+def test_a_packed_curve_ranks_its_cases():
+    rng = np.random.default_rng(0)
+    for digits in (0, 9):
+        positive, score = rng.random(60) < 0.5, rng.normal(size=60).round(digits)
+        packed = PackedCurve.of(positive, score)
+        again = PackedCurve.of(*packed.cases())
+        assert (again.labels.tolist(), again.ends is None) == (packed.labels.tolist(), packed.ends is None)
+        if digits == 0:
+            assert again.ends.tolist() == packed.ends.tolist()
