@@ -398,6 +398,34 @@ class PackedCurve:
         unknown = np.broadcast_to(np.nan, len(tpr))
         return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
 
+    @classmethod
+    def of_counts(cls, counts: Counts) -> PackedCurve:
+        """Pack so many negatives and positives (n_levels, 2) at each score, the best first."""
+        labels = np.repeat(np.tile([False, True], len(counts)), counts.ravel())
+        last, ends = np.cumsum(counts.sum(axis=1)) - 1, None
+        if len(last) < len(labels):
+            ends = np.zeros(len(labels), dtype=bool)
+            ends[last] = True
+            ends = np.packbits(ends)
+        negative, positive = counts.sum(axis=0).tolist()
+        return cls(np.packbits(labels), ends, positive, negative)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PackedCurve]) -> PackedCurve:
+        """Curve of cases packed in parts, those of the best scores first; no part is tied with another."""
+        sizes = [part.n_positive + part.n_negative for part in parts]
+        cases = list(zip(parts, sizes, strict=True))
+        labels = np.packbits(np.concatenate([np.unpackbits(part.labels, count=n) for part, n in cases]))
+        ends = None
+        if any(part.ends is not None for part in parts):
+            bits = [
+                np.ones(n, dtype=np.uint8) if part.ends is None else np.unpackbits(part.ends, count=n)
+                for part, n in cases
+            ]
+            ends = np.packbits(np.concatenate(bits))
+        n_positive = sum(part.n_positive for part in parts)
+        return cls(labels, ends, n_positive, sum(sizes) - n_positive)
+
     def cases(self) -> tuple[Bools, Counts]:
         """Labels of all cases, the best score first, and ranks that stand for their scores."""
         size = self.n_positive + self.n_negative

@@ -9,6 +9,7 @@
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
 - kinds: How folds may have come about, by name.
 - multiclass: Each class of several against the rest.
+- packing: Groups checked and packed where their rows are, whole or in pieces.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
 - parquet: Parquet in batches.
 - plain_csv: CSV in which every comma parts two fields, by Arrow.

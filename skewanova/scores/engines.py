@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import pickle
 import re
-import warnings
 import weakref
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,33 +25,44 @@ from numpy.typing import NDArray
 from skewanova.base.checks import (
     Bools,
     InputError,
-    InputTypeError,
-    SkewanovaWarning,
     check_labels,
     row_number,
 )
 from skewanova.curves.groups import PackedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.scores import packing
+from skewanova.scores.packing import (
+    Group,
+    Packed,
+    PieceOf,
+    Sketch,
+    accepted,
+    by_group,
+    counted,
+    cuts_of,
+    joined,
+    keys_of,
+    pack_group,
+    read_labels,
+    sketches,
+)
 from skewanova.scores.table import (
     SHOWN,
     WHOLE,
     CaseSummary,
     Label,
     StreamedScores,
-    build_table,
     check_any_row,
+    check_both_classes,
     levels_of,
-    place_of_group,
     refuse_mixed,
+    refuse_repeated,
     score_values,
     with_fold,
 )
 
 if TYPE_CHECKING:
     from skewanova.scores.streamed_cases import CaseFacts
-
-KEYS = ("model", "fold")
-
 
 #: About how many rows of cases are looked at together.
 BUCKET_ROWS = 1 << 20
@@ -94,6 +104,12 @@ class Engine(Protocol):
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold, columns by their own names."""
+
+    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of the rows that are together now."""
+
+    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """What the function makes of the counts of every piece of a model and fold."""
 
     def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
@@ -171,6 +187,19 @@ class DaskFrame:
         with self._told():
             return DaskKept(import_module("dask").persist(*work), self._told)
 
+    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of every partition."""
+        dask = import_module("dask")
+        work, sent = dask.delayed(of_rows), dask.delayed(function)
+        with self._told():
+            return list(dask.compute(*(work(sent, part) for part in self._chosen(columns).to_delayed())))
+
+    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """What the function makes of the counts of every piece of a model and fold."""
+        chosen = self._chosen(columns)
+        counts = chosen.map_partitions(count, meta=count(chosen._meta))
+        return self._each(counts, (*keys_of(columns), "piece"), function)
+
     def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
         chosen = self._chosen(columns)
         meta = chosen._meta.assign(bucket=np.int64(0))
@@ -227,6 +256,11 @@ class DaskKept:
         return [one for part in found for one in part]
 
 
+def of_rows(function: OfRows, frame: pd.DataFrame) -> Any:
+    """What the function makes of the rows of a partition."""
+    return function(frame)
+
+
 def of_all(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
     """What the function makes of each value."""
     return [function(value) for value in values]
@@ -274,10 +308,29 @@ class SparkFrame:
             records = self._records(self._marked(columns, n_buckets), ("bucket",), function).persist()
         return SparkKept(records, self._told)
 
+    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """What the function makes of every batch."""
+        with self._told():
+            return _collected(
+                self._chosen(columns).mapInArrow(partial(_of_batches, function), "record binary")
+            )
+
+    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """What the function makes of the counts of every piece of a model and fold."""
+        keys = keys_of(columns)
+        chosen = self._chosen({column: columns[column] for column in (*keys, "y_true", "y_score")})
+        counts = chosen.mapInArrow(partial(_counts, count), self._with(chosen, "piece", "n"))
+        return self._each(counts, (*keys, "piece"), function)
+
     def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
-        chosen, types = self._chosen(columns), import_module("pyspark.sql.types")
-        schema = types.StructType([*chosen.schema.fields, types.StructField("bucket", types.LongType())])
-        return chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), schema)
+        chosen = self._chosen(columns)
+        return chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), self._with(chosen, "bucket"))
+
+    def _with(self, chosen: Any, *numbers: str) -> Any:
+        """Schema of a frame with further columns of whole numbers."""
+        types = import_module("pyspark.sql.types")
+        more = [types.StructField(name, types.LongType()) for name in numbers]
+        return types.StructType([*chosen.schema.fields, *more])
 
     def _chosen(self, columns: Mapping[str, str]) -> Any:
         column = import_module("pyspark.sql.functions").col
@@ -324,6 +377,22 @@ def _of_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Itera
         yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(one) for one in found]})
 
 
+def _of_batches(function: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
+    """Arrow batches of what the function makes of each batch of rows."""
+    arrow = import_module("pyarrow")
+    for batch in batches:
+        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(function(batch.to_pandas()))]})
+
+
+def _counts(count: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
+    """Arrow batches of the counts of each batch of rows."""
+    arrow = import_module("pyarrow")
+    for batch in batches:
+        schema = arrow.schema([*batch.schema, ("piece", arrow.int64()), ("n", arrow.int64())])
+        found = arrow.Table.from_pandas(count(batch.to_pandas()), preserve_index=False)
+        yield from found.cast(schema).combine_chunks().to_batches()
+
+
 def _collected(records: Any) -> list[Any]:
     """Pickled values, in this process."""
     return [pickle.loads(bytes(row["record"])) for row in records.collect()]
@@ -352,11 +421,6 @@ def _advice(error: BaseException) -> str:
     """What to do about workers that are gone or out of reach."""
     told = f"{type(error).__name__} {error}"
     return next((advice for pattern, advice in ADVICE if re.search(pattern, told)), "")
-
-
-def keys_of(columns: Container[str]) -> list[str]:
-    """Columns that tell groups apart: without one of folds, models."""
-    return [key for key in KEYS if key in columns]
 
 
 def of_groups(frame: pd.DataFrame, *, keys: Sequence[str], function: OfRows) -> list[Any]:
@@ -396,64 +460,15 @@ def bucket_of(case: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
     return np.asarray(hashed.astype(np.int64)[codes])
 
 
-@dataclass(frozen=True)
-class Packed:
-    """One group as it comes back: its curve, and what the checks of all groups together need.
-
-    Attributes
-    ----------
-    model, fold : str
-        As text.
-    curve : PackedCurve
-        Its curve.
-    labels : (str, str)
-        A negative and a positive label, as they were written.
-    whole : bool
-        Whether all its cases are whole numbers.
-    """
-
-    model: str
-    fold: str
-    curve: PackedCurve
-    labels: tuple[str, str]
-    whole: bool
-
-
-@dataclass(frozen=True)
-class Refused:
-    """What is wrong with the rows of a group: errors of a worker do not come back whole from every engine."""
-
-    message: str
-    of_type: bool
-
-
-def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed | Refused:
-    """Check and pack all rows of one model and fold."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkewanovaWarning)
-            return _packed(frame.reset_index(drop=True), pos_label)
-    except (InputError, InputTypeError) as error:
-        return Refused(str(error), isinstance(error, InputTypeError))
-
-
-def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
-    frame = with_fold(frame)
-    table = build_table(frame, place_of_group(frame), pos_label, None)
-    (model, fold, positive, score), *_ = table.groups()
-    written = frame["y_true"].to_numpy()
-    labels = str(written[np.argmin(positive)]), str(written[np.argmax(positive)])
-    whole = table.has_cases and pd.api.types.is_integer_dtype(table.frame["case"].cat.categories.dtype)
-    return Packed(str(model), str(fold), PackedCurve.of(positive, score), labels, whole)
-
-
 def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """The packed curves of all groups, and what the cases tell."""
-    found = engine.each_group(columns, partial(pack_group, pos_label=pos_label))
-    refused = sorted((one for one in found if isinstance(one, Refused)), key=lambda one: one.message)
-    for one in refused:
-        raise (InputTypeError if one.of_type else InputError)(one.message)
-    packed: list[Packed] = [one for one in found if isinstance(one, Packed)]
+    shown: list[Sketch] = []
+    if engine.n_rows() > packing.MOST_ROWS_OF_GROUP:
+        shown = [one for part in accepted(engine.each_part(columns, sketches)) for one in part]
+    if cuts := cuts_of(shown, packing.MOST_ROWS_OF_GROUP):
+        packed = _in_pieces(engine, columns, shown, cuts=cuts, pos_label=pos_label)
+    else:
+        packed = accepted(engine.each_group(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
     groups = _Groups.of(packed)
     groups.check(pos_label)
@@ -467,6 +482,33 @@ def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> 
         source=None,
         parts=parts,
     )
+
+
+def _in_pieces(
+    engine: Engine,
+    columns: Mapping[str, str],
+    shown: Sequence[Sketch],
+    *,
+    cuts: Mapping[Group, NDArray[Any]],
+    pos_label: object,
+) -> list[Packed]:
+    """Groups of which some are larger than a worker, merged from counts by score level."""
+    ordered = sorted(shown, key=lambda one: one.group)
+    written = [
+        (label, "model {!r} in fold {!r}".format(*one.group)) for one in ordered for label in one.labels
+    ]
+    labels = [label for label, _ in written]
+    positive = check_labels(labels, pos_label=pos_label, where=lambda row: written[row][1])
+    both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
+    whole = {group: all(one.whole for one in some) for group, some in by_group(shown).items()}
+    one_set = "case" in columns and len({fold for _, fold in whole}) == 1
+    counted_columns = {column: name for column, name in columns.items() if column != "case"}
+    pack = PieceOf(both, pos_label, with_levels=one_set)
+    found = joined(engine.each_piece(counted_columns, partial(counted, cuts=cuts), pack))
+    packed = [Packed(*group, curve, both, whole[group], levels) for group, (curve, levels) in found.items()]
+    groups = _Groups.of(packed)
+    check_both_classes(groups.models, groups.folds, groups.counts())
+    return packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -536,7 +578,18 @@ class _Bucket:
         look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
         unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
-        return replace(facts, mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]], unpaired_keys=unpaired)
+        rows = pd.DataFrame(
+            {"model": frame["model"].astype(str).to_numpy(), "fold": fold, "case": case.codes}
+        )
+        again = rows[rows.duplicated()]
+        repeated = [(m, self.folds[f], names[c]) for m, f, c in again.head(SHOWN).itertuples(index=False)]
+        return replace(
+            facts,
+            mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]],
+            unpaired_keys=unpaired,
+            repeated=len(again),
+            repeated_keys=repeated,
+        )
 
     def _fold(self, values: pd.Series[Any]) -> NDArray[np.intp]:
         """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
@@ -547,10 +600,8 @@ class _Bucket:
         return np.array([place[text] for text in plain], dtype=np.intp)[codes]
 
     def positive(self, values: pd.Series[Any]) -> Bools:
-        """Labels as all groups together read them: these rows may have one class only."""
-        codes, found = pd.factorize(values)
-        texts = [*map(str, found), *self.labels]
-        return np.asarray(check_labels(texts, pos_label=self.pos_label)[codes])
+        """Labels as all groups together read them."""
+        return read_labels(values, self.labels, self.pos_label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -643,8 +694,10 @@ def _cases(
     if len(groups.folds) > 1:
         needed = {column: name for column, name in columns.items() if column != "y_score"}
         return _summary(engine.each_bucket(needed, look, n_buckets), groups.folds), None
-    needed = {column: columns[column] for column in ("model", "y_true", "y_score")}
-    levels = dict(engine.each_group(needed, _LevelsOf(look)))
+    levels = {one.model: one.levels for one in groups.packed if one.levels is not None}
+    if not levels:
+        needed = {column: columns[column] for column in ("model", "y_true", "y_score")}
+        levels = dict(engine.each_group(needed, _LevelsOf(look)))
     place = _Placed(look, groups.models, tuple(levels[model] for model in groups.models))
     kept = engine.keep_buckets(columns, place, n_buckets)
     return _summary(kept.each(_facts), groups.folds), _Parts(groups.models, kept)
@@ -652,6 +705,9 @@ def _cases(
 
 def _summary(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
     """What all buckets together tell."""
+    if repeated := sum(part.repeated for part in parts):  # groups that came back whole have none
+        shown = sorted(name for part in parts for name in part.repeated_keys)[:SHOWN]
+        refuse_repeated(repeated, ", ".join(map(str, shown)))
     if mixed := sum(part.mixed for part in parts):
         refuse_mixed(mixed, sorted(name for part in parts for name in part.mixed_keys)[:SHOWN])
     examples = [

@@ -227,7 +227,7 @@ class CaseFacts:
     n_positive: int = 0
     repeated: int = 0
     mixed: int = 0
-    repeated_keys: list[tuple[int, int]] = field(default_factory=list)
+    repeated_keys: list[tuple[Any, ...]] = field(default_factory=list)
     mixed_keys: list[Any] = field(default_factory=list)
     unpaired_keys: dict[int, list[Any]] = field(default_factory=dict)
 

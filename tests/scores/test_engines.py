@@ -16,7 +16,8 @@ import pytest
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.scores import engines
+from skewanova.curves.groups import PackedCurve
+from skewanova.scores import engines, packing
 from skewanova.scores.design import find_resampling
 from skewanova.scores.pairing import check_paired, describe_table
 from skewanova.scores.reading import open_scores
@@ -59,6 +60,17 @@ class Here:
 
     def each_group(self, columns, function):
         return engines.of_groups(self._chosen(columns), keys=engines.keys_of(columns), function=function)
+
+    def each_part(self, columns, function):
+        return [function(part) for part in self._parts(columns)]
+
+    def each_piece(self, columns, count, function):
+        counts = pd.concat([count(part) for part in self._parts(columns)])
+        return engines.of_groups(counts, keys=[*engines.keys_of(columns), "piece"], function=function)
+
+    def _parts(self, columns):
+        rows = self._chosen(columns)
+        return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
 
     def each_bucket(self, columns, function, n_buckets):
         marked = engines.with_bucket(self._chosen(columns), n_buckets)
@@ -234,6 +246,71 @@ def assert_compared_alike(source, frame):
     return found
 
 
+# --- groups larger than a worker --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_workers(monkeypatch):
+    """Workers hold a few rows of a group."""
+    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 12)
+    monkeypatch.setattr(packing, "SCORES_SHOWN", 9)
+
+
+SCORES = {
+    "tied": lambda score: score,
+    "apart": lambda score: score + np.random.default_rng(1).random(len(score)) / 100,
+    "one score": lambda score: score * 0 + 0.5,
+    "signs of zero": lambda score: np.where(score.index % 2, 0.0, -0.0) + (score > 1),
+    "large numbers": lambda score: (score * 10).astype(np.int64) + 2**53,
+    "single precision": lambda score: score.astype(np.float32) / 3,
+    "infinite": lambda score: np.where(score > 1, np.inf, np.where(score < -1, -np.inf, score)),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("small_workers")
+@pytest.mark.parametrize("kind", SCORES)
+def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
+    cut = []
+    monkeypatch.setattr(engines, "joined", lambda pieces: cut.append(len(pieces)) or packing.joined(pieces))
+    frame = table().assign(y_score=lambda f: SCORES[kind](f["y_score"]))
+    found = gathered(frame)
+    assert_alike(found, sa.read_scores(frame))
+    if kind == "one score":
+        assert cut == [12]
+    elif kind != "signs of zero":
+        assert cut[0] > 24
+    for (model, fold), packed in found.packed.items():
+        rows = frame[(frame["model"] == model) & (frame["fold"] == fold)]
+        whole = PackedCurve.of(rows["y_true"].to_numpy() == 1, rows["y_score"].to_numpy())
+        assert packed.labels.tolist() == whole.labels.tolist()
+        assert (packed.ends is None) == (whole.ends is None)
+        assert packed.ends is None or packed.ends.tolist() == whole.ends.tolist()
+
+
+@pytest.mark.usefixtures("small_workers")
+def test_rules_hold_for_groups_in_pieces():
+    frame = table()
+    words = frame.assign(
+        y_true=frame["y_true"].map({0: "ill", 1: "well"}), case=frame["case"].map("c{}".format)
+    )
+    assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
+    group = (frame["model"] == "b") & (frame["fold"] == 2)
+    for broken, message in (
+        (frame.assign(y_score=frame["y_score"].where(~group)), r"NaN, .* a row of model 'b' in fold '2'$"),
+        (
+            pd.concat([frame, frame[group][:1]]),
+            r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\);",
+        ),
+        (frame.assign(y_true=frame["y_true"] * ~group), r"model 'b' has no positive case in fold 2 "),
+        (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),
+        (frame.assign(y_true=frame["y_true"].where(~group)), r"not have missing labels, .* 'b' in fold '2'$"),
+        (frame.assign(model=frame["model"].where(~group)), r"`model` must not be empty"),
+        (words, r"has the labels 'ill', 'well': say which is the positive class"),
+    ):
+        with pytest.raises(InputError, match=message):
+            gathered(broken)
+
+
 # --- Dask -------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +360,12 @@ def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path
     assert found.source is None
     found.save(tmp_path / "out", figures="none")
     assert (tmp_path / "out" / "ranking.csv").exists()
+
+
+@pytest.mark.usefixtures("client", "small_workers")
+def test_groups_in_pieces_come_from_dask():
+    frame = table()
+    assert_alike(sa.stream_scores(partitioned(frame)), sa.read_scores(frame))
 
 
 def test_a_file_that_is_damaged_is_named_in_one_line(tmp_path):
@@ -516,7 +599,8 @@ def stays(monkeypatch):
 
 
 @pytest.mark.usefixtures("stays")
-def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here):
+def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypatch):
+    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 400)
     found = gathered(test_set.sample(frac=1, random_state=0).drop(columns="fold"))
     assert len(found.parts.each(len)) > 3
     assert_nearly_alike(sa.compare(found, **SET_OPTIONS), set_here)
@@ -600,6 +684,12 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
         InputError, match=r"^`y_score` must not hold NaN, .* of those of model 'A' in fold 1$"
     ):
         sa.compare(spark.read.parquet(str(tmp_path / "nan.parquet")))
+
+
+@pytest.mark.usefixtures("small_workers")
+def test_groups_in_pieces_come_from_spark(spark, tmp_path):
+    table().to_parquet(tmp_path / "s.parquet", index=False)
+    assert_alike(sa.stream_scores(spark.read.parquet(str(tmp_path / "s.parquet"))), sa.read_scores(table()))
 
 
 @pytest.mark.usefixtures("stays")
