@@ -426,14 +426,13 @@ class PackedCurve:
         n_positive = sum(part.n_positive for part in parts)
         return cls(labels, ends, n_positive, sum(sizes) - n_positive)
 
-    def cases(self) -> tuple[Bools, Counts]:
-        """Labels of all cases, the best score first, and ranks that stand for their scores."""
-        size = self.n_positive + self.n_negative
-        positive = np.unpackbits(self.labels, count=size).astype(bool)
-        if self.ends is None:
-            return positive, np.arange(size, 0, -1)
-        ends = np.unpackbits(self.ends, count=size)
-        return positive, ends.astype(np.intp) - np.cumsum(ends, dtype=np.intp)
+    def counts(self) -> tuple[Counts, Counts]:
+        """Number of positives at every rise, and of negatives above each, at each, and below all."""
+        rises = self.rises()
+        hits = np.rint(rises.tpr * self.n_positive).astype(np.intp)
+        alarms = (np.rint(fpr * self.n_negative).astype(np.intp) for fpr in (rises.start_fpr, rises.fpr))
+        false = np.append(np.stack([*alarms], axis=1).ravel(), self.n_negative)
+        return np.diff(hits, prepend=0), np.diff(false, prepend=0)
 
     def ties(self) -> tuple[int, int]:
         """Number of cases at the best score, and of different scores."""

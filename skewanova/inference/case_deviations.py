@@ -34,8 +34,9 @@ PANEL_WIDTH = 8.0
 BLOCK_SIZE = 1 << 16
 
 
-#: Rows that are turned to a triangle at once, for each column: more leave the cache, fewer are repeated.
-ROWS_A_COLUMN = 8
+#: Rows that are turned to a triangle at once, for each column (more leave the cache, fewer are repeated), and
+#: in all.
+ROWS_A_COLUMN, FEWEST_ROWS = 8, 512
 
 
 class Nodes(NamedTuple):
@@ -124,7 +125,7 @@ class CaseDeviations:
     @cached_property
     def root(self) -> Floats:
         """A triangle (n_rows, n_models * n_nodes) with the same products as the deviations at the nodes."""
-        step = ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1]
+        step = max(ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1], FEWEST_ROWS)
         return triangle(np.hstack(parts) for _, parts in self._blocks(step))
 
     def spreads(self, weight: Floats, scale: Floats) -> Spreads:

@@ -20,10 +20,9 @@ from skewanova.curves.estimators import BY_RISES
 from skewanova.curves.groups import PackedCurve
 from skewanova.curves.placed import Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, triangle, units_of
-from skewanova.inference.jackknife import LeftOut, Ranked
+from skewanova.inference.jackknife import CurveDeviations, LeftOut
 from skewanova.inference.one_set import Scale
 from skewanova.inference.sampling import (
-    Codes,
     CountedSample,
     Sample,
     Spreads,
@@ -38,27 +37,22 @@ NOT_BY_RISES = (
 
 
 class _Table(NamedTuple):
-    """Deviations at every entry of a model's curve, and the entry of every place."""
+    """Deviations at every place of a model's curve, and the number of its rises."""
 
-    changes: LeftOut
-    number: Codes
+    changes: CurveDeviations
     n_rises: int
 
     @classmethod
     def of(cls, curve: PackedCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> _Table:
         """Measure a curve."""
-        positive, rank = curve.cases()
-        model = Ranked(Sample(positive), rank)
-        found = model.left_out(weightings, area_estimator).deviations(model.sample, overwrite=True)
-        if model.standing is None:
-            raise AssertionError("cases that weigh alike share entries")
-        return cls(found, model.standing.number, len(model.standing.ladder.gain))
+        gain, fall = curve.counts()
+        return cls(CurveDeviations.of(gain, fall, weightings, area_estimator), len(gain))
 
     def at(self, part: PlacedCases, row: int) -> LeftOut:
         """The same for the cases of a part."""
         slot = part.slot[row].astype(np.intp)
         place = np.where(part.positive, slot // 2, self.n_rises + slot)
-        return LeftOut(self.changes.estimate, self.changes.values, self.number[place])
+        return LeftOut(self.changes.estimate, self.changes.values, self.changes.number[place])
 
 
 class _Sums(NamedTuple):
@@ -103,7 +97,8 @@ class _Question:
         found = CaseDeviations(Sample(part.positive), tables)
         estimate = np.stack([one.estimate for one in tables])
         turns = _both_scales(estimate[:, 0]) if self.turns is None else self.turns
-        return _Sums(estimate, found.root, [self._powers(found, *turn) for turn in turns])
+        root = found.root if self.mix is None else np.empty((0, 0))  # known by then
+        return _Sums(estimate, root, [self._powers(found, *turn) for turn in turns])
 
     def _powers(self, found: CaseDeviations, weight: Floats, scale: Floats) -> tuple[Floats, Floats]:
         """Unit, and sums by class: a part may lack one."""

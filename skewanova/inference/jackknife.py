@@ -71,12 +71,16 @@ class LeftOut:
         """The same with values whose products over units sum to the covariance."""
         moved = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
-            count = np.bincount(self.entry[rows], minlength=len(moved))
-            mean, held = count @ moved / size, np.flatnonzero(count)
-            for start in range(0, len(held), ENTRIES_AT_ONCE):
-                at = held[start : start + ENTRIES_AT_ONCE]
-                moved[at] = (moved[at] - mean) / np.sqrt(size * max(size - 1, 1))
+            _centre(moved, np.bincount(self.entry[rows], minlength=len(moved)), size)
         return replace(self, values=moved)
+
+
+def _centre(values: Floats, count: Codes, size: int) -> None:
+    """Turn the values of a stratum's entries, of so many units each, into deviations."""
+    mean, held = count @ values / size, np.flatnonzero(count)
+    for start in range(0, len(held), ENTRIES_AT_ONCE):
+        at = held[start : start + ENTRIES_AT_ONCE]
+        values[at] = (values[at] - mean) / np.sqrt(size * max(size - 1, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +115,8 @@ class Ranked:
     def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
         if area_estimator not in BY_RISES or self.standing is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
-        columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))
-        sizes = [len(part) if isinstance(part, np.ndarray) else 1 for part in columns]
-        estimate, values = np.empty(len(weightings)), np.empty((self.standing.n_entries, len(weightings)))
-        for part, stop in zip(columns, np.cumsum(sizes).tolist(), strict=True):
-            rows = slice(stop - (len(part) if isinstance(part, np.ndarray) else 1), stop)
-            estimate[rows] = _Changes(self.standing, part, area_estimator).fill(values[:, rows])
-        return LeftOut(estimate, values, self.standing.entry)
+        found = _changes_at(self.standing, weightings, area_estimator)
+        return LeftOut(*found, self.standing.entry)
 
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
@@ -125,6 +124,49 @@ class Ranked:
             return areas(in_blocks(self.standing.ladder.without_negative(0.0)), priors, area_estimator)
         curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
         return auprec(curve, priors, area_estimator=area_estimator)
+
+
+def _changes_at(
+    standing: _Standing, weightings: Sequence[DeploymentPrior], area_estimator: str
+) -> tuple[Floats, Floats]:
+    """Areas, and the value of every entry (n_entries, n_weightings)."""
+    columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))
+    sizes = [len(part) if isinstance(part, np.ndarray) else 1 for part in columns]
+    estimate, values = np.empty(len(weightings)), np.empty((standing.n_entries, len(weightings)))
+    for part, stop in zip(columns, np.cumsum(sizes).tolist(), strict=True):
+        rows = slice(stop - (len(part) if isinstance(part, np.ndarray) else 1), stop)
+        estimate[rows] = _Changes(standing, part, area_estimator).fill(values[:, rows])
+    return estimate, values
+
+
+class CurveDeviations(NamedTuple):
+    """Deviations of cases that weigh alike, at every place of a curve that holds any.
+
+    Areas (n_weightings,), values (n_entries, n_weightings), and the entry of every place: of positives at
+    every rise, then of negatives in every slot.
+    """
+
+    estimate: Floats
+    values: Floats
+    number: Codes
+
+    @classmethod
+    def of(
+        cls, gain: Counts, fall: Counts, weightings: Sequence[DeploymentPrior], area_estimator: str
+    ) -> CurveDeviations:
+        """Measure a curve with so many positives at every rise and negatives in every slot."""
+        held = np.concatenate([gain, fall]) > 0
+        number = np.where(held, np.cumsum(held) - 1, -1)
+        n_entries, sizes = int(np.count_nonzero(held)), (int(fall.sum()), int(gain.sum()))
+        negatives, positives = (_Weights(np.ones(1), number[:0], size) for size in sizes)
+        standing = _Standing(_ladder(gain, fall), (negatives, positives), number, number[:0], n_entries)
+        estimate, values = _changes_at(standing, weightings, area_estimator)
+        for start, counts, size in ((len(gain), fall, sizes[0]), (0, gain, sizes[1])):
+            of_entry = np.zeros(n_entries, dtype=np.intp)
+            place = start + np.flatnonzero(counts)
+            of_entry[number[place]] = counts[place - start]
+            _centre(values, of_entry, size)
+        return cls(estimate, values, number)
 
 
 def left_out(
@@ -261,14 +303,19 @@ def places_of(sample: Sample, score: NDArray[Any]) -> Places:
     rise = len(distinct) - 1 - group.reshape(-1)
     slot = slots_among(distinct, score[~positive])
     held = (None, None) if weight is None else (weight[positive], weight[~positive])
-    gain = np.bincount(rise, weights=held[0], minlength=len(distinct)).astype(np.float64)
-    alarms = np.cumsum(np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)).astype(np.float64)
-    hits = np.cumsum(gain)
+    gain = np.bincount(rise, weights=held[0], minlength=len(distinct))
+    fall = np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)
+    return Places(_ladder(gain, fall), rise, slot)
+
+
+def _ladder(gain: Floats | Counts, fall: Floats | Counts) -> Ladder:
+    """Rises with such weights of positives at each, and of negatives in every slot."""
+    alarms = np.cumsum(fall).astype(np.float64)
+    hits = np.cumsum(gain, dtype=np.float64)
     at = alarms[1::2]
     before, long_before = (np.append(np.zeros(back), at)[: len(at)] for back in (1, 2))
     whole = float(hits[-1]), float(alarms[-1])
-    ladder = Ladder(gain, hits, alarms[:-1:2], at, before, long_before, *whole)
-    return Places(ladder, rise, slot)
+    return Ladder(gain.astype(np.float64), hits, alarms[:-1:2], at, before, long_before, *whole)
 
 
 def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:

@@ -8,7 +8,7 @@ from skewanova.curves.groups import PackedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
-from skewanova.inference.jackknife import Ranked
+from skewanova.inference.jackknife import Ranked, places_of
 from skewanova.inference.one_set import angles_of
 from skewanova.inference.sampling import CountedSample, Sample
 from skewanova.priors.weightings import UniformPrior
@@ -88,12 +88,11 @@ def test_a_count_of_cases_is_a_sample():
     assert CountedSample.of((1, 1)).alone == Sample(np.array([True, False])).alone
 
 
-def test_a_packed_curve_ranks_its_cases():
+@pytest.mark.parametrize("digits", [0, 9])
+def test_counts_of_a_packed_curve_are_those_of_its_scores(digits):
     rng = np.random.default_rng(0)
-    for digits in (0, 9):
-        positive, score = rng.random(60) < 0.5, rng.normal(size=60).round(digits)
-        packed = PackedCurve.of(positive, score)
-        again = PackedCurve.of(*packed.cases())
-        assert (again.labels.tolist(), again.ends is None) == (packed.labels.tolist(), packed.ends is None)
-        if digits == 0:
-            assert again.ends.tolist() == packed.ends.tolist()
+    positive, score = rng.random(60) < 0.5, rng.normal(size=60).round(digits)
+    gain, fall = PackedCurve.of(positive, score).counts()
+    places = places_of(Sample(positive), score)
+    assert gain.tolist() == np.bincount(places.rise).tolist()
+    assert fall.tolist() == np.bincount(places.slot, minlength=len(fall)).tolist()
