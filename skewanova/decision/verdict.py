@@ -23,10 +23,11 @@ from skewanova.base.text import format_factor, format_number, format_p, open_int
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.catalogue import known
-from skewanova.inference.diagnostics import auc_by_fold, collapsed
+from skewanova.inference.diagnostics import auc_by_fold
 from skewanova.priors.evidence import FEW_SCORES, POSITIVES_FOR_TESTS, too_tied
 from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
 from skewanova.scores.design import SAME_CASES, Resampling
+from skewanova.scores.soundness import collapsed, fewest_different
 
 #: The lines of a verdict by the names of their fields.
 LINES = {
@@ -374,13 +375,19 @@ class _Judge:
         weighting = self.measures.deployment_prior
         priors, weights = weighting.quadrature()
         effective = self.negatives / float(np.exp(weights @ np.log((1 - priors) / priors)))
-        return too_tied(few.statistic, self.positives, effective, weighting.low)
+        lacking = too_tied(few.statistic, self.positives, effective, weighting.low)
+        return lacking and f"{self._most_tied()} has few distinct scores, and {lacking} are few"
 
     def _few_scores(self) -> Any:
         """The check of distinct scores, if so few leave most cases of a model tied."""
         found = self._check("different_scores")
         total = sum(self.measures.iauprec[["n_positive", "n_negative"]].iloc[0])
         return found if found is not None and found.statistic < min(FEW_SCORES, total) else None
+
+    def _most_tied(self) -> str:
+        """The model with the fewest different scores."""
+        scores = self.measures.scores
+        return "a model" if scores is None else self.names[fewest_different(list(scores.ties())).model]
 
     def _state(self) -> str:
         """The first state that applies."""
@@ -533,7 +540,8 @@ class _Judge:
 
     def _sure_by_prior(self, say: Speech) -> str:
         ends = {model for better, worse, _, _ in self.standing.bands for model in (better, worse)}
-        return f"By simultaneous bands; on average {over(max(self._among(ends), key=size), self.names, say)}"
+        mean = over(max(self._among(ends), key=size), self.names, say)
+        return f"Limits by simultaneous bands; on average {mean}"
 
     def _among(self, models: Collection[str]) -> list[Any]:
         return [row for row in self.standing.pairs if {row.model_a, row.model_b} <= set(models)]
@@ -601,7 +609,7 @@ class _Judge:
         for row in found:
             for value, name in ((row.conf_low, "conf_low"), (row.conf_high, "conf_high")):
                 say(value, name, "crossings", prior_words)
-            limits = f" ({open_interval(row)})"
+            limits = f" (interval {open_interval(row)})"
         first, second = self.names[str(below.model)], self.names[str(above.model)]
         names = "" if "names" in spared else f" from {first} to {second}"
         return f"The highest mean passes{names} at prior {prior}{limits}"
@@ -649,7 +657,7 @@ class _Judge:
         few, top = self._few_scores(), self._check("share_at_best_score")
         if few is not None:
             shown = say(few.statistic, "statistic", "assumptions", plain)
-            return f"A model has only {shown} distinct scores: give finer ones."
+            return f"{self._most_tied()} has only {shown} distinct scores: give finer ones."
         if top is not None and top.advice:
             shown = say(100 * top.statistic, "statistic", "assumptions", share_words)
             return f"Of a fold, {shown} % share a model's best score: give finer ones."
@@ -737,7 +745,10 @@ def sampling_weakness(design: Resampling, say: Speech) -> str:
         what = "runs" if design.kind == "shared_cases" else "folds"
         return f"Only {say(design.n_folds, 'n_folds', 'design', plain)} {what}: add some."
     if design.overlapping and not design.n_halvings:
-        return "Folds share training data: unstable learners may seem to differ; half splits would show it."
+        return (
+            "Folds share training data: unstable learners may seem to differ; splits into halves "
+            "would show it."
+        )
     return "None found by the checks."
 
 

@@ -13,13 +13,12 @@ from scipy import stats
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, seeded
 from skewanova.base.rounding import falling_order
-from skewanova.base.text import visible
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
 from skewanova.inference.omnibus import fold_table, without_variation
 from skewanova.scores.design import FOLD_IMBALANCE
-from skewanova.scores.soundness import score_findings
+from skewanova.scores.soundness import ranking_findings, score_findings
 
 
 def residuals(result: AnovaResult) -> pd.DataFrame:
@@ -60,10 +59,6 @@ CHECK_LEVEL = 0.05
 
 #: Shapiro and Wilk's test is tabulated up to here.
 MOST_RESIDUALS = 5000
-
-
-#: Share of a model's usual gain in AUC below which it has collapsed in a fold; the least gain to speak of.
-COLLAPSED, CLEAR_GAIN = 0.25, 0.1
 
 
 CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
@@ -133,7 +128,8 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
         collapsed_folds (in how many (model, fold) a model that ranks well elsewhere ranks near chance, and
         most others do not), positives_a_fold, share_of_cases (60 to 99 % of all cases in every fold look like
         bootstrap resamples; only where cases are named), different_scores (of the model with the fewest, in
-        the fold where it has most, counted up to 100; two are decisions) and share_at_best_score.
+        the fold where it has most, counted up to 100; two are decisions) and share_at_best_score; and, where
+        a model's scores look like names of cases, identifiers.
 
     Examples
     --------
@@ -144,47 +140,16 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
     auc = auc_by_fold(evaluation)
-    known = [] if evaluation.scores is None else score_findings(evaluation.scores)
-    rows = [(found.check, found.statistic, np.nan, found.advice) for found in known]
-    return pd.DataFrame([_inverted_row(auc), _collapsed_row(auc), *rows], columns=list(CHECK_COLUMNS))
+    known = [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
+    rows = [
+        (found.check, found.statistic, np.nan, found.advice) for found in (*ranking_findings(auc), *known)
+    ]
+    return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
 
 def auc_by_fold(evaluation: Evaluation) -> pd.DataFrame:
     """AUC, a row a fold and a column a model."""
     return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
-
-
-def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Folds in which a model loses most of what its ranking gains elsewhere, and most others do not."""
-    gain, usual = auc - 0.5, auc.median() - 0.5
-    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
-    return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
-
-
-def _inverted_row(auc: pd.DataFrame) -> Row:
-    """A ranking worse than chance is most often one turned around."""
-    means = auc.mean()
-    model, least = str(means.idxmin()), float(means.min())
-    advice = (
-        f"model {visible(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for the "
-        "negative class, turn them around, or name the positive class"
-    )
-    return ("smallest_auc", least, np.nan, advice if least < 0.5 else "")
-
-
-def _collapsed_row(auc: pd.DataFrame) -> Row:
-    """In how many folds models collapse, and where first."""
-    lost = collapsed(auc)
-    if not lost.any():
-        return ("collapsed_folds", 0.0, np.nan, "")
-    fold, model = np.argwhere(lost)[0].tolist()
-    name, low = str(auc.columns.tolist()[model]), float(auc.to_numpy()[fold, model])
-    advice = (
-        f"model {visible(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds (the "
-        f"first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests reject too "
-        "often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
-    )
-    return ("collapsed_folds", float(lost.sum()), np.nan, advice)
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:

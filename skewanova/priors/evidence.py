@@ -73,12 +73,12 @@ def rarest_prior(n_negative: float, enough: float) -> float:
 
 
 def too_tied(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
-    """Why no test over cases holds with so few distinct scores, from a prior on; nothing where one does."""
+    """What is too rare for a test over cases to hold with so few distinct scores, from a prior on, if so."""
     if n_scores < FEW_SCORES and n_positive < POSITIVES_FOR_TESTS:
-        return "positives are few, with few distinct scores"
+        return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not are_enough(effective, ENOUGH_WITH_VERY_FEW)
     if n_scores < VERY_FEW_SCORES and rare:
-        return "negatives are few for so few distinct scores"
+        return "negatives"
     return ""
 
 

@@ -143,8 +143,8 @@ def ranking_table(
         },
         note=(
             f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, "
-            f"{deployment_prior}. Interval: {way}, about {design.claim}. {groups}. "
-            f"At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
+            f"{deployment_prior}. Interval: {way}, about {design.claim}; whether two overlap is no test. "
+            f"{groups}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
             "deployment. Regret: mean shortfall from the best model at each prior of the deployment; max: "
             "the largest."
         ),

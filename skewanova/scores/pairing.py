@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
 from skewanova.scores.cost import cost_notes
-from skewanova.scores.soundness import score_findings
+from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
 from skewanova.scores.table import SHOWN, Scores, ScoreTable
 
 UNPAIRED = (
@@ -231,7 +231,10 @@ def describe_table(table: Scores) -> list[str]:
     elif isinstance(table, ScoreTable) and _has_clustered_runs(table):
         paired_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
-    suspicions = [found.advice for found in score_findings(table) if found.advice]
+    auc = auc_of_folds(table)
+    suspicions = [
+        found.advice for found in (*ranking_findings(auc), *score_findings(table, auc)) if found.advice
+    ]
     size = cost_notes(len(table.models), len(table.folds))
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",

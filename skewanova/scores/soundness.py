@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from skewanova.base.text import visible
+from skewanova.curves.groups import aucs_of_curves
 from skewanova.priors.evidence import POSITIVES_A_FOLD
-from skewanova.scores.table import Scores, Ties
+from skewanova.scores.table import Scores, ScoreTable, Ties
 
 #: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
 MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
@@ -17,6 +20,14 @@ MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
 
 #: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
 RESAMPLED = (0.60, 0.99)
+
+
+#: Share of a model's usual gain in AUC below which it has collapsed in a fold; the least gain to speak of.
+COLLAPSED, CLEAR_GAIN = 0.25, 0.1
+
+
+#: Cases from which on whole numbers that all differ are taken for names of cases.
+FEWEST_NAMED = 20
 
 
 class Finding(NamedTuple):
@@ -27,10 +38,58 @@ class Finding(NamedTuple):
     advice: str
 
 
-def score_findings(table: Scores) -> list[Finding]:
-    """Positives of the smallest fold, resamples given as folds, decisions, and ties at the top."""
+def score_findings(table: Scores, auc: pd.DataFrame) -> list[Finding]:
+    """Positives of the smallest fold, resamples, decisions, ties at the top, and names of cases."""
     ties = list(table.ties())
-    return [_positives(table), *_resamples(table), _decisions(ties), _top(ties)]
+    return [
+        _positives(table), *_resamples(table), _decisions(ties), _top(ties), *_identifiers(table, auc)
+    ]  # fmt: skip
+
+
+def ranking_findings(auc: pd.DataFrame) -> list[Finding]:
+    """Rankings turned around, and models that collapse in some folds; from a row a fold, a column a model."""
+    return [_inverted(auc), _collapsed(auc)]
+
+
+def auc_of_folds(table: Scores) -> pd.DataFrame:
+    """AUC, a row a fold and a column a model."""
+    curves = table.curves()
+    cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
+    found = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
+    return found.loc[list(table.folds), list(table.models)]
+
+
+def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
+    """Folds in which a model loses most of what its ranking gains elsewhere, and most others do not."""
+    gain, usual = auc - 0.5, auc.median() - 0.5
+    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
+    return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
+
+
+def _inverted(auc: pd.DataFrame) -> Finding:
+    """A ranking worse than chance is most often one turned around."""
+    means = auc.mean()
+    model, least = str(means.idxmin()), float(means.min())
+    advice = (
+        f"model {visible(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for the "
+        "negative class, turn them around, or name the positive class"
+    )
+    return Finding("smallest_auc", least, advice if least < 0.5 else "")
+
+
+def _collapsed(auc: pd.DataFrame) -> Finding:
+    """In how many folds models collapse, and where first."""
+    lost = collapsed(auc)
+    if not lost.any():
+        return Finding("collapsed_folds", 0.0, "")
+    fold, model = np.argwhere(lost)[0].tolist()
+    name, low = str(auc.columns.tolist()[model]), float(auc.to_numpy()[fold, model])
+    advice = (
+        f"model {visible(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds (the "
+        f"first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests reject too "
+        "often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
+    )
+    return Finding("collapsed_folds", float(lost.sum()), advice)
 
 
 def _positives(table: Scores) -> Finding:
@@ -60,12 +119,17 @@ def _resamples(table: Scores) -> Iterator[Finding]:
     yield Finding("share_of_cases", float(share.min()), advice if looks else "")
 
 
-def _decisions(ties: Sequence[Ties]) -> Finding:
-    """Scores with two different values are decisions; a fold of two cases cannot have more."""
+def fewest_different(ties: Sequence[Ties]) -> Ties:
+    """Of the model with the fewest different scores, the fold where it has most."""
     most: dict[str, Ties] = {}
     for found in ties:
         most[found.model] = max(most.get(found.model, found), found, key=lambda fold: fold.n_different)
-    least = min(most.values(), key=lambda found: found.n_different)
+    return min(most.values(), key=lambda found: found.n_different)
+
+
+def _decisions(ties: Sequence[Ties]) -> Finding:
+    """Scores with two different values are decisions."""
+    least = fewest_different(ties)
     fewest = least.n_different
     advice = (
         f"model {visible(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in any "
@@ -86,3 +150,26 @@ def _top(ties: Sequence[Ties]) -> Finding:
     )
     many = share >= MANY_AT_THE_TOP and worst.n_best >= FEWEST_AT_THE_TOP
     return Finding("share_at_best_score", share, advice if many else "")
+
+
+def _identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[Finding]:
+    """Whole numbers that all differ are rather names of cases; of one fold they may be ranks that work."""
+    if not isinstance(table, ScoreTable) or len(table.frame) < FEWEST_NAMED * len(table.models):
+        return
+    works = (auc.mean() - 0.5).abs() >= CLEAR_GAIN
+    each = table.frame.groupby("model", sort=False, observed=True)["y_score"]
+    named = [
+        str(model) for model, score in each if _all_differ(score) and not (len(auc) == 1 and works[model])
+    ]
+    if named:
+        advice = (
+            f"the scores of {visible(named[0])!r} are whole numbers that all differ: if they name the cases, "
+            "leave the column out, or choose the models"
+        )
+        yield Finding("identifiers", float(len(named)), advice)
+
+
+def _all_differ(score: pd.Series[Any]) -> bool:
+    """Whether all are whole numbers, and none stands twice."""
+    values = score.to_numpy()
+    return bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)

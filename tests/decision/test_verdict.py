@@ -263,7 +263,10 @@ def test_ties_are_those_of_the_checks():
     result = compared(scores("independent", [2.0, 1.0], n_folds=5, digits=0), "independent")
     row = result.assumptions.set_index("check").loc["different_scores"]
     assert 2 < row["statistic"] < 30
-    said = f"A model has only {row['statistic']:g} distinct scores: give finer ones."
+    most = result.scores.to_frame().groupby(["model", "fold"])["y_score"].nunique().groupby("model").max()
+    least = most.idxmin()
+    assert most[least] == row["statistic"]
+    said = f"{least} has only {row['statistic']:g} distinct scores: give finer ones."
     assert result.verdict.weakest_point == said
     (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
     assert (number.table, number.value) == ("assumptions", row["statistic"])
@@ -344,10 +347,10 @@ def test_shares_in_words(value, shown):
 @pytest.mark.parametrize(
     ("n_positive", "n_values", "prior", "why"),
     [
-        (30, 5, 0.5, "positives are few, with few distinct scores"),
+        (30, 5, 0.5, "a has few distinct scores, and positives are few"),
         (30, 0, 0.5, ""),
         (60, 5, 0.5, ""),
-        (60, 5, 0.3, "negatives are few for so few distinct scores"),
+        (60, 5, 0.3, "a has few distinct scores, and negatives are few"),
         (60, 12, 0.3, ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from skewanova import InputError, read_scores
 from skewanova.scores.pairing import describe_table
-from skewanova.scores.soundness import score_findings
+from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
 
 
 def table(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
@@ -28,7 +28,9 @@ def table(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
 
 
 def found(frame):
-    return {each.check: each for each in score_findings(read_scores(frame))}
+    known = read_scores(frame)
+    auc = auc_of_folds(known)
+    return {each.check: each for each in (*ranking_findings(auc), *score_findings(known, auc))}
 
 
 def test_sound_scores_have_no_advice():
@@ -105,3 +107,27 @@ def test_many_cases_at_the_best_score_are_told_with_model_and_fold():
 def test_check_tells_them_as_warnings():
     lines = describe_table(read_scores(table(score=lambda noise: (noise > 0).astype(int))))
     assert any(line.startswith("warning: model 'B' has only 2 different scores") for line in lines)
+
+
+def test_check_tells_rankings_turned_around():
+    lines = describe_table(read_scores(table(score=lambda noise: -noise)))
+    assert any(line.startswith("warning: model 'B' ranks worse than chance (AUC 0.2") for line in lines)
+
+
+def test_names_of_cases_taken_for_scores_are_told():
+    frame = table().assign(name=lambda rows: rows["case"] + 7_000)
+    named = frame.assign(y_score=frame["y_score"].where(frame["model"] == "A", frame["name"]))
+    told = found(named)["identifiers"]
+    assert told.statistic == 1
+    assert "the scores of 'B' are whole numbers that all differ: if they name the cases" in told.advice
+    assert any(
+        line.startswith("warning: the scores of 'B' are") for line in describe_table(read_scores(named))
+    )
+
+
+def test_whole_scores_that_rank_are_no_names():
+    ranks = table().assign(y_score=lambda rows: rows.groupby(["model", "fold"])["y_score"].rank())
+    one_set = table(1, score=lambda noise: noise.argsort().argsort())
+    assert "identifiers" not in {**found(ranks), **found(one_set), **found(table(2, 8, score=np.round))}
+    shuffled = table(1, score=lambda noise: np.random.default_rng(0).permutation(len(noise)))
+    assert found(shuffled)["identifiers"].statistic == 1
