@@ -541,7 +541,7 @@ class _Judge:
     def _sure_by_prior(self, say: Speech) -> str:
         ends = {model for better, worse, _, _ in self.standing.bands for model in (better, worse)}
         mean = over(max(self._among(ends), key=size), self.names, say)
-        return f"Limits by simultaneous bands; on average {mean}"
+        return f"By simultaneous bands; on average {mean}"
 
     def _among(self, models: Collection[str]) -> list[Any]:
         return [row for row in self.standing.pairs if {row.model_a, row.model_b} <= set(models)]
