@@ -143,6 +143,10 @@ class Module:
                 before = vars(self.module)[name]
                 for holder in [x for x in sys.modules.values() if vars(x).get(name) is before]:
                     setattr(holder, name, value)
+        self.forget()
+
+    def forget(self):
+        """Empty all caches."""
         for cache in self.caches:
             cache.cache_clear()
 
@@ -217,6 +221,7 @@ class Run:
         measured = coverage.Coverage(data_file=None, config_file=False, include=[self.module.path])
         measured.start()
         for name in self.items:
+            self.module.forget()  # so that a test reaches what an earlier one has left in a cache
             measured.switch_context(name)
             start = time.process_time()
             self.run([name])

@@ -262,8 +262,8 @@ def smallest_numbers(reached: Callable[[NDArray[np.int64], Bools], Bools], reach
     wanted = reachable.copy()
     while wanted.any():
         wanted[wanted] = ~reached(high, wanted)
-        low, high = np.where(wanted, high, low), np.where(wanted, 2 * high, high)
-        reachable &= high <= MOST_FOLDS
+        low, high = np.where(wanted, high, low), np.where(wanted, np.minimum(2 * high, MOST_FOLDS), high)
+        reachable &= low < MOST_FOLDS
         wanted &= reachable
     while (wanted := reachable & (high - low > 1)).any():
         middle = (low + high) // 2

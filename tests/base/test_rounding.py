@@ -47,9 +47,10 @@ def test_rows_are_levelled_apart():
     assert found.tolist() == [[0.1, 0.1], [0.2, 0.3]]
     found = levelled([[0.2, 0.3, 0.3 + 1e-14], [0.1, 0.1 + 1e-14, 0.4]])
     assert found.tolist() == [[0.2, 0.3, 0.3], [0.1, 0.1, 0.4]]
-    assert is_largest([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1]]).tolist() == [
+    assert is_largest([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1], [0.1, 0.95, 0.9]]).tolist() == [
         [False, True, True],
         [True, False, False],
+        [False, True, False],
     ]
 
 

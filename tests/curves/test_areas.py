@@ -536,6 +536,9 @@ def test_scores_equal_their_parts():
     curve = roc_curve(labels, scores, pos_label="b", sample_weight=weights)
     options = {"pos_label": "b", "sample_weight": weights}
     assert auprec_score(labels, scores, prior=0.1, **options) == auprec(curve, 0.1)
+    for prior in ([0.5, 0.1], [[0.5, 0.1]]):
+        found = auprec_score([1, 0, 1, 0], [3, 2, 1, 0], prior=prior)
+        assert found.tolist() == auprec(roc_curve([1, 0, 1, 0], [3, 2, 1, 0]), prior).tolist()
     for estimator in ESTIMATORS:
         found = iauprec_score(
             labels, scores, deployment_prior=(0.1, 0.3), area_estimator=estimator, **options

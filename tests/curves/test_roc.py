@@ -12,7 +12,19 @@ from sklearn import metrics
 from strategies import tie_groups
 
 from skewanova.base.checks import InputError
-from skewanova.curves.roc import RocCurve, auc, convex_hull, curve_from_scores, roc_curve
+from skewanova.curves import roc, sorting
+from skewanova.curves.roc import (
+    RocCurve,
+    auc,
+    convex_hull,
+    curve_from_scores,
+    in_a_row,
+    rises_between,
+    rises_of_curve,
+    rises_of_scores,
+    roc_curve,
+    together,
+)
 
 
 def curve_of(groups):
@@ -375,3 +387,37 @@ def test_parts_of_the_auc_add_up_and_means_are_true_positive_rates():
 def test_range_of_rates_is_checked(limits):
     with pytest.raises(InputError, match=r"`fpr_range` must be"):
         auc(roc_curve([0, 1], [0, 1]), fpr_range=limits)
+
+
+# --- rises --------------------------------------------------------------------------------------------------
+
+
+def columns(rises):
+    return np.array([rises.start_tpr, rises.start_fpr, rises.tpr, rises.fpr, rises.reached_fpr]).T.tolist()
+
+
+def test_rises_by_hand():
+    """From the best score down: two negatives, a tie of both classes, a negative, a positive, a negative."""
+    labels, scores = [0, 0, 1, 0, 0, 1, 0], [9, 8, 7, 7, 6, 5, 4]
+    known = [[0, 0.4, 0.5, 0.6, 0], [0.5, 0.8, 1, 0.8, 0.6]]
+    assert columns(in_a_row(list(rises_of_curve(roc_curve(labels, scores))))) == known
+    assert columns(in_a_row(list(rises_of_scores(np.array(labels) == 1, np.array(scores))))) == known
+
+
+def test_rises_in_blocks_are_those_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    positive = rng.random((3, 90)) < 0.4
+    score = rng.normal(positive).round(1)
+    curves = [roc_curve(*each) for each in zip(positive, score, strict=True)]
+    whole = [rises_between(curve.tpr, curve.fpr) for curve in curves]
+    for module in (roc, sorting):
+        monkeypatch.setattr(module, "BLOCK_SIZE", 13)
+    for curve, labels, scores, rises in zip(curves, positive, score, whole, strict=True):
+        blocks = list(rises_of_curve(curve))
+        assert [len(block.tpr) for block in blocks[:-1]] == [13] * (len(blocks) - 1)
+        assert columns(in_a_row(blocks)) == columns(rises)
+        assert columns(in_a_row(list(rises_of_scores(labels, scores)))) == columns(rises)
+        np.testing.assert_array_equal(rises.height, rises.tpr - rises.start_tpr)
+    assert [columns(part) for part in together(iter(whole))] == [columns(rises) for rises in whole]
+    small = [rises.part(slice(9)) for rises in whole]
+    assert list(map(columns, together(small))) == [columns(in_a_row(small[:2])), columns(small[2])]

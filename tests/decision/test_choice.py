@@ -630,6 +630,11 @@ def test_decisions_equal_brute_force(name):
     assert (found["p_best_over"] == "folds").all()
 
 
+def test_two_folds_are_folds():
+    found = decisions(measure({model: folds[:2] for model, folds in CROSSING.items()}))
+    assert (found["p_best_over"] == "folds").all()
+
+
 def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
     measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
     found = decisions(measures).set_index("model").loc[list(CROSSING)]

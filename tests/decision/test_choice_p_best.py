@@ -149,7 +149,8 @@ def test_by_default_there_are_9999_draws_from_seed_0():
     assert N_DRAWS == 9999
     assert found * 9999 == pytest.approx(np.round(found * 9999))
     assert found.tolist() == probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
-    assert found.tolist() != probability_best(estimate, COVARIANCE, df=4, rng=1).tolist()
+    others = {tuple(probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)}
+    assert len(others) == 3
 
 
 def test_models_that_are_the_same_share_what_they_win():

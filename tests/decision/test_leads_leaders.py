@@ -101,6 +101,12 @@ def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
     assert found[["model_below", "model_above"]].to_numpy().tolist() == [["A", "B"], ["A", "C"], ["B", "C"]]
     assert found["lead"].tolist() == [True, False, True]
     assert found["df"].tolist() == [7, 7, 7]
+    x, panel = logit(panel.joint.priors), panel_of([0, 0, 0], [0.5, 0.5, 0.45])
+    panel.joint.estimate[:] = [0.5 + (x + 3) * (x + 2) * (x + 1) / 50, 0 * x + 0.5, 0.5 + (x + 1.5) / 10]
+    again = crossings_frame(panel, ("A", "B", "C"), 0.1)  # A passes B twice, and leads after the first
+    assert logit(again["prior"]).to_numpy()[[0, -1]] == pytest.approx([-3, -1])
+    passes = again[(again["model_below"] == "B") & (again["model_above"] == "A")]
+    assert passes["lead"].tolist() == [True, False]
     empty = crossings_frame(panel_of([0, 0], [0.5, 0.6]), ("A", "B"), 0.1)
     assert len(empty) == 0
     assert empty["lead"].dtype == bool
@@ -225,6 +231,9 @@ def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
     edges, priors = panel_priors(LOW, HIGH)
     known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
     assert leads._delta_error(edges, rising, known, -2.0) > 0
+    at = expit(edges[-1])  # a crossing at the end of the range
+    error = leads._delta_error(edges, rising, known, edges[-1])
+    assert error == pytest.approx(0.2 / 0.5 * at * (1 - at))
     assert np.isnan(leads._delta_error(edges, [Chebyshev([1.0])] * (len(edges) - 1), known, -2.0))
     assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
 
@@ -241,6 +250,8 @@ def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
     assert [inside for _, inside, _, _ in found] == [(0, 1), (0,), (0, 1), (0,), (0, 1)]
     assert [low for _, _, low, _ in found[1:]] == [-3.5, -3.0, -2.5, -1.0]
     assert [high for _, _, _, high in found[:-1]] == [-3.5, -3.0, -2.5, -1.0]
+    behind[:] = [(-5.0, logit(LOW) + SHORTEST / 2)]
+    assert len(lead_stretches(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
 
 
 def test_the_lead_over_the_second_best_by_hand():

@@ -139,6 +139,30 @@ def test_no_shift_is_needed_for_the_power_that_no_difference_has():
     assert decision_power.shift_needed(9, 0.05, 0.05) == 0.0
 
 
+@pytest.mark.parametrize("pilot_df", [np.inf, 9.0])
+@pytest.mark.parametrize("power", [0.06, 0.8, 0.99, 1 - 1e-9])
+def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, monkeypatch):
+    measured, shifts = decision_power.expected_power, []
+
+    def counted(shift, *options):
+        shifts.append(shift)
+        return measured(shift, *options)
+
+    monkeypatch.setattr(decision_power, "expected_power", counted)
+    found = decision_power.shift_needed(9, power, 0.05, pilot_df)
+    assert 1 - measured(found, 9, 0.05, pilot_df) == pytest.approx(1 - power, rel=1e-6)
+    assert len(shifts) <= 12
+
+
+@pytest.mark.parametrize("wanted", [2, 3, 1000, 65_537, 9_000_001, 10_000_000])
+def test_numbers_up_to_the_most_folds_are_found(wanted):
+    asked = np.array([True, False, True])
+    targets = np.array([wanted, 2, 10_000_001])
+    found = decision_power.smallest_numbers(lambda number, at: (number >= targets)[at], asked)
+    assert found.tolist() == [wanted, np.inf, np.inf]
+    assert asked.tolist() == [True, False, True]
+
+
 def test_no_factor_is_known_where_no_power_is():
     assert np.isnan(decision_power.factor_needed(lambda f: np.nan, 0.8))
 

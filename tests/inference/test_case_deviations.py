@@ -121,8 +121,38 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
 
 
+def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
+    positive, scores = scored(700, 0.5, digits=1)
+    found, priors = deviations(Sample(positive), scores, np.array([0.1, 0.2, 0.4]), "exact"), np.eye(3)
+    steps, blocks = [], CaseDeviations._blocks
+
+    def noted(self, step):
+        steps.append(step)
+        return blocks(self, step)
+
+    monkeypatch.setattr(CaseDeviations, "_blocks", noted)
+    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 600)
+    monkeypatch.setattr(case_deviations, "FEWEST_ROWS", 1)
+    found.spreads(priors, np.ones((2, 3)))
+    assert found.root.shape == (6, 6)
+    assert steps == [100, case_deviations.ROWS_A_COLUMN * 6]
+
+
+def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
+    positive, scores = scored(60, 0.5, digits=1)
+    found, scale = (
+        deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact"),
+        np.array([[3.0], [5.0]]),
+    )
+    unit = found.unit(np.eye(2), scale)
+    largest = (scale * [np.abs(one.rows()).max(axis=0) for one in found.tables]).max(axis=0)
+    np.testing.assert_array_equal(np.log2(unit) % 1, 0)
+    assert (largest < unit).all()
+    assert (unit <= 2 * largest).all()
+
+
 @pytest.mark.parametrize("n_models", [1, 2])
-@pytest.mark.parametrize("spare", [0, 1])
+@pytest.mark.parametrize("spare", [-1, 0, 1])
 def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):
     priors = np.linspace(0.05, 0.3, 60)
     nodes = nodes_for(priors, 0.05, 0.3, "trapezoid")
@@ -133,9 +163,9 @@ def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, sp
     found = deviations(sample, scores[:n_models], nodes.priors, "trapezoid")
     rows = np.hstack([one.rows() @ nodes.weight for one in found.tables])
     units = found.units(nodes.weight)
-    assert units.shape == (n_columns, n_columns)
+    assert units.shape == (n_columns + min(spare, 0), n_columns)
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
-    if spare:
+    if spare > 0:
         np.testing.assert_allclose(units, units.T, atol=1e-12)
     else:
         np.testing.assert_array_equal(units, rows)

@@ -48,6 +48,7 @@ def test_residuals_are_ordered_and_standardized(found, values):
     assert tuple(found) == ("model", "fold", *QUANTILE_COLUMNS)
     np.testing.assert_allclose(found["standardized"], slow_standardized(values), atol=1e-10)
     assert found["residual"].is_monotonic_increasing
+    assert found.index.tolist() == list(range(N_FOLDS * N_MODELS))
     result = two_way_anova(long(values))
     scale = float(np.sqrt(result.row("residual")["mean_sq"]))
     np.testing.assert_allclose(found["residual"] / scale, found["standardized"], atol=1e-10)
@@ -125,6 +126,8 @@ def test_options_are_checked(values, options, message):
         residual_quantiles(two_way_anova(long(values)), **options)
     with pytest.raises(InputError, match="it lacks fitted"):
         residual_quantiles(long(values, "residual"))
+    with pytest.raises(InputError, match="it lacks model"):
+        residual_quantiles(pd.DataFrame({"fold": [1, 2]}))
 
 
 @pytest.mark.parametrize("factors", [("model", "fold"), ("model", "fold", "prior")])
@@ -145,10 +148,19 @@ def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
 def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
     result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     whole = residual_quantiles(result, n_draws=199)
-    monkeypatch.setattr(diagnostics, "BLOCK_SIZE", 450)
-    pd.testing.assert_frame_equal(
-        residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
-    )
+    for size in (450, 1):
+        monkeypatch.setattr(diagnostics, "BLOCK_SIZE", size)
+        pd.testing.assert_frame_equal(
+            residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
+        )
+
+
+def test_rows_that_are_missing_leave_degrees_of_freedom(values):
+    frame = two_way_anova(long(values)).residuals().drop(index=[3, 8])
+    found = residual_quantiles(frame, n_draws=99)
+    spare = N_FOLDS * N_MODELS - 2 - 1 - (N_FOLDS - 1) - (N_MODELS - 1)
+    scale = np.sqrt((frame["residual"] ** 2).sum() / spare)
+    np.testing.assert_allclose(found["standardized"], np.sort(frame["residual"] / scale), rtol=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.9])

@@ -8,6 +8,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, compare, evaluate
 from skewanova.inference import soundness
+from skewanova.inference.diagnostics import collapsed
 
 SETTINGS = {"deployment_prior": (0.3, 0.6), "priors": (0.5, 0.4)}
 
@@ -56,6 +57,11 @@ def test_a_hard_fold_is_no_collapse_nor_is_a_model_that_never_ranks():
         checked({"a": [1.5, 0, 1.5, 1.5], "b": [1.5, 0, 1.5, 1.5]}).loc["collapsed_folds", "statistic"] == 0
     )
     assert checked({"a": [1.5] * 4, "b": [0.02] * 4}).loc["collapsed_folds", "statistic"] == 0
+
+
+def test_one_of_two_models_may_collapse():
+    auc = pd.DataFrame({"a": [0.8, 0.8, 0.8], "b": [0.8, 0.51, 0.8]})
+    assert collapsed(auc).tolist() == [[False, False], [False, True], [False, False]]
 
 
 def test_compare_warns_and_says_each_once():

@@ -25,9 +25,9 @@ def test_limits_of_the_noncentrality_equal_r(numbers):
     assert found == pytest.approx((low, high), abs=2e-8)
 
 
-@pytest.mark.parametrize("df", [2.5, 12.3, 80.0])
+@pytest.mark.parametrize("df", [1.5, 2.5, 12.3, 80.0])
 def test_limits_of_the_noncentrality_by_scipy(df):
-    statistic = np.array([-1.5, -0.4, 0.0, 0.4, 3.0, 9.0])
+    statistic = np.array([-1.5, -0.4, 0.0, 0.4, 3.0, 9.0, 33.0])
     found = shift_limits(statistic, np.full(len(statistic), df), 0.025)
     for t, low, high in zip(statistic, *found, strict=True):
         assert stats.nct.cdf(t, df, low) == pytest.approx(0.975, abs=1e-7)
