@@ -265,6 +265,12 @@ def is_exact(number: int) -> bool:
         return False
 
 
+def first_rounded(values: NDArray[Any]) -> int | None:
+    """Position of the first whole number that a double does not hold."""
+    large = np.flatnonzero((values >= FIRST_INEXACT) | (values <= -FIRST_INEXACT)).tolist()
+    return next((i for i in large if not is_exact(int(values[i]))), None)
+
+
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
     """One-dimensional real scores in their own dtype, without NaN (infinities are ranks and stay)."""
     score = check_real(to_numbers(y_score, name, where=where), name)

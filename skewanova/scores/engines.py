@@ -10,12 +10,16 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import glob
 from importlib import import_module
+from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import unquote
 
 import narwhals as nw
 import numpy as np
@@ -74,8 +78,12 @@ ADVICE = (
         "KilledWorker|MemoryError|OutOfMemory|worker exited|Executor(Lost|Exited)",
         "; if memory ran out: the rows of a group (one model in one fold) must fit in that of a worker",
     ),
-    ("CancelledError|CommClosed|Connection", "; was the connection to the cluster lost?"),
+    ("CancelledError|CommClosed|Connection|Py4JNetworkError", "; was the connection to the cluster lost?"),
 )
+
+
+#: Characters of what an engine says that are shown.
+MOST_SAID = 300
 
 
 #: What a worker makes of the rows of one group.
@@ -236,8 +244,15 @@ class DaskFrame:
             errors = (*errors, distributed.KilledWorker, *lost)
         except ImportError:
             pass  # Dask may run without it, in this process
-        with told_as(self.name, errors):
+        with told_as(self.name, errors, self._damage):
             yield
+
+    def _damage(self) -> str | None:
+        """What is wrong with the Parquet files of this machine that the rows come from."""
+        steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
+        read = [step.operand("path") for step in steps if "path" in step._parameters]
+        given = [path for paths in read for path in (paths if isinstance(paths, list | tuple) else [paths])]
+        return _damage_of([path for one in given for path in _matching(_local(one))], self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,9 +363,20 @@ class SparkFrame:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Tell in one line what Spark tells in many."""
-        errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
-        with told_as(self.name, (*errors, ConnectionError)):
+        with told_as(self.name, self._errors(), self._damage):
             yield
+
+    def _damage(self) -> str | None:
+        """What is wrong with the Parquet files of this machine that the rows come from."""
+        files: list[str] = []
+        with suppress(*self._errors()):  # the session may be gone
+            files = [_local(path) for path in self.source.inputFiles()]
+        return _damage_of(files, self.names)
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        """What Spark raises."""
+        errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
+        return (*errors, ConnectionError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,8 +424,28 @@ def _collected(records: Any) -> list[Any]:
     return [pickle.loads(bytes(row["record"])) for row in records.collect()]
 
 
+def _local(path: object) -> str:
+    """Path of a file of this machine, which may be told as a URL."""
+    return unquote(re.sub("^file:(//)?", "", text)) if (text := str(path)).startswith("file:") else text
+
+
+def _matching(path: str) -> list[str]:
+    """The path, or those that it matches."""
+    return [path] if Path(path).exists() else sorted(glob(path))
+
+
+def _damage_of(paths: Iterable[str], columns: Sequence[str]) -> str | None:
+    """What is said of the first damaged Parquet file; engines tell neither file nor row group."""
+    parquet = import_module("skewanova.scores.parquet")  # needs an extra package
+    files = [path for path in map(Path, paths) if path.is_dir() or path.suffix in parquet.SUFFIXES]
+    found: str | None = parquet.damage([path for path in files if path.exists()], columns)
+    return found
+
+
 @contextmanager
-def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None]:
+def told_as(
+    name: str, errors: tuple[type[BaseException], ...], damage: Callable[[], str | None] = lambda: None
+) -> Iterator[None]:
     """Turn what an engine says when it cannot go on into one clear line."""
     # a shuffle of Dask wraps what went wrong, such as a disk that is full, in a RuntimeError
     caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
@@ -414,7 +460,13 @@ def told_as(name: str, errors: tuple[type[BaseException], ...]) -> Iterator[None
         if known is None:
             raise
         lines = [line for line in str(known).splitlines() if line.strip()] or [type(known).__name__]
-        raise InputError(f"{name} cannot be read: {lines[0].strip():.300}{_advice(known)}") from error
+        advice = _advice(known)
+        # errors of the system, which have a number, and lost workers are no damage of a file
+        is_known = advice or getattr(known, "errno", None) or "OSError(" in lines[0]
+        if not is_known and (said := damage()) is not None:
+            raise InputError(f"{name}: {said}") from error
+        line = shorten(lines[0], MOST_SAID, placeholder=" ...")
+        raise InputError(f"{name} cannot be read: {line}{advice}") from error
 
 
 def _advice(error: BaseException) -> str:

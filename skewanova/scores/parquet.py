@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -155,13 +155,45 @@ class ParquetSource:
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
         n_rows = 0
         with pq.ParquetFile(part.file or part.path, read_dictionary=text, **options) as file:
-            for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
-                batch.validate(full=True)
-                n_rows += len(batch)
-                arrays = [_array(batch, part, field) for field in fields]
-                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            try:
+                for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
+                    batch.validate(full=True)
+                    n_rows += len(batch)
+                    arrays = [_array(batch, part, field) for field in fields]
+                    yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            except (pa.ArrowException, *_DAMAGED) as error:
+                raise pa.ArrowInvalid(f"{_damaged_group(file, stored, n_rows)}{error}") from error
         if n_rows != part.n_rows:
             raise pa.ArrowInvalid(f"it says that it has {part.n_rows} rows, but has {n_rows}")
+
+
+def damage(paths: Iterable[Path], columns: Collection[str]) -> str | None:
+    """What is said of the first file that cannot be read, of those columns that it has, one value a row."""
+    try:
+        for path in paths:
+            source = ParquetSource.open(path)
+            flat = [field.name for field in source.schema if not pa.types.is_nested(value_type(field.type))]
+            for _ in source.batches([name for name in flat if name in columns]):
+                pass
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
+    """Say which row group cannot be read, behind so many rows that could be; nothing if all can."""
+    first = 0
+    for group in range(file.num_row_groups):
+        stop = first + file.metadata.row_group(group).num_rows
+        if stop > n_read:
+            try:
+                options = {"row_groups": [group], "columns": columns, "use_threads": False}
+                for batch in file.iter_batches(BATCH_ROWS, **options):
+                    batch.validate(full=True)
+            except (pa.ArrowException, *_DAMAGED):
+                return f"row group {group} (rows {first} to {stop - 1}): "
+        first = stop
+    return ""
 
 
 @contextmanager

@@ -18,13 +18,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import (
-    FIRST_INEXACT,
     InputError,
     InputTypeError,
     Where,
     check_choice,
     emit,
-    is_exact,
+    first_rounded,
     naming,
 )
 from skewanova.base.operating_system import available_memory
@@ -543,19 +542,13 @@ def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: Wh
     """One column over another; whole numbers that the common dtype would round are refused."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
-        lossy = _first_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
+        lossy = first_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
         if lossy is not None:
             raise InputError(
                 f"`{name}` must keep its order as floats, which other columns hold, but has {column[lossy]} "
                 f"at {where(lossy)}, which would be rounded, and may tie with another; write the ranks"
             )
     return np.concatenate([column.astype(common) for column in columns])
-
-
-def _first_rounded(column: NDArray[Any]) -> int | None:
-    """Position of the first whole number that a double does not hold."""
-    large = np.flatnonzero((column >= FIRST_INEXACT) | (column <= -FIRST_INEXACT)).tolist()
-    return next((i for i in large if not is_exact(int(column[i]))), None)
 
 
 DATASET = "dataset"

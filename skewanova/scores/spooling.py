@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from skewanova.base.checks import FIRST_INEXACT
+from skewanova.base.checks import first_rounded
 from skewanova.scores.engines import told_as
 from skewanova.scores.formats import TextTable, number_column, refuse_number, refuse_rounded
 from skewanova.scores.parquet import ParquetSource, Part
@@ -134,9 +134,8 @@ class _Parts:
         if values.dtype.kind not in "iu":
             return
         self._negative = self._negative or bool(values.min() < 0)
-        large = np.flatnonzero((values >= FIRST_INEXACT) | (values <= -FIRST_INEXACT))
-        if self._large is None and len(large):
-            self._large = start + int(large[0]), texts[large[0]]
+        if self._large is None and (at := first_rounded(values)) is not None:
+            self._large = start + at, texts[at]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from damaged_files import damaged
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
@@ -315,8 +316,20 @@ def test_rules_hold_for_groups_in_pieces():
 
 
 @pytest.fixture(scope="module")
-def client():
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+def spill(tmp_path_factory):
+    """Where the workers write what they shuffle."""
+    return tmp_path_factory.mktemp("spill")
+
+
+@pytest.fixture(scope="module")
+def client(spill):
+    settings = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+        "local_directory": spill,
+    }
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -368,17 +381,38 @@ def test_groups_in_pieces_come_from_dask():
     assert_alike(sa.stream_scores(partitioned(frame)), sa.read_scores(frame))
 
 
-def test_a_file_that_is_damaged_is_named_in_one_line(tmp_path):
-    frame = table().astype({"model": str})
-    for name in "ab":
-        frame.to_parquet(tmp_path / f"{name}.parquet", index=False)
-    content = bytearray((tmp_path / "b.parquet").read_bytes())
-    content[100:3000] = bytes(2900)
-    lazily = dd.read_parquet(tmp_path)
-    (tmp_path / "b.parquet").write_bytes(content)
-    with pytest.raises(InputError, match=r"^the Dask frame cannot be read: .") as told, dask_here():
-        sa.stream_scores(lazily)
+#: A file of several row groups of which one is damaged.
+DAMAGED = r"'b å\.parquet' cannot be read: row group 2 \(rows 200 to 299\): \S"
+
+
+def two_files(folder):
+    """A whole file and a damaged one, with a column that is of no use."""
+    frame = table().assign(vector=[[0.5]] * 480)
+    for name in ("a", "b å"):
+        frame.to_parquet(folder / f"{name}.parquet", index=False, row_group_size=100)
+    damaged(folder / "b å.parquet", 2, "y_score")
+    return str(folder)
+
+
+@pytest.mark.parametrize("path", [str, "file://{}".format, "{}/*.parquet".format])
+def test_a_row_group_that_is_damaged_is_named_in_one_line(tmp_path, path):
+    rows = dd.read_parquet(path(two_files(tmp_path)))
+    with pytest.raises(InputError, match=f"^the Dask frame: {DAMAGED}") as told, dask_here():
+        sa.stream_scores(rows)
     assert "\n" not in str(told.value)
+
+
+def left(folder):
+    """Files that shuffles have left, without the locks of a cluster that runs."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and "lock" not in path.suffix]
+
+
+def test_a_file_that_is_gone_is_told_in_one_line(tmp_path):
+    table().to_parquet(tmp_path / "a.parquet", index=False)
+    rows = dd.read_parquet(tmp_path)
+    (tmp_path / "a.parquet").unlink()
+    with pytest.raises(InputError, match=r"^the Dask frame cannot be read: .*a\.parquet'?$"), dask_here():
+        sa.stream_scores(rows)
 
 
 #: What is said of workers that ended.
@@ -392,8 +426,13 @@ def end_process(part):
     return part
 
 
-def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(monkeypatch):
-    settings = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp_path, monkeypatch):
+    settings = {
+        "n_workers": 1,
+        "processes": False,
+        "dashboard_address": ":0",
+        "local_directory": tmp_path / "spill",
+    }
     rows = partitioned(table())
     soon = {"distributed.comm.timeouts.connect": "3s", "distributed.p2p.comm.retry.count": 0}
     with dask.config.set(soon):
@@ -404,11 +443,14 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(mon
                 with pytest.raises(
                     InputError, match=r"^the Dask frame cannot be read: .*No space left on device\W*$"
                 ):
-                    sa.compare(rows)
+                    sa.compare(rows).save(tmp_path / "out")
+            assert not left(tmp_path)
             CLUSTERS[:] = [cluster]
             with pytest.raises(InputError, match=r"was the connection to the cluster lost\?$") as told:
-                sa.stream_scores(rows.map_partitions(leave, meta=rows._meta))
+                sa.compare(rows.map_partitions(leave, meta=rows._meta)).save(tmp_path / "out")
     assert "\n" not in str(told.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["spill"]
+    assert not left(tmp_path)
 
 
 def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidden():
@@ -494,12 +536,14 @@ def test_simulations_spread_over_the_cluster(client):
     assert any(ran.values())
 
 
-def test_workers_that_are_killed_are_told_in_one_line(client, monkeypatch):
+def test_workers_that_are_killed_are_told_in_one_line(client, spill, tmp_path, monkeypatch):
     rows = partitioned(table())  # the last test of this cluster: its workers begin anew
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(InputError, match=rf"^the Dask frame cannot be read: Attempted .*{ROOM}$") as told:
-        sa.compare(rows.map_partitions(end_process, meta=rows._meta))
+        sa.compare(rows.map_partitions(end_process, meta=rows._meta)).save(tmp_path / "out")
     assert "\n" not in str(told.value)
+    assert not [*tmp_path.iterdir()]
+    assert not left(spill)
 
 
 # --- cases one by one: rows that fit come here --------------------------------------------------------------
@@ -705,6 +749,9 @@ def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):
     (tmp_path / "s.parquet").unlink()
     with pytest.raises(InputError, match=r"^the Spark frame cannot be read: .") as told:
         sa.stream_scores(rows)
+    assert "\n" not in str(told.value)
+    with pytest.raises(InputError, match=f"^the Spark frame: {DAMAGED}") as told:
+        sa.stream_scores(spark.read.parquet(two_files(tmp_path)))
     assert "\n" not in str(told.value)
 
 

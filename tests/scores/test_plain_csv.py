@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.scores import formats, plain_csv
+from skewanova.scores import formats, plain_csv, spooling
 
 HEAD = "model,fold,case,y_true,y_score\n"
 ROWS = "A,1,1,0,0.25\nA,1,2,1,0.5\nA,2,3,0,0.125\nA,2,4,1,0.75\n"
@@ -81,6 +81,25 @@ def test_the_table_or_the_error_is_that_of_the_csv_module(tmp_path, monkeypatch,
     path = tmp_path / "scores.csv"
     path.write_bytes(FILES[name].encode())
     assert told(path) == by_the_csv_module(path, monkeypatch)
+
+
+def told_of_passes(path, read):
+    """Sizes and curves, or the error, whose block may have more than one row at fault."""
+    try:
+        found = read(path)
+    except InputError as error:
+        return str(error)
+    curves = {cell: (roc.fpr.tolist(), roc.tpr.tolist()) for cell, roc in found.curves().items()}
+    return found.models, found.folds, found.counts.tolist(), curves, found.unpaired()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_in_passes_the_curves_or_the_error_are_those_of_memory(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(plain_csv, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(spooling, "BLOCK", 2)
+    path = tmp_path / "scores.csv"
+    path.write_bytes(FILES[name].encode())
+    assert told_of_passes(path, sa.stream_scores) == told_of_passes(path, sa.read_scores)
 
 
 def test_text_that_is_not_utf_8_is_refused_alike(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from damaged_files import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -534,6 +535,25 @@ def test_a_file_cut_short(tmp_path):
     path.write_bytes(whole[:40] + bytes(200) + whole[240:])
     with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: "):
         stream_scores(path)
+
+
+def test_a_row_group_that_is_damaged_is_named_and_nothing_is_left(tmp_path, monkeypatch):
+    place, folder = tmp_path / "temporary", tmp_path / "scores"
+    place.mkdir()
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    for name, rows in zip("ab", (table()[:100], table()[100:]), strict=True):
+        rows.to_parquet(folder / f"{name}.parquet", index=False, row_group_size=30)
+    damaged(folder / "b.parquet", 1, "y_score")
+    message = r"'b\.parquet' cannot be read: row group 1 \(rows 30 to 59\): \S"
+    for free in (10**12, 1):
+        monkeypatch.setattr(reading, "available_memory", lambda free=free: free)
+        done = CliRunner().invoke(commands.main, ["compare", str(folder), "--out", str(tmp_path / "out")])
+        assert done.exit_code == 2
+        assert re.fullmatch(rf"Error: {message}.*\n", done.stderr), done.stderr
+        assert done.stdout == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores", "temporary"]
+    assert not [*place.iterdir()]
 
 
 def test_an_index_that_pandas_stored_is_no_column(tmp_path):
