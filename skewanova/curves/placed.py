@@ -22,7 +22,7 @@ def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
 
 
 class PlacedCases(NamedTuple):
-    """Labels of some cases (n_cases,), and the slots (n_models, n_cases) where their scores stand."""
+    """Labels of some cases (n_cases,), and the slots (n_cells, n_cases) where their scores stand."""
 
     positive: Bools
     slot: Counts
@@ -32,8 +32,8 @@ class Parts(Protocol):
     """Placed cases that are elsewhere, some in each part."""
 
     @property
-    def models(self) -> tuple[str, ...]:
-        """Models in the order of the slots."""
+    def cells(self) -> tuple[tuple[str, str | int], ...]:
+        """Every (model, fold) in the order of the slots."""
 
     def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
         """What the function makes of each part."""

@@ -26,8 +26,8 @@ from skewanova.decision.joint_curves import (
     JointCurves,
     fold_curves,
     joint_curves,
-    matched_runs,
     matched_set,
+    run_sample,
 )
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
@@ -220,7 +220,7 @@ def _difference_frame(
 def rarest_decided(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
     if evaluation.design.kind == "shared_cases":
-        sample, _ = matched_runs(evaluation)
+        sample = run_sample(evaluation)
     elif len(evaluation.folds) > 1 or (known := matched_set(evaluation)) is None:
         return 0.0
     else:

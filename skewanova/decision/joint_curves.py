@@ -27,6 +27,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_largest
+from skewanova.curves.groups import Cell
 from skewanova.curves.placed import Parts
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
@@ -42,7 +43,7 @@ from skewanova.inference.cases_elsewhere import AnglesElsewhere, CasesElsewhere,
 from skewanova.inference.intervals import KnownSpread, Question
 from skewanova.inference.jackknife import Ranked, measured, ranked
 from skewanova.inference.one_set import Angles, OnAngles, Scale, angles_of, t_deviate
-from skewanova.inference.sampling import CountedSample, Sample, Spreads
+from skewanova.inference.sampling import CondensedSample, CountedSample, Sample, Spreads
 from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.pairing import check_paired, paired_cases, paired_runs
@@ -485,7 +486,7 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         spreads.append((*found.pairs(), found.means_df()))
     error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
-    if len(over_cases) > over_cases[0].size:
+    if len(over_cases) > over_cases[0].size or isinstance(found.sample, CondensedSample):
         flat = over_cases.reshape(len(over_cases), -1)
         starts = range(0, len(flat), CASES_AT_ONCE)
         root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
@@ -501,6 +502,9 @@ def run_areas(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
 
 def areas_of_runs(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
     """The same over each weighting; few are measured at once, as all would not fit."""
+    if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
+        yield from _runs_elsewhere(evaluation, evaluation.scores, evaluation.scores.parts, weightings)
+        return
     sample, runs = matched_runs(evaluation)
     columns = [run[model] for model in range(len(runs[0])) for run in runs]
     together = max(1, RUN_VALUES_AT_ONCE // (sample.n_units * len(columns)))
@@ -510,6 +514,36 @@ def areas_of_runs(evaluation: Evaluation, weightings: Sequence[DeploymentPrior])
         for i in range(len(part)):
             area, left = areas[:, i].reshape(len(runs[0]), len(runs)), np.ascontiguousarray(values[..., i])
             yield RunAreas(area, left, sample, evaluation.design.runs)
+
+
+#: Said of fixed runs whose cases are elsewhere.
+FIXED_ELSEWHERE = (
+    "fixed runs on one test set are compared by the tails of the changes over cases, which takes the scores "
+    "in memory: read them by read_scores(), or take the runs as crossed or nested"
+)
+
+
+def _runs_elsewhere(
+    evaluation: Evaluation, table: StreamedScores, parts: Parts, weightings: Sequence[DeploymentPrior]
+) -> Iterator[RunAreas]:
+    """The same of cases that are elsewhere: rows with the same products stand for them."""
+    if evaluation.design.runs == "fixed":
+        raise InputError(FIXED_ELSEWHERE)
+    cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
+    found = cases_elsewhere(table, parts)
+    areas, rows = found.rows_along(cells, weightings, evaluation.area_estimator)
+    sample = CondensedSample.of(found.sample.sizes)
+    for i in range(len(weightings)):
+        area = areas[:, i].reshape(len(evaluation.models), -1)
+        yield RunAreas(area, np.ascontiguousarray(rows[..., i]), sample, evaluation.design.runs)
+
+
+def run_sample(evaluation: Evaluation) -> Sample:
+    """Cases of the test set that all folds share, or their numbers."""
+    table = evaluation.scores
+    if isinstance(table, StreamedScores) and table.parts is not None:
+        return CountedSample.of(table.counts[0, 0])
+    return matched_runs(evaluation)[0]
 
 
 def condensed(blocks: Iterable[Floats]) -> Floats:
@@ -642,10 +676,8 @@ class SetElsewhere(PairedSet):
     def __init__(self, table: StreamedScores, parts: Parts) -> None:
         """Take the curves of a table with one fold, whose models have the same cases."""
         super().__init__()
-        check_paired(table)
-        self.sample = CountedSample.of(table.counts[0, 0])
-        curves = {model: curve for (model, _), curve in table.packed.items()}
-        self._cases = CasesElsewhere(self.sample, curves, parts)
+        self._cases, self._fold = cases_elsewhere(table, parts), table.folds[0]
+        self.sample = self._cases.sample
         self._angles: dict[tuple[object, ...], AnglesElsewhere] = {}
 
     def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AnglesElsewhere, Floats]:
@@ -653,7 +685,7 @@ class SetElsewhere(PairedSet):
         models, area_estimator = evaluation.models, evaluation.area_estimator
         key = models, id(weighting), area_estimator  # what is kept holds the weighting too
         if key not in self._angles:
-            self._angles[key] = self._cases.angles(models, weighting, area_estimator)
+            self._angles[key] = self._cases.angles(self._cells(models), weighting, area_estimator)
         return self._angles[key], self._angles[key].area_covariance
 
     def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
@@ -669,10 +701,19 @@ class SetElsewhere(PairedSet):
         return angles.area, *angles.pair_strata()
 
     def _measured(self, evaluation: Evaluation, grids: Sequence[Floats]) -> list[JointCurves]:
-        models, area_estimator = evaluation.models, evaluation.area_estimator
+        cells, area_estimator = self._cells(evaluation.models), evaluation.area_estimator
         estimates = [evaluation.mean_auprec(grid) for grid in grids]
-        measure = partial(DeviationsElsewhere, self._cases, models, area_estimator=area_estimator)
+        measure = partial(DeviationsElsewhere, self._cases, cells, area_estimator=area_estimator)
         return _curves_of_cases(grids, estimates, measure, area_estimator)
+
+    def _cells(self, models: Sequence[str]) -> list[Cell]:
+        return [(model, self._fold) for model in models]
+
+
+def cases_elsewhere(table: StreamedScores, parts: Parts) -> CasesElsewhere:
+    """Curves and cases of a test set whose models have the same cases."""
+    check_paired(table)
+    return CasesElsewhere(CountedSample.of(table.counts[0, 0]), table.packed, parts)
 
 
 _PAIRED_SETS: WeakKeyDictionary[Scores, PairedSet] = WeakKeyDictionary()

@@ -17,9 +17,9 @@ import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.curves.estimators import BY_RISES
-from skewanova.curves.groups import PackedCurve
+from skewanova.curves.groups import Cell, PackedCurve
 from skewanova.curves.placed import Parts, PlacedCases
-from skewanova.inference.case_deviations import CaseDeviations, Turn, triangle, units_of
+from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
 from skewanova.inference.jackknife import CurveDeviations, LeftOut
 from skewanova.inference.one_set import Scale
 from skewanova.inference.sampling import (
@@ -70,7 +70,7 @@ class _Question:
     Attributes
     ----------
     curves, rows : sequence
-        The curve of every model, and its row among the slots.
+        The curve of every model or run, and its row among the slots.
     weightings, area_estimator
         What to measure.
     turns : sequence of Turn, or None
@@ -146,36 +146,36 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class CasesElsewhere:
-    """Models on one test set whose cases are elsewhere.
+    """Models, perhaps in several runs, on one test set whose cases are elsewhere.
 
     Attributes
     ----------
     sample : CountedSample
         The numbers of cases.
     curves : mapping
-        The curve of every model.
+        The curve of every (model, fold).
     parts : Parts
         Where the cases are.
     """
 
     sample: CountedSample
-    curves: Mapping[str, PackedCurve]
+    curves: Mapping[Cell, PackedCurve]
     parts: Parts
 
     def measured(
         self,
-        models: Sequence[str],
+        cells: Sequence[Cell],
         weightings: Sequence[DeploymentPrior],
         area_estimator: str,
         *,
         turns: Sequence[Turn] | None = None,
         mix: Floats | None = None,
     ) -> Measured:
-        """Ask all parts about some models."""
+        """Ask all parts about some models and runs."""
         if area_estimator not in BY_RISES:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_RISES)))
-        rows = [self.parts.models.index(model) for model in models]
-        curves = [self.curves[model] for model in models]
+        rows = [self.parts.cells.index(cell) for cell in cells]
+        curves = [self.curves[cell] for cell in cells]
         found: list[_Sums] = self.parts.each(_Question(curves, rows, weightings, area_estimator, turns, mix))
         powers = [
             (one[0][0], np.sum([sums for _, sums in one], axis=0))
@@ -184,11 +184,26 @@ class CasesElsewhere:
         return Measured(self.sample, found[0].estimate, triangle(part.root for part in found), powers)
 
     def angles(
-        self, models: Sequence[str], weighting: DeploymentPrior, area_estimator: str
+        self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
     ) -> AnglesElsewhere:
         """Areas over a weighting, on the angular scale."""
-        found = self.measured(models, [weighting], area_estimator)
-        return AnglesElsewhere(self, tuple(models), weighting, area_estimator, found)
+        found = self.measured(cells, [weighting], area_estimator)
+        return AnglesElsewhere(self, tuple(cells), weighting, area_estimator, found)
+
+    def rows_along(
+        self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
+    ) -> tuple[Floats, Floats]:
+        """Areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings) that stand for the units.
+
+        Their products are those of the deviations; many priors follow from those at some nodes.
+        """
+        asked, weight = list(weightings), np.eye(len(weightings))
+        if all(isinstance(one, UniformPrior) and one.low == one.high for one in weightings):
+            priors = np.array([one.low for one in weightings])
+            nodes = nodes_for(priors, priors.min(), priors.max(), area_estimator)
+            asked, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
+        found = self.measured(cells, asked, area_estimator, turns=())
+        return found.estimate @ weight, found.root.reshape(-1, len(cells), len(asked)) @ weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +211,7 @@ class DeviationsElsewhere:
     """Deviations at the nodes, as of :class:`CaseDeviations`."""
 
     cases: CasesElsewhere
-    models: Sequence[str]
+    cells: Sequence[Cell]
     nodes: Floats
     area_estimator: str
 
@@ -208,8 +223,8 @@ class DeviationsElsewhere:
     def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
         """Rows that stand for the units, and spreads, at priors that follow by each weight."""
         at = [UniformPrior(prior, prior) for prior in self.nodes.tolist()]
-        found = self.cases.measured(self.models, at, self.area_estimator, turns=turns)
-        spreads = found.spreads(len(self.models))
+        found = self.cases.measured(self.cells, at, self.area_estimator, turns=turns)
+        spreads = found.spreads(len(self.cells))
         return [(found.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
 
 
@@ -218,7 +233,7 @@ class AnglesElsewhere:
     """Areas on the angular scale, as :class:`~skewanova.inference.one_set.Angles` has them."""
 
     cases: CasesElsewhere
-    models: tuple[str, ...]
+    cells: tuple[Cell, ...]
     weighting: DeploymentPrior
     area_estimator: str
     found: Measured
@@ -256,17 +271,17 @@ class AnglesElsewhere:
 
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of the difference of every two areas, and its degrees of freedom."""
-        spreads = self.found.spreads(len(self.models))[0]
+        spreads = self.found.spreads(len(self.cells))[0]
         error = self.scale.errors(spreads.pair[:, 0], spreads.own[:, 0])
         return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
 
     def own(self) -> tuple[Floats, Floats]:
         """Standard error of every area, and its degrees of freedom."""
-        return self._own(self.found.spreads(len(self.models))[1])
+        return self._own(self.found.spreads(len(self.cells))[1])
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        asked = self.models, [self.weighting], self.area_estimator
+        asked = self.cells, [self.weighting], self.area_estimator
         found = self.cases.measured(*asked, turns=_both_scales(self.area)[:1], mix=contrasts)
         return self._own(found.spreads(len(contrasts))[0])
 
@@ -277,6 +292,6 @@ class AnglesElsewhere:
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
         unit, sums = self.found.powers[1]
-        found = np.zeros((2, 3, len(sums[0, 0]) - len(self.models)))
-        found[:, :2] = self.sample.variances(sums)[:, :, len(self.models) :, 0]
+        found = np.zeros((2, 3, len(sums[0, 0]) - len(self.cells)))
+        found[:, :2] = self.sample.variances(sums)[:, :, len(self.cells) :, 0]
         return found[0].T * unit**2, found[1].T * unit**4

@@ -247,6 +247,18 @@ class CountedSample(Sample):
         return 1.0, float(self.sizes[positive])
 
 
+class CondensedSample(CountedSample):
+    """The same where rows stand for the units: their products are those of all deviations."""
+
+    def deviations(self, values: Floats) -> Floats:
+        """The rows."""
+        return values
+
+    def covariance(self, values: Floats) -> Floats:
+        """Covariance (n, n) of estimates from the rows (n_rows, n)."""
+        return np.asarray(values.T @ values)
+
+
 def satterthwaite(variance: Floats, doubt: Floats) -> Floats:
     """Degrees of freedom of variances that vary by `doubt`; infinite where they are certain."""
     certain = doubt <= 0

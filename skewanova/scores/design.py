@@ -45,8 +45,8 @@ NO_HALVINGS = (
 
 
 NEEDS_SHARED_CASES = (
-    "resampling={resampling!r} needs a case column (in a table in memory) that shows the same cases in every "
-    "fold: several runs of each model on one test set"
+    "resampling={resampling!r} needs a case column (in memory, or with Dask or Spark) with the same cases in "
+    "every fold: several runs of each model on one test set"
 )
 
 
@@ -245,7 +245,7 @@ def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling
     if resampling == "independent":
         notes = _notes_on_independence(table, seen, given)
         return Resampling("independent", n_folds, 0.0, "as stated", notes)
-    same_cases = table.has_cases and seen is None and isinstance(table, ScoreTable)
+    same_cases = table.has_cases and seen is None and (isinstance(table, ScoreTable) or bool(table.parts))
     if resampling in RUNS or (resampling == "auto" and same_cases and given is None):
         if not same_cases:
             raise InputError(NEEDS_SHARED_CASES.format(resampling=resampling))

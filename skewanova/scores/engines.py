@@ -44,6 +44,7 @@ from skewanova.scores.packing import (
     by_group,
     counted,
     cuts_of,
+    group_of,
     joined,
     keys_of,
     pack_group,
@@ -626,7 +627,7 @@ class _Bucket:
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.argsort(order)
         facts = CaseFacts.none(len(self.folds))
-        fold, positive = self._fold(with_fold(frame)["fold"]), self.positive(frame["y_true"])
+        fold, positive = self.fold(with_fold(frame)["fold"]), self.positive(frame["y_true"])
         look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
         unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
@@ -643,7 +644,7 @@ class _Bucket:
             repeated_keys=repeated,
         )
 
-    def _fold(self, values: pd.Series[Any]) -> NDArray[np.intp]:
+    def fold(self, values: pd.Series[Any]) -> NDArray[np.intp]:
         """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
         codes, found = pd.factorize(values)
         place = {str(fold): i for i, fold in enumerate(self.folds)}
@@ -662,10 +663,10 @@ class _LevelsOf:
 
     look: _Bucket
 
-    def __call__(self, frame: pd.DataFrame) -> tuple[str, NDArray[Any]]:
-        """Name of the model, and the scores."""
+    def __call__(self, frame: pd.DataFrame) -> tuple[Group, NDArray[Any]]:
+        """Model and fold, and the scores."""
         score = score_values(frame["y_score"], "y_score", row_number)
-        return str(frame["model"].iloc[0]), np.unique(score[self.look.positive(frame["y_true"])])
+        return group_of(with_fold(frame)), np.unique(score[self.look.positive(frame["y_true"])])
 
 
 class _Found(NamedTuple):
@@ -679,11 +680,11 @@ class _Found(NamedTuple):
 class _Placed:
     """Looks at all rows of some of the cases of one test set, and finds their places on the curves.
 
-    The scores of the positives of each model, in ascending order, tell these.
+    The scores of the positives of each model in each run, in ascending order, tell these.
     """
 
     look: _Bucket
-    models: tuple[str, ...]
+    cells: tuple[tuple[str, Label], ...]
     levels: tuple[NDArray[Any], ...]
 
     def __call__(self, frame: pd.DataFrame) -> _Found:
@@ -691,10 +692,11 @@ class _Placed:
         return _Found(self.look(frame), self._placed(frame))
 
     def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
-        model = pd.Categorical(frame["model"].astype(str), categories=list(self.models)).codes
+        fold, model = self.look.fold(with_fold(frame)["fold"]), frame["model"].map(str).to_numpy()
         case = levels_of(frame["case"], "case", row_number, whole=self.look.whole).codes
         score = score_values(frame["y_score"], "y_score", row_number)
-        rows = [np.flatnonzero(model == m) for m in range(len(self.models))]
+        places = [(name, self.look.folds.index(label)) for name, label in self.cells]
+        rows = [np.flatnonzero((model == name) & (fold == at)) for name, at in places]
         rows = [at[np.argsort(case[at])] for at in rows]
         if any(not np.array_equal(case[at], case[rows[0]]) for at in rows):
             return None
@@ -708,7 +710,7 @@ class _Placed:
 class _Parts:
     """Cases of one test set that an engine keeps."""
 
-    models: tuple[str, ...]
+    cells: tuple[tuple[str, Label], ...]
     kept: Kept
 
     def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
@@ -745,14 +747,17 @@ def _cases(
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
     if len(groups.folds) > 1:
         needed = {column: name for column, name in columns.items() if column != "y_score"}
-        return _summary(engine.each_bucket(needed, look, n_buckets), groups.folds), None
-    levels = {one.model: one.levels for one in groups.packed if one.levels is not None}
+        found = _summary(engine.each_bucket(needed, look, n_buckets), groups.folds)
+        if found.unpaired.any() or not (found.shared == found.n_cases).all():
+            return found, None
+    levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
     if not levels:
-        needed = {column: columns[column] for column in ("model", "y_true", "y_score")}
+        needed = {column: name for column, name in columns.items() if column != "case"}
         levels = dict(engine.each_group(needed, _LevelsOf(look)))
-    place = _Placed(look, groups.models, tuple(levels[model] for model in groups.models))
+    cells = tuple(groups.in_order())
+    place = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
     kept = engine.keep_buckets(columns, place, n_buckets)
-    return _summary(kept.each(_facts), groups.folds), _Parts(groups.models, kept)
+    return _summary(kept.each(_facts), groups.folds), _Parts(cells, kept)
 
 
 def _summary(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:

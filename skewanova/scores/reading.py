@@ -85,7 +85,7 @@ BYTES_A_ROW = 200
 MEMORY_SHARE = 0.5
 
 
-#: Rows of one test set that come here from an engine, if they fit: sums over more of them stay there.
+#: Rows of one test set, or of runs on it, that come here from an engine, if they fit: more stay there.
 MOST_ROWS_HERE = 1_000_000
 
 
@@ -361,7 +361,7 @@ def open_scores(
     ----------
     source, columns, pos_label
         As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are,
-        but for few rows of one test set, and runs on it, clusters, weights, halvings.
+        but for few rows of one test set or runs on it, and clusters, weights, halvings.
 
     Returns
     -------

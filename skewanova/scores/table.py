@@ -489,7 +489,7 @@ class StreamedScores:
     source : Path or None
         The file or folder that was read; None of a frame of Dask, Spark, DuckDB or polars.
     parts : Parts or None
-        The cases of one test set with the same for all models, where an engine has them.
+        The cases of a test set, the same for all models and runs, where an engine has them.
     """
 
     models: tuple[str, ...]

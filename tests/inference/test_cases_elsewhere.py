@@ -13,17 +13,17 @@ from skewanova.inference.one_set import angles_of
 from skewanova.inference.sampling import CountedSample, Sample
 from skewanova.priors.weightings import UniformPrior
 
-NAMES = ("x", "y", "z")
+CELLS = (("x", 1), ("y", 1), ("z", 1))
 
 
 class Parts:
     """Cases in pieces, one of them without a positive."""
 
-    models = ("z", "x", "y")
+    cells = (("z", 1), ("x", 1), ("y", 1))
 
     def __init__(self, positive, scores):
         levels = {name: np.unique(score[positive]) for name, score in scores.items()}
-        slot = np.array([slots_among(levels[name], scores[name]) for name in self.models]).astype(np.uint8)
+        slot = np.array([slots_among(levels[name], scores[name]) for name, _ in self.cells]).astype(np.uint8)
         ordered = np.argsort(positive, kind="stable")
         cuts = np.split(ordered, [30, 100, 101])
         self.pieces = [PlacedCases(positive[rows], slot[:, rows]) for rows in cuts]
@@ -38,7 +38,7 @@ def cases():
     positive = rng.random(150) < 0.4
     scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
-    curves = {name: PackedCurve.of(positive, score) for name, score in scores.items()}
+    curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
     sizes = CountedSample.of([(~positive).sum(), positive.sum()])
     return Sample(positive), scores, CasesElsewhere(sizes, curves, Parts(positive, scores))
 
@@ -48,7 +48,7 @@ def cases():
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
     here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
-    found = elsewhere.angles(NAMES, weighting, area_estimator)
+    found = elsewhere.angles(CELLS, weighting, area_estimator)
     close = {"rel": 1e-10, "abs": 1e-16}
     assert found.area == pytest.approx(here.area, **close)
     assert found.area_covariance == pytest.approx(covariance, **close)
@@ -71,7 +71,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
     turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
     models = [Ranked(sample, score) for score in scores.values()]
     here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
-    found = DeviationsElsewhere(elsewhere, NAMES, nodes.priors, "trapezoid").along(turns)
+    found = DeviationsElsewhere(elsewhere, CELLS, nodes.priors, "trapezoid").along(turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):

@@ -673,6 +673,27 @@ def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
         assert found.warnings == here.warnings
 
 
+@pytest.mark.parametrize("resampling", ["auto", "nested_runs"])
+def test_runs_that_stay_are_compared_as_in_memory(resampling):
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"case": np.arange(800), "y_true": rng.random(800) < 0.4})
+    cells = [rows.assign(fold=f, model=m) for m in "ab" for f in (1, 2, 3)]
+    scored = [
+        cell.assign(y_score=rng.normal(size=800).round(2) + (1 + k / 9) * cell["y_true"])
+        for k, cell in enumerate(cells)
+    ]
+    frame = pd.concat(scored, ignore_index=True)
+    options = {**SET_OPTIONS, "resampling": resampling}
+    found, here = (sa.compare(read(frame), **options) for read in (gathered, sa.read_scores))
+    assert found.design.kind == "shared_cases"
+    assert_nearly_alike(found, here)
+
+
+def test_fixed_runs_that_stay_are_refused():
+    with pytest.raises(InputError, match=r"^fixed runs on one test set are compared by the tails"):
+        sa.compare(gathered(cases_of("runs")), resampling="fixed_runs")
+
+
 def test_what_a_set_that_stays_cannot_be_asked_is_told():
     frame = cases_of("one test set")
     with pytest.raises(
