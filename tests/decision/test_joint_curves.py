@@ -10,8 +10,9 @@ from case_values import covariance_of, jackknife_values
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
+from skewanova import evaluate
 from skewanova.decision import joint_curves
-from skewanova.inference import auprec_covariance, case_deviations
+from skewanova.inference import auprec_covariance, case_deviations, compare_runs
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -226,3 +227,114 @@ def test_one_unit_is_some_knowledge_of_the_spread():
     found = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
     assert found.known
     assert found.pairs()[1][0, 0] == pytest.approx(0.04)
+
+
+# --- signs and widths ---------------------------------------------------------------------------------------
+
+
+def test_signs_that_are_clear_throughout():
+    edges, priors = joint_curves.panel_priors(0.001, 0.6)
+    x = np.log(priors / (1 - priors))
+    assert len(edges) > 2
+    last = x > edges[-2]
+    rows = [
+        x + 20,
+        x - 20,
+        x + 3,
+        np.where(last, 1, -1),
+        np.where(last, 1, 0),
+        0 * x,
+        0 * x + 1e-15,
+        x**2 + 1,
+    ]
+    assert joint_curves.clear_signs(edges, np.array(rows)).tolist() == [1, -1, 0, 0, 0, 0, 0, 1]
+    assert joint_curves.clear_signs(edges, -np.array(rows)).tolist() == [-1, 1, 0, 0, 0, 0, 0, -1]
+
+
+def test_widths_of_differences_over_cases_have_the_tail_of_t():
+    error, df = np.array([[0.1, 0.2]]), np.array([[7.0, 40.0]])
+    curves = joint_curves.JointCurves(
+        PRIORS[:2], np.array([[0.8, 0.7], [0.6, 0.6]]), np.ones((1, 2, 2)), np.inf, error, df
+    )
+    np.testing.assert_allclose(curves.pairs()[1], error**2)
+    beyond = stats.norm.sf(1.7)
+    np.testing.assert_allclose(curves.half_widths(1.7), error * stats.t.isf(beyond, df), rtol=1e-9)
+    np.testing.assert_allclose(replace(curves, pair_df=None).half_widths(1.7), 1.7 * error)
+
+
+# --- several runs on one test set ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Labels, scores (n_cases, n_models, n_runs), and the evaluation of two models in three runs."""
+    rng = np.random.default_rng(6)
+    labels = np.repeat([1, 0], [14, 60])
+    scores = rng.normal(size=(74, 1, 1)) + 0.5 * rng.normal(size=(74, 2, 3)) + labels[:, None, None]
+    frame = pd.concat(
+        pd.DataFrame(
+            {"model": f"m{m}", "fold": r, "case": range(74), "y_true": labels, "y_score": scores[:, m, r]}
+        )
+        for m in range(2)
+        for r in range(3)
+    )
+    return labels, scores, evaluate(frame, priors=(0.5, 0.6), deployment_prior=(0.5, 0.6))
+
+
+@pytest.mark.parametrize("kind", ["crossed", "nested", "fixed"])
+def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
+    labels, scores, evaluation = runs
+    at = 0.2
+    found = joint_curves.run_areas(evaluation, UniformPrior(at, at))._replace(runs=kind)
+    assert found.area == pytest.approx(areas_of(evaluation, at).T)
+    covariance = auprec_covariance(labels, scores.reshape(74, 6), prior=at).covariance
+    assert found.covariance == pytest.approx(covariance, rel=1e-9)
+    over_cases = covariance.reshape(2, 3, 2, 3).mean(axis=(1, 3))
+    over_runs = {"crossed": np.cov(found.area), "nested": np.diag(found.area.var(axis=1, ddof=1))}
+    assert found.covariance_of_means == pytest.approx(over_cases + over_runs.get(kind, 0) / 3, rel=1e-9)
+    error, df = found.pairs()
+    if kind == "fixed":
+        assert found.means_df() == pytest.approx(found.sample.spread(found.mean_values)[1])
+        return
+    twin = compare_runs(found.area, covariance, runs=kind, case_df=found.sample.df)
+    assert (error, df) == (pytest.approx(twin.std_error), pytest.approx(twin.df_error))
+    assert found.means_df().shape == (2,)
+
+
+@pytest.mark.parametrize("n_priors", [3, 40])
+def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
+    priors, evaluation = np.linspace(0.1, 0.5, n_priors), runs[2]
+    found = joint_curves.joint_curves(evaluation, priors)
+    assert found.df == np.inf
+    for at in (0, n_priors // 2, n_priors - 1):
+        alone = joint_curves.run_areas(evaluation, UniformPrior(priors[at], priors[at]))
+        assert found.estimate[:, at] == pytest.approx(alone.area.mean(axis=1))
+        deviations = found.deviations[:, :, at]
+        assert deviations.T @ deviations == pytest.approx(alone.covariance_of_means, rel=1e-8)
+        spread = found.pair_error[:, at], found.pair_df[:, at], found.model_df[:, at]
+        for one, other in zip(spread, (*alone.pairs(), alone.means_df()), strict=True):
+            assert one == pytest.approx(other)
+    assert len(found.deviations) == 3 + min(74, 2 * n_priors)  # runs, and units or as many rows as columns
+
+
+def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
+    evaluation = runs[2]
+    found = joint_curves.joint_curves(evaluation, PRIORS)
+    monkeypatch.setattr(joint_curves, "RUN_VALUES_AT_ONCE", 74 * 6 * 2)
+    monkeypatch.setattr(joint_curves, "CASES_AT_ONCE", 5)
+    again = joint_curves.joint_curves(evaluation, PRIORS)
+    assert again.estimate == pytest.approx(found.estimate, rel=1e-12)
+    assert again.pair_error == pytest.approx(found.pair_error, rel=1e-12)
+    assert again.deviations == pytest.approx(found.deviations, rel=1e-8, abs=1e-12)
+
+
+def test_spread_of_iauprec_over_runs(runs):
+    evaluation = runs[2]
+    mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
+    found = joint_curves.run_areas(evaluation, evaluation.deployment_prior)
+    assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
+    assert covariance == pytest.approx(found.covariance_of_means)
+    assert df == found.pairs()[1].min()
+    curves = joint_curves.mean_curves(evaluation)
+    assert (curves.low, curves.high) == (0.5, 0.6)
+    assert curves.at(0.55) == pytest.approx(evaluation.mean_auprec([0.55]))

@@ -352,3 +352,53 @@ def test_plain_tests_hold_their_level_when_folds_are_independent():
     ):
         assert rate(kernel(tables).p_value) == pytest.approx(0.05, abs=three_errors + 0.002)
     assert 0.038 < rate(fold_statistics.gg_test(tables).p_value) < 0.05
+
+
+# --- halvings -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def halved():
+    """Three tables of 6 folds and 4 models, and their differences between 9 halvings."""
+    rng = np.random.default_rng(8)
+    return rng.normal(size=(3, 6, 4)) + np.arange(4) / 2, 0.4 * rng.normal(size=(3, 9, 4))
+
+
+def test_tests_with_halvings_by_hand(halved):
+    for values, halves in zip(*halved, strict=True):
+        cov = halves.T @ halves / 9 + np.cov(values, rowvar=False) / 6
+        np.testing.assert_allclose(fold_statistics.split_half_covariance(values, halves), cov, rtol=1e-12)
+        ahead = values.mean(axis=0)[1:] - values.mean(axis=0)[0]
+        centre = np.eye(4) - 1 / 4
+        apart = np.column_stack([-np.ones(3), np.eye(3)])
+        t2 = ahead @ np.linalg.solve(apart @ cov @ apart.T, ahead)
+        found = fold_statistics.split_half_hotelling_test(values, halves=halves)
+        assert (found.df, found.df_error) == (3, 7)
+        assert found.statistic == pytest.approx(t2 * 7 / (9 * 3))
+        spread = np.linalg.eigvalsh(centre @ cov @ centre)[1:]
+        df = spread.sum() ** 2 / (spread**2).sum()
+        found = fold_statistics.split_half_gg_test(values, halves=halves)
+        assert found.statistic == pytest.approx(((centre @ values.mean(axis=0)) ** 2).sum() / spread.sum())
+        assert (found.df, found.df_error) == (pytest.approx(df), pytest.approx(9 * df))
+        paired = fold_statistics.paired_t(values, halves=halves)
+        for k, (i, j) in enumerate(itertools.combinations(range(4), 2)):
+            folds, between = values[:, i] - values[:, j], halves[:, i] - halves[:, j]
+            error = np.sqrt(folds.var(ddof=1) / 6 + (between**2).mean())
+            assert paired.std_error[k] == pytest.approx(error)
+            assert paired.statistic[k] == pytest.approx(folds.mean() / error)
+
+
+def test_tables_with_halvings_are_tested_at_once_as_one_by_one(halved):
+    values, halves = halved
+    for test in (
+        fold_statistics.split_half_covariance,
+        lambda v, h: fold_statistics.split_half_hotelling_test(v, halves=h),
+        lambda v, h: fold_statistics.split_half_gg_test(v, halves=h),
+        lambda v, h: fold_statistics.paired_t(v, halves=h),
+    ):
+        alone = [test(*one) for one in zip(values, halves, strict=True)]
+        if isinstance(alone[0], tuple):
+            for at, column in enumerate(test(values, halves)):
+                np.testing.assert_allclose(column, [one[at] for one in alone], rtol=1e-10)
+        else:
+            np.testing.assert_allclose(test(values, halves), alone, rtol=1e-10)

@@ -12,6 +12,8 @@ def test_bins_hold_equally_many_labelled_scores():
     edges = bin_edges(scores, 8)
     assert tally(scores, edges).sum() == 100
     assert set(tally(scores, edges)) <= {12.0, 13.0}
+    assert tally(scores[:80], bin_edges(scores[:80], 8)).tolist() == [10.0] * 8
+    assert bin_edges(np.array([2, 0, 1]), 3).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("scores", [[0] * 90 + [1] * 10, [0] * 10 + [1] * 90, [0, 1]])
@@ -37,11 +39,12 @@ def test_scores_all_alike_are_refused():
 
 def test_few_cases_make_few_bins():
     draw = np.random.default_rng(0)
-    for n, bins in ((8, 2), (35, 3), (200, 8)):
+    for n, bins in ((8, 2), (39, 3), (200, 8)):
         positive = np.repeat([True, False], [n, 400])
         found = binned(positive, draw.normal(size=n + 400), draw.normal(size=50), 8)
         assert len(found.counts.positive) == bins == len(found.edges) + 1
         assert [part.sum() for part in found.counts] == [n, 400, 50]
+        assert np.ptp(found.counts.positive + found.counts.negative) <= 1
 
 
 def test_scale_of_the_scores_is_nothing():
@@ -66,6 +69,18 @@ def test_no_shift_is_the_counts_and_a_shift_moves_one_class():
     up = found.shifted(negative=0.5)
     assert up.positive.tolist() == found.counts.positive.tolist()
     assert up.negative @ np.arange(5) > found.counts.negative @ np.arange(5)
+
+
+def test_a_shift_is_one_in_standard_deviations_of_the_class():
+    draw = np.random.default_rng(5)
+    positive = np.repeat([True, False], [70, 90])
+    found = binned(positive, draw.normal(size=160) * np.where(positive, 0.3, 2) + positive, np.zeros(9), 6)
+    assert [part.tolist() for part in found.shifted()] == [part.tolist() for part in found.counts]
+    for share in (-0.7, 0.5):
+        moved = found.shifted(positive=share, negative=share)
+        for scores, counts in ((found.positive, moved.positive), (found.negative, moved.negative)):
+            above = [np.sum((scores - edge) / scores.std() > -share) for edge in found.normal_edges]
+            assert counts[::-1].cumsum()[-2::-1].tolist() == above
 
 
 def test_separation_is_the_area_under_roc_of_the_bins():
