@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ from skewanova.scores.packing import (
     counted,
     cuts_of,
     group_of,
+    group_sizes,
     joined,
     keys_of,
     pack_group,
@@ -516,7 +518,7 @@ def bucket_of(case: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
 def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """The packed curves of all groups, and what the cases tell."""
     shown: list[Sketch] = []
-    if engine.n_rows() > packing.MOST_ROWS_OF_GROUP:
+    if _largest_group(engine, columns) > packing.MOST_ROWS_OF_GROUP:
         shown = [one for part in accepted(engine.each_part(columns, sketches)) for one in part]
     if cuts := cuts_of(shown, packing.MOST_ROWS_OF_GROUP):
         packed = _in_pieces(engine, columns, shown, cuts=cuts, pos_label=pos_label)
@@ -535,6 +537,17 @@ def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> 
         source=None,
         parts=parts,
     )
+
+
+def _largest_group(engine: Engine, columns: Mapping[str, str]) -> int:
+    """Rows of the largest group, or of all if they are few: the keys alone are read."""
+    total = engine.n_rows()
+    if total <= packing.MOST_ROWS_OF_GROUP:
+        return total
+    sizes: Counter[str] = Counter()
+    for part in engine.each_part({key: columns[key] for key in keys_of(columns)}, group_sizes):
+        sizes.update(part)
+    return max(sizes.values(), default=0)
 
 
 def _in_pieces(

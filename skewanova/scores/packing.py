@@ -149,6 +149,12 @@ class Sketch:
     whole: bool
 
 
+def group_sizes(frame: pd.DataFrame) -> dict[str, int]:
+    """Rows of every group in a part of the table, by its keys as they are written."""
+    sizes = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False).size()
+    return {str(key): int(size) for key, size in sizes.items()}
+
+
 def sketches(frame: pd.DataFrame) -> list[Sketch] | Refused:
     """Look at the groups of a part of the table; every rule about a single row is applied here."""
     found: list[Sketch] | Refused = refusing(lambda: [_sketch(rows) for rows in _groups(frame)])

@@ -288,6 +288,16 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
         assert packed.ends is None or packed.ends.tolist() == whole.ends.tolist()
 
 
+def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
+    """Sizes are counted by the keys alone; only where one is too large do rows show where to cut."""
+    frame, looked = table(), []
+    monkeypatch.setattr(engines, "sketches", lambda rows: looked.append(rows) or packing.sketches(rows))
+    for most, cut in ((40, False), (39, True)):
+        monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", most)
+        assert_alike(gathered(frame), sa.read_scores(frame))
+        assert bool(looked) is cut
+
+
 @pytest.mark.usefixtures("small_workers")
 def test_rules_hold_for_groups_in_pieces():
     frame = table()
