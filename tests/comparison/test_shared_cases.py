@@ -127,7 +127,7 @@ def test_ranking_and_words(found):
     )
     text = result.summary()
     assert "4 runs on one test set (every fold tests the same cases)" in text
-    assert "Interval: t over runs and cases, about learners over further runs and cases." in " ".join(
+    assert "Interval: t over runs and cases, about learners over further runs and cases;" in " ".join(
         text.split()
     )
     assert "training data they share" not in text
