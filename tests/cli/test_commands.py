@@ -138,7 +138,10 @@ def test_check(folder):
         assert told[:5] == [*known[:4], cases]
         assert told[-1] == known[5]
         warned = [line for line in told if line.startswith("warning: ")]
-        assert warned == ["warning: model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC", few]
+        assert warned == [
+            "warning: model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC",
+            few,
+        ]
 
 
 def test_check_shows_control_signs_escaped(folder):

@@ -216,8 +216,12 @@ def test_scores_are_told_apart_alike(tmp_path):
     frame = table(size=70)
     decided = (frame["y_score"] > 0.5).astype(float)
     frame["y_score"] = frame["y_score"].round(0).where(frame["model"] != "m2", decided)
-    found = soundness.score_findings(stream_scores(one_file(tmp_path, frame)))
-    assert found == soundness.score_findings(sa.read_scores(mixed(frame)))
+    streamed, here = stream_scores(one_file(tmp_path, frame)), sa.read_scores(mixed(frame))
+    auc = soundness.auc_of_folds(here)
+    told = soundness.auc_of_folds(streamed).loc[list(here.folds), list(here.models)]
+    pd.testing.assert_frame_equal(told, auc, check_exact=True)
+    found = soundness.score_findings(streamed, auc)
+    assert found == soundness.score_findings(here, auc)
     advised = [each.check for each in found if each.advice]
     assert advised == ["share_of_cases", "different_scores", "share_at_best_score"]
 
