@@ -85,7 +85,7 @@ def test_check_as_json(folder):
         "command": "check", "models": ["m0", "m1"], "folds": ["1", "2", "3"], "n_rows": 240,
         "n_positive": 120, "n_negative": 120, "has_cases": False, "has_clusters": False, "has_weights": False,
         "warnings": [
-            "model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC 0.510), but well in the "
+            "model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC 0.495), but well in the "
             "others: tests reject too often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see "
             "why training failed there",
             "the smallest fold has 20 positives: means and intervals are about areas in folds of that size, "
