@@ -8,7 +8,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, compare, evaluate
 from skewanova.inference import soundness
-from skewanova.inference.diagnostics import collapsed
+from skewanova.scores.soundness import collapsed
 
 SETTINGS = {"deployment_prior": (0.3, 0.6), "priors": (0.5, 0.4)}
 
