@@ -116,3 +116,80 @@ def test_root_closes_in_on_each_element_and_stops_at_ends():
     shift = np.array([-3.0, 0.0, 0.7, 40.0])
     found = root(lambda x: np.expm1(x) - shift, np.full(4, -2.0), np.full(4, 3.0))
     assert found == pytest.approx([-2.0, 0.0, np.log(1.7), 3.0], abs=1e-9)
+
+
+def test_the_ends_are_a_tenth_of_a_case_off():
+    low, high = mixtures.ends(np.array([0.0, 1.0, 20.0]))
+    assert expit(low) * [1, 1, 20] == pytest.approx(0.1)
+    assert (1 - expit(high)) * [1, 1, 20] == pytest.approx(0.1)
+
+
+def test_two_bins_have_the_estimate_of_adjusted_counts_right_up_to_the_ends():
+    positive, negative = np.array([11.0, 109]), np.array([109.0, 11])
+    for unlabelled in (np.array([1.0, 9]), np.array([9.0, 1])):  # 0.118 cases off; an end is 0.1 off
+        share, true, false = unlabelled[1] / 10, 109 / 120, 11 / 120
+        best = likeliest(Counts(positive, negative, unlabelled)).log_odds
+        assert expit(best) == pytest.approx((share - false) / (true - false), abs=1e-9)
+
+
+def test_likeliest_prior_is_0_or_1_at_the_ends_and_nowhere_else():
+    positive, negative = np.array([10.0, 40]), np.array([900.0, 100])
+    unlabelled = np.array([[95.0, 5], [50, 50], [5, 95]])  # beyond negatives, between, beyond positives
+    counts = Counts(*(np.broadcast_to(part, (3, 2)) for part in (positive, negative)), unlabelled)
+    assert list(mixtures.likeliest_prior(counts)[[0, 2]]) == [0, 1]
+    assert mixtures.likeliest_prior(counts)[1] == pytest.approx((0.5 - 0.1) / (0.8 - 0.1))
+
+
+def test_limits_beyond_the_ends_are_infinite():
+    known = np.array([0.0, 1e9]), np.array([1e9, 0])
+    for counts in (Counts(*known, np.array([20.0, 1])), Counts(*known, np.array([1.0, 20]))):
+        best, top = likeliest(counts)
+        near, far = mixtures.limits(counts, Peak(best, top), (np.asarray(2.0), np.asarray(2.0)))
+        assert np.isfinite([near, far]).all()
+        # where a tenth of a case stands for one, the ratio is 2 (log 10 - 20 log(209 / 200)) = 2.84
+        low, high = limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))
+        assert (low == -np.inf) == (best < 0)
+        assert (high == np.inf) == (best > 0)
+
+
+def test_slope_is_that_of_the_profile():
+    counts = Counts(*(np.append(part, 0.0) for part in SAMPLES["usual"]))  # a bin without cases adds nothing
+    prior, step = np.array([0.05, 0.3, 0.9]), 1e-5
+    above, below = (profile(counts.widened(), prior + at).log_likelihood for at in (step, -step))
+    found = mixtures.slope(counts.widened(), prior)
+    assert found == pytest.approx((above - below) / (2 * step), rel=1e-5)
+
+
+def test_misfit_of_known_classes_is_that_of_a_share():
+    counts = Counts(
+        np.array([[0.0, 1e9, 0], [0, 1e9, 0]]),
+        np.array([[1e9, 0, 0], [1e9, 0, 0]]),
+        np.array([[90.0, 10, 0], [140, 60, 0]]),
+    )
+    prior = np.array([0.3, 0.3])
+    free = xlogy([10, 60], [0.1, 0.3]) + xlogy([90, 140], [0.9, 0.7])
+    held = xlogy([10, 60], 0.3) + xlogy([90, 140], 0.7)
+    found = misfit(counts, profile(counts, prior), prior)
+    assert found == pytest.approx(2 * (free - held), rel=1e-4, abs=1e-4)
+
+
+def test_root_looks_far_less_often_than_halving():
+    cases = (
+        (lambda x: x * x * x - 2 * x - 5, 2, 3),
+        (lambda x: (x - 1 / 3) * (x - 1 / 3) * (x - 1 / 3), 0, 1),  # flat where it is 0
+        (lambda x: 1 - 1 / (x * x), 0.5, 10),  # steep at one end
+        (lambda x: np.tanh(50 * (x - 0.12)), 0, 1),  # flat at both
+    )
+    for function, low, high in cases:
+        places = []
+        found = root(lambda x, f=function, seen=places: seen.append(x) or f(x), np.array(low), np.array(high))
+        assert abs(function(found)) < 1e-10
+        assert len(places) <= 16  # halving: 37 at least
+
+
+def test_root_takes_no_steps_towards_an_end():
+    for shift, end in ((1, 0), (-2, 1)):
+        places = []
+        found = root(lambda x, by=shift, seen=places: seen.append(x) or x + by, np.array(0), np.array(1))
+        assert found == end
+        assert len(places) <= 3  # both ends, and one between before they are compared
