@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from skewanova.priors.agreement import Cases, together
 
@@ -28,7 +29,7 @@ def test_models_with_the_same_scores_agree_and_are_one():
     rng = np.random.default_rng(0)
     alike = together(cases(rng, 1.0), [3, 3], 0.2, rng=rng)
     assert alike.statistic == pytest.approx(0, abs=1e-6)
-    assert alike.p_value > 0.9
+    assert alike.p_value == 1  # the cases as they are count as one more sample, no further apart than any
     assert alike.weights == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
@@ -47,6 +48,30 @@ def test_models_that_see_different_priors_do_not_agree():
     rng = np.random.default_rng(3)
     apart = together(cases(rng, 0.0, priors=(0.02, 0.7)), [3, 3], 0.3, rng=rng)
     assert apart.p_value < 0.01
+
+
+def beside_a_blurred_one(rng, share):
+    """Bins of cases by a model and by one that guesses in a share of the labelled cases."""
+    labelled, positive = drawn(0.4, 300, rng, copies=1)
+    guessed = np.where(rng.random((300, 1)) < share, rng.integers(0, 3, (300, 1)), labelled)
+    both = np.hstack([labelled, guessed])
+    return both[positive], both[~positive]
+
+
+def test_the_statistic_of_two_models_is_about_chi2():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        fields = drawn(0.2, 500, rng, copies=1)[0], rng.choice(3, (500, 1), p=(4 * Q + P + 1) / 8)
+        found = together(Cases(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng)
+        assert found.p_value == pytest.approx(chi2.sf(found.statistic, 1), abs=0.08)
+
+
+def test_a_model_that_would_be_weighed_against_does_not_count():
+    """One that goes with a surer model wherever that errs, but knows less, would be subtracted."""
+    rng = np.random.default_rng(0)
+    unlabelled = np.repeat(drawn(0.2, 200, rng, copies=1)[0], 2, axis=1)
+    found = together(Cases(*beside_a_blurred_one(rng, 0.4), [unlabelled]), [3, 3], 0.2, rng=rng)
+    assert found.weights == pytest.approx([1, 0])
 
 
 @pytest.mark.parametrize("prior", [0.2, 0.005])
