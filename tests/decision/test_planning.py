@@ -1,6 +1,7 @@
 """How much more data: power against statsmodels, planned sizes by simulation, frames and words."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from statsmodels.stats.power import TTestPower
 import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import power as decision_power
-from skewanova.decision.planning import PLAN_COLUMNS
+from skewanova.decision.planning import PLAN_COLUMNS, _RunPair
 from skewanova.priors.weightings import UniformPrior
 
 
@@ -47,6 +48,7 @@ def test_plan_of_independent_folds():
     n_folds = plan["n_folds"]
     assert decision_power.t_power(0.05, deviation, n_folds, **options) >= 0.8 - 1e-6
     assert decision_power.t_power(0.05, deviation, n_folds - 1, **options) < 0.8
+    assert decision_power.t_power(plan["detectable"], deviation, 8, **options) == pytest.approx(0.8, abs=1e-4)
     narrower = deviation / np.sqrt(plan["case_factor"])
     assert decision_power.t_power(0.05, narrower, 8, **options) == pytest.approx(0.8, abs=1e-6)
     unlucky = deviation * np.sqrt(7 / stats.chi2.ppf(0.2, 7))
@@ -215,3 +217,64 @@ def test_clusters_are_planned_for_where_they_are_counted():
     assert "times as many test clusters of cases would give" in plan.sentences[0]
     alone = sa.plan_comparison(frame, 0.4, difference=0.05)
     assert "times as many test cases would give" in alone.sentences[0]
+
+
+def seeds_frame(effects, n_runs=4, noise=0.7):
+    """Labels, scores (case, model, run) of learners trained anew on one test set, and their table."""
+    rng, labels, shape = np.random.default_rng(5), np.repeat([1, 0], [40, 120]), (len(effects), n_runs)
+    common = rng.normal(size=(160, 1, 1)) + 0.7 * rng.normal(size=(160, len(effects), 1))
+    quality = np.asarray(effects)[:, None] + 0.3 * noise * rng.normal(size=shape)
+    scores = labels[:, None, None] * quality + common + noise * rng.normal(size=(160, *shape))
+    parts = [long_frame(labels, scores[:, :, run]).assign(fold=run + 1) for run in range(n_runs)]
+    return labels, scores, pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize("runs", ["shared_cases", "nested_runs"])
+def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
+    labels, scores, frame = seeds_frame((1.6, 1.2, 0.8))
+    plan = sa.plan_comparison(frame, 0.4, difference=0.15, resampling=runs).to_frame()
+    one = sa.inference.auprec_covariance(labels, scores.reshape(160, -1), prior=0.4)
+    area, covariance = one.estimate.reshape(3, 4), one.covariance.reshape(3, 4, 3, 4)
+    assert len(plan) == 3
+    for row in plan.to_dict("records"):
+        a, b = (int(row[name][1:]) for name in ("model_a", "model_b"))
+        assert row["observed"] == pytest.approx((area[a] - area[b]).mean())
+        if runs == "shared_cases":
+            of_runs, df = (area[a] - area[b]).var(ddof=1), 3
+            parts = [covariance[a, :, a] + covariance[b, :, b] - covariance[a, :, b] - covariance[b, :, a]]
+        else:
+            each = area[[a, b]].var(axis=1, ddof=1)
+            of_runs, df = each.sum(), 3 * each.sum() ** 2 / (each**2).sum()
+            parts = [covariance[a, :, a], covariance[b, :, b]]
+        off = ~np.eye(4, dtype=bool)
+        own = min(sum(np.diag(part).mean() - part[off].mean() for part in parts), of_runs)
+        shared = row["std_error"] ** 2 - of_runs / 4
+        assert row["run_share"] == pytest.approx((of_runs - own) / 4 / row["std_error"] ** 2)
+        away, bound = 0.15 / np.sqrt(shared), stats.norm.isf(0.025)
+        assert row["limit_power"] == pytest.approx(
+            stats.norm.sf(bound - away) + stats.norm.cdf(-bound - away)
+        )
+        pair = _RunPair(of_runs, own, shared, df, 4, of_cases=39.0, n_tests=3)  # of 40 positives
+        power = partial(pair.power, alpha=0.05, pilot=decision_power.Pilot.expected(df))
+        assert row["power_now"] == pytest.approx(power(0.15, n_runs=4))
+        assert power(row["detectable"], n_runs=4) == pytest.approx(0.8, abs=1e-6)
+        assert power(0.15, n_runs=row["n_folds"]) >= 0.8 > power(0.15, n_runs=row["n_folds"] - 1)
+
+
+def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
+    _, _, frame = seeds_frame((1.6,))
+    both = pd.concat([frame, frame.assign(model="again")], ignore_index=True)
+    plan = sa.plan_comparison(both, 0.4, difference=0.15, resampling="shared_cases").to_frame()
+    assert plan["std_error"].tolist() == [0]
+    assert plan[["power_now", "n_folds", "case_factor", "limit_power"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("df", [3.0, 4.5])
+def test_power_of_runs_without_shared_cases_is_that_of_a_t_test(df):
+    pair = _RunPair(4e-4, 0.0, 0.0, df, 4, of_cases=np.inf, n_tests=1)
+    known = decision_power.Pilot(np.ones(1), np.ones(1))
+    for n_runs in (4, 7):
+        degrees = df / 3 * (n_runs - 1)
+        away, bound = 0.02 / np.sqrt(4e-4 / n_runs), stats.t.isf(0.025, degrees)
+        expected = stats.nct.sf(bound, degrees, away) + stats.nct.cdf(-bound, degrees, away)
+        assert pair.power(0.02, 0.05, known, n_runs=n_runs) == pytest.approx(expected, abs=0.012)

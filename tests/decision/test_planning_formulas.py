@@ -199,6 +199,11 @@ def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it()
     assert found["detectable"] == pytest.approx(shift * np.sqrt(5e-4), rel=1e-4)
 
 
+def test_the_spread_of_one_class_alone_has_its_own_degrees_of_freedom():
+    assert case_pair(0.0, 4e-4, 12.0).scaled(1.0, 1.0) == pytest.approx((4e-4, 12.0))
+    assert case_pair(0.0, 4e-4, 12.0).scaled(2.0, 1.0) == pytest.approx((2e-4, 24.0))
+
+
 def test_an_uncertain_variance_on_one_set_asks_for_more_cases():
     wanted = planning.Wanted(0.05, 0.8, 0.05, 0.8)
     known, unsure = (planning._case_plan(case_pair(1e-4, 4e-4, df), wanted) for df in (np.inf, 12.0))
