@@ -71,6 +71,28 @@ def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     assert np.isfinite(found)
 
 
+@pytest.mark.parametrize("spread", [0.1, 0.5])
+def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(spread):
+    counts = Counts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
+    fit, normal = fitted(counts), Normal(float(logit(0.2)), spread)
+    nodes, weights = batches._nodes(counts, fit, normal)
+    logs = np.log(np.concatenate([fit.positive, fit.negative]))
+
+    def slope(at):
+        return batches._joint(counts, (at[:4], at[4:]), nodes, weights)[1]
+
+    falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
+    found = batches._curvature(counts, fit, normal) - np.eye(8)  # that of the free sums of the logs
+    assert found == pytest.approx(falls, abs=3e-3 * falls.max())
+
+
+def test_batches_of_known_classes_are_as_far_off_as_a_share():
+    counts = Counts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
+    places, errors = batches._each(counts)
+    assert expit(places) == pytest.approx([0.1, 0.2], rel=1e-4)
+    assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
+
+
 @pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-3.5, 0.1), Normal(-1.0, 1.5)])
 def test_classes_are_the_likeliest(normal):
     counts = mixed(PRIORS)
@@ -89,6 +111,8 @@ def test_a_further_batch_is_spread_like_those_seen():
     assert middle == pytest.approx(expit(logit(PRIORS).mean()), abs=0.02)
     assert low < PRIORS.min() < PRIORS.max() < high < 0.6
     centre = [expit(batches.quantile(told.centres, told.likelihood, s)) for s in (0.025, 0.975)]
+    assert told.density.sum() * np.diff(told.log_odds)[0] == pytest.approx(1, abs=5e-3)  # nothing is cut off
+    assert told.density[[0, -1]].max() < 5e-3 * told.density.max()
     assert low < centre[0] < middle < centre[1] < high  # where a mean lies is surer than where a batch does
 
 
