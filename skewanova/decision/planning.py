@@ -238,7 +238,7 @@ class _RunPair:
         """Power with so many runs and times the cases; degrees of freedom as the test has them."""
         one, shared = self.variances(pilot, factor), self.shared / factor
         total, of_runs = one / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
-        degrees = Degrees(of_cases=self.of_cases * factor)
+        degrees = Degrees(of_cases=max(self.of_cases * factor, min(self.of_cases, FEWEST_DF)))
         df = degrees.at(total, one / n_runs, of_runs, n_tests=self.n_tests)
         return float(pilot.mean(nearly_power(abs(size) / np.sqrt(total), df, alpha)))
 

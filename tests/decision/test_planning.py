@@ -259,6 +259,12 @@ def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
         assert row["power_now"] == pytest.approx(power(0.15, n_runs=4))
         assert power(row["detectable"], n_runs=4) == pytest.approx(0.8, abs=1e-6)
         assert power(0.15, n_runs=row["n_folds"]) >= 0.8 > power(0.15, n_runs=row["n_folds"] - 1)
+        by_cases = [power(0.15, n_runs=4, factor=times) for times in 10.0 ** np.arange(-6, 7)]
+        assert by_cases == sorted(by_cases)  # few degrees of freedom of few cases had a power of 1
+        if np.isfinite(row["case_factor"]):
+            assert power(0.15, n_runs=4, factor=row["case_factor"]) == pytest.approx(0.8, abs=1e-6)
+        else:
+            assert by_cases[-1] < 0.8
 
 
 def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
