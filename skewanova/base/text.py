@@ -174,6 +174,10 @@ def decimals(digits: int) -> Iterator[None]:
         _decimals.reset(token)
 
 
+#: Most decimals of a number that has no digit in fewer.
+MOST_DECIMALS = 6
+
+
 def format_number(value: float, digits: int | None = None) -> str:
     """Fixed decimals, by default three; nothing where there is no number, no sign where all decimals are 0.
 
@@ -187,6 +191,15 @@ def format_number(value: float, digits: int | None = None) -> str:
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
     return text if float(text) else text.removeprefix("-")
+
+
+def enough_digits(values: Iterable[float]) -> int:
+    """The usual decimals, or more, up to six, where some number but 0 would have none of its digits."""
+    digits = _decimals.get()
+    sizes = [abs(value) for value in values if value and np.isfinite(value)]
+    while digits < MOST_DECIMALS and any(round(size, digits) == 0 for size in sizes):
+        digits += 1
+    return digits
 
 
 def format_factor(value: float) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -19,7 +20,14 @@ import pandas as pd
 
 from skewanova.base.frames import Framed, records
 from skewanova.base.rounding import TIE
-from skewanova.base.text import format_factor, format_number, format_p, open_interval, short_names
+from skewanova.base.text import (
+    enough_digits,
+    format_factor,
+    format_number,
+    format_p,
+    open_interval,
+    short_names,
+)
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.catalogue import known
@@ -228,10 +236,12 @@ class Speech:
     def lead(self, row: Any) -> str:
         """Size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
-        said = self(abs(row.estimate), "estimate", "posthoc")
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
+        form = partial(format_number, digits=enough_digits(limits))
+        said = self(abs(row.estimate), "estimate", "posthoc", form)
         if not np.isnan(limits).any():
-            low, high = (self(v, name, "posthoc") for v, name in zip(limits, ("low", "high"), strict=True))
+            ends = zip(limits, ("low", "high"), strict=True)
+            low, high = (self(value, name, "posthoc", form) for value, name in ends)
             said += f" ({low} to {high})"
         if np.isnan(row.p_adjusted):
             return f"{said}, not tested"
@@ -422,8 +432,11 @@ class _Judge:
             )
             return f"No test can be trusted here: {self.untrusted}. Highest means: {', '.join(means)}."
         text = str(getattr(self, f"_choose_{state}")(say))
-        if not self.part or state == "single":
+        if state == "single" or self.share > 1 - LITTLE_OF_THE_PRIOR:
             return text
+        if not self.part:
+            judged = say(self.limit, "prior", "support", prior_words)
+            return f"{text.removesuffix('.')} (judged above prior {judged})."
         limit = say(self.limit, "prior", "support", prior_words)
         if self.share == 0:
             few = f"below prior {limit} negatives are too few"
@@ -511,7 +524,7 @@ class _Judge:
             parts[0] += self._detectable(say)
         if "tied" not in spared and state == "tie":
             parts.append(self._tied(say))
-        if "p_best" not in spared and not self.part:
+        if "p_best" not in spared and state != "equal" and not self.part:
             parts.append(self._p_best(say))
         claim = f" For {self.measures.design.claim}."
         return f"{'; '.join(part for part in parts if part)}.{'' if 'claim' in spared else claim}"
@@ -554,7 +567,7 @@ class _Judge:
         if self.part or np.isnan(size):
             return ""
         power = say(float(rows["power"].iloc[0]), "power", "plans", plain)
-        return f"; {say(size, 'detectable', 'plans')} would be found (power {power})"
+        return f"; detectable difference {say(size, 'detectable', 'plans')} (power {power})"
 
     def _p_best(self, say: Speech) -> str:
         row = next(records(self.frames["decisions"]))
@@ -584,12 +597,13 @@ class _Judge:
             nearest = max(inside, key=lambda change: change[0].margin + change[1].margin)
             return f"{self._change(nearest, say, spared)}{f', and at {more} more' if more else ''}."
         if not changes:
-            ends = (say(v, "prior_low", "regions", prior_words) for v in (low, high))
+            first, last = (say(v, "prior_low", "regions", prior_words) for v in (low, high))
+            stretch = f"{first}{' (lowest judged)' if low == self.limit else ''} to {last}"
             if state in {"undecided", "equal"}:
-                return f"No change seen from prior {' to '.join(ends)}."
+                return f"No change seen from prior {stretch}."
             leader = self.names[str(regions[0].model)]
             tail = "" if "tail" in spared else f": {leader} has the highest mean"
-            return f"Nowhere from prior {' to '.join(ends)}{tail}."
+            return f"Nowhere from prior {stretch}{tail}."
         ends = (say(v, "prior_low", "leaders", prior_words) for v in dict.fromkeys((found.low, found.high)))
         nearest = min(changes, key=lambda change: _distance(change[0].prior_high, found.low, found.high))
         told = self._change(nearest, say, spared)
@@ -603,7 +617,7 @@ class _Judge:
         here = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
         found = list(records(crossings[crossings["lead"] & here & crossings["conf_low"].notna()]))[:1]
         if any(row.open_low and row.open_high for row in found):
-            return "The highest mean passes at a prior that these data do not locate"
+            return "It may change at a prior that these data cannot locate"
         prior = say(below.prior_high, "prior_high", "regions", prior_words)
         limits = ""
         for row in found:
@@ -657,7 +671,8 @@ class _Judge:
         few, top = self._few_scores(), self._check("share_at_best_score")
         if few is not None:
             shown = say(few.statistic, "statistic", "assumptions", plain)
-            return f"{self._most_tied()} has only {shown} distinct scores: give finer ones."
+            scores = "distinct score" if few.statistic == 1 else "distinct scores"
+            return f"{self._most_tied()} has only {shown} {scores}: give finer ones."
         if top is not None and top.advice:
             shown = say(100 * top.statistic, "statistic", "assumptions", share_words)
             return f"Of a fold, {shown} % share a model's best score: give finer ones."
@@ -746,10 +761,10 @@ def sampling_weakness(design: Resampling, say: Speech) -> str:
         return f"Only {say(design.n_folds, 'n_folds', 'design', plain)} {what}: add some."
     if design.overlapping and not design.n_halvings:
         return (
-            "Folds share training data: unstable learners may seem to differ; splits into halves "
-            "would show it."
+            "Folds share training data; the correction may not hold for unstable learners: "
+            "splits into halves would show."
         )
-    return "None found by the checks."
+    return "None found for the deployment."
 
 
 def headline(posthoc: pd.DataFrame) -> pd.DataFrame:

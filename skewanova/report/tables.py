@@ -119,9 +119,18 @@ OF_TESTS, NO_GROUPS = ("Group", "P(best)"), "No test is trusted here, so there a
 
 
 def ranking_table(
-    ranking: pd.DataFrame, level: float, *, design: Resampling, deployment_prior: str, trusted: bool = True
+    ranking: pd.DataFrame,
+    level: float,
+    *,
+    design: Resampling,
+    sizes: pd.DataFrame,
+    deployment_prior: str,
+    trusted: bool = True,
 ) -> Table:
-    """Ranking with intervals, regret and the probability of being best; the deployment prior in words."""
+    """Ranking with intervals, regret and the probability of being best; the deployment prior in words.
+
+    `sizes` has the columns n_positive and n_negative.
+    """
     over_folds, runs = ranking["std"].notna().any(), design.kind == "shared_cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     shared = _OVERLAPPING if design.overlapping else _OVER_FOLDS
@@ -142,14 +151,27 @@ def ranking_table(
             "Max regret": number("max_regret"),
         },
         note=(
-            f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, "
-            f"{deployment_prior}. Interval: {way}, about {design.claim}; whether two overlap is no test. "
-            f"{groups}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, the rarest of the "
-            "deployment. Regret: mean shortfall from the best model at each prior of the deployment; max: "
-            "the largest."
+            f"{sizes_note(sizes, design)}. IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the "
+            f"deployment prior, {deployment_prior}. Interval: {way}, about {design.claim}; whether two "
+            f"overlap is no test. {groups}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, "
+            "the rarest of the deployment. Regret: mean shortfall from the best model at each prior of the "
+            "deployment; max: the largest."
         ),
     )
     return table if trusted else without(without(table, OF_TESTS[0]), OF_TESTS[1])
+
+
+def sizes_note(sizes: pd.DataFrame, design: Resampling) -> str:
+    """How many folds or runs there are, and how many cases of each class in each of them."""
+    ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
+    cases = " and ".join(
+        f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
+        for kind, (low, high) in ends.items()
+    )
+    if design.kind == "one_set":
+        return f"Test set: {cases}"
+    word = "Runs" if design.kind == "shared_cases" else "Folds"
+    return f"{word}: {design.n_folds}, each of {cases}"
 
 
 def group_note(ranking: pd.DataFrame) -> str:
@@ -629,6 +651,7 @@ TABLES: Mapping[str, TableOf] = {
             source.ranking,
             1 - source.alpha,
             design=source.design,
+            sizes=source.iauprec,
             deployment_prior=source.evaluation.deployment_prior.describe(),
             trusted=source.verdict.trusted,
         ),

@@ -48,6 +48,14 @@ def test_three_decimals_are_the_default():
 
 
 @pytest.mark.parametrize(
+    ("values", "digits"),
+    [([0.12, 0.3], 3), ([0.0, 0.3], 3), ([-0.0004, 0.3], 4), ([1e-9, 0.3], 6), ([np.nan, 0.00051], 3)],
+)
+def test_decimals_that_leave_no_number_without_a_digit(values, digits):
+    assert base_text.enough_digits(values) == digits
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (np.nan, ""), (0.0, "<0.0001"), (9.99e-5, "<0.0001"), (1e-4, "0.0001"), (0.00056, "0.0006"),

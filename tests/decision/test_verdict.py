@@ -4,6 +4,7 @@ import re
 import warnings
 from dataclasses import replace
 from itertools import chain, combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -248,6 +249,7 @@ def test_a_flat_table_is_not_trusted():
     assert result.verdict.state == "untrusted"
     assert result.verdict.choose.startswith("No test can be trusted here: their difference does not vary.")
     assert "is ahead of" not in " ".join(result.conclusions)
+    assert result.verdict.weakest_point == "m1 has only 1 distinct score: give finer ones."
 
 
 def test_a_tie_tells_the_difference_of_those_tied(results):
@@ -308,6 +310,21 @@ def test_a_deployment_prior_out_of_reach_is_said_first(prior, told):
     assert len(part) == (1 if "33" in told else 0)
     assert result.verdict.part_state == ("choose" if len(part) else "")
     assert_state_holds(result)
+
+
+def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choice():
+    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
+    result = compared(frame, "independent", (0.015, 0.15))
+    limit = result.verdict.to_frame().query("line == 'choose'")["shown"].item()
+    assert result.verdict.choose == f"Choose m0 (judged above prior {limit})."
+    assert result.verdict.where_it_changes.startswith(f"Nowhere from prior {limit} (lowest judged) to ")
+    assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
+    assert_numbers_have_tables(result)
+
+
+def test_limits_of_a_small_difference_keep_their_sign():
+    row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
+    assert Speech("how_sure").lead(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):

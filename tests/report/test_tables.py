@@ -8,7 +8,11 @@ from skewanova.report import tables as report_tables
 from skewanova.scores.design import Resampling
 
 NAN = float("nan")
-HOW = {"design": Resampling("independent", 2, 0.0, "stated"), "deployment_prior": "uniform"}
+HOW = {
+    "design": Resampling("independent", 2, 0.0, "stated"),
+    "sizes": pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]}),
+    "deployment_prior": "uniform",
+}
 RANKING = pd.DataFrame(
     {
         "rank": [1, 2],
@@ -115,6 +119,14 @@ def test_ranking():
     assert found.header[4:6] == ("P(best)", "At rarest")
     assert "At rarest: AUPREC at prior 0.05, the rarest of the deployment" in found.note
     assert "more cautious than p" in found.note
+    assert found.note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
+
+
+def test_sizes_of_runs_and_of_a_test_set():
+    sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
+    runs, one = Resampling("shared_cases", 3, 0.0, "stated"), Resampling("one_set", 1, 0.0, "stated")
+    assert report_tables.sizes_note(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"
+    assert report_tables.sizes_note(sizes, one) == "Test set: 40 positives and 60 negatives"
 
 
 def test_ranking_without_spread():
