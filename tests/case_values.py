@@ -1,9 +1,46 @@
-"""Jackknife values of clean cases of two classes, as the package has them."""
+"""Clean cases of two classes: their jackknife values, as the package has them, and cases elsewhere."""
 
 import numpy as np
 
+from skewanova.curves.groups import PackedCurve
+from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.jackknife import left_out
 from skewanova.inference.sampling import Sample
+from skewanova.scores.table import CaseSummary, StreamedScores
+
+
+class Pieces:
+    """Cases in pieces, one of them without a positive; cells in an order of their own."""
+
+    def __init__(self, positive, scores):
+        """Place the scores of every (model, fold)."""
+        self.cells = tuple(sorted(scores, key=str, reverse=True))
+        slots = [slots_among(np.unique(scores[cell][positive]), scores[cell]) for cell in self.cells]
+        ordered, n = np.argsort(positive, kind="stable"), len(positive)
+        cuts = np.split(ordered, [n // 5, 2 * n // 3, 2 * n // 3 + 1])
+        self.pieces = [PlacedCases(positive[rows], np.array(slots)[:, rows]) for rows in cuts]
+
+    def each(self, function):
+        """What a function makes of each piece."""
+        return [function(piece) for piece in self.pieces]
+
+
+def moved_elsewhere(table):
+    """The scores of a table whose models and folds share their cases, of which the curves alone are here."""
+    cells = {(model, fold): (positive, score) for model, fold, positive, score in table.groups()}
+    scores = {cell: score for cell, (_, score) in cells.items()}
+    positive = next(iter(cells.values()))[0]
+    n_folds = len(table.folds)
+    shared = np.full((n_folds, n_folds), len(positive))
+    return StreamedScores(
+        models=table.models,
+        folds=table.folds,
+        counts=table.counts,
+        packed={cell: PackedCurve.of(*columns) for cell, columns in cells.items()},
+        cases=CaseSummary(shared, len(positive), int(positive.sum()), np.zeros(n_folds, dtype=int), ()),
+        source=None,
+        parts=Pieces(positive, scores),
+    )
 
 
 def jackknife_values(positive, score, weighting, area_estimator="trapezoid"):

@@ -334,3 +334,43 @@ def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, 
     assert bool(used) == moments
     estimators.areas(long_curve(2048), np.full(2, 0.1), "exact")
     assert len(used) == moments  # exact segments have no moments
+
+
+# --- a few priors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
+    curve = curve_of([(2, 1), (0, 2), (1, 1), (3, 4)])
+    rises = rises_between(curve.tpr, curve.fpr)
+    flat = [np.array([0.2]), np.array([0.1]), np.array([0.2]), np.array([0.3]), np.array([0.1])]
+    fields = ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr")
+    joined = {name: np.append(getattr(rises, name), one) for name, one in zip(fields, flat, strict=True)}
+    rises = Rises(**joined)
+    few = DiscretePrior([0.1, 0.3, 0.6], [0.5, 0.3, 0.2])
+    alone = [estimators.rise_terms(rises, np.array([[prior]]), estimator)[0] for prior in (0.1, 0.3, 0.6)]
+    found = estimators.rise_terms(rises, few, estimator)
+    assert found == pytest.approx(np.array([0.5, 0.3, 0.2]) @ np.array(alone), rel=1e-13)
+    assert found[-1] == 0  # a rise without height
+    assert (found[:-1] > 0).all()
+
+
+def test_a_sum_by_moments_errs_by_the_term_left_out():
+    offset, weight, pi = 0.1, 3.0, 0.2
+    moments = [np.array([weight * offset**power]) for power in range(estimators.TERMS)]
+    found = estimators._from_moments(np.array([0.5]), moments, np.array([[pi]]))[0]
+    truth = weight * pi / (pi + (1 - pi) * 0.5 * (1 + offset))
+    shrink = offset * 2 / 3  # of a term to the next: the offset times 1 - precision in the middle
+    assert abs(found - truth) <= weight * shrink**estimators.TERMS + 1e-15
+
+
+@pytest.mark.parametrize(("n_points", "rows"), [(1, [3, 3, 1]), (2, [1] * 7), (5, [1] * 7)])
+def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, rows, monkeypatch):
+    sums, held, one_block = estimators.MomentSums(), [], estimators._from_moments
+    tpr, fpr, at = np.full(n_points, 0.5), np.geomspace(0.01, 0.9, n_points), np.linspace(0.1, 0.7, 7)
+    sums.add(np.ones(n_points), tpr, fpr)
+    monkeypatch.setattr(estimators, "FEW_PRECISIONS", 3)
+    monkeypatch.setattr(estimators, "_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of))
+    truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
+    assert sums.at(at) == pytest.approx(truth, rel=1e-14)
+    assert held == rows

@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from case_values import covariance_of, jackknife_values
+from case_values import covariance_of, jackknife_values, moved_elsewhere
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
-from skewanova import evaluate
+from skewanova import InputError, evaluate
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs
 from skewanova.inference.sampling import Sample
@@ -68,6 +68,16 @@ def test_some_of_the_priors_are_kept(four_folds):
     assert found.priors.tolist() == [PRIORS[1]]
     assert found.estimate[:, 0].tolist() == whole.estimate[:, 1].tolist()
     assert found.pairs()[1][:, 0].tolist() == whole.pairs()[1][:, 1].tolist()
+
+
+def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
+    halves = np.random.default_rng(3).normal(size=(5, 3, 2))
+    found = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0.25, halves=halves)
+    assert found.df == 5
+    for k in range(2):
+        over_folds = np.cov(four_folds[..., k], rowvar=False) / 4
+        expected = over_folds + halves[..., k].T @ halves[..., k] / 5
+        assert covariance_of(found.deviations[..., k:]) == pytest.approx(expected)
 
 
 def test_one_fold_says_nothing_of_the_spread(four_folds):
@@ -229,6 +239,23 @@ def test_one_unit_is_some_knowledge_of_the_spread():
     assert found.pairs()[1][0, 0] == pytest.approx(0.04)
 
 
+def test_models_that_differ_without_spread_are_told_apart():
+    estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
+    found = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1)
+    difference, variance = found.pairs()
+    assert difference[0].tolist() == [0, 0]  # not the rounding of the second
+    assert difference[1:] == pytest.approx(np.array([[0, 0.1], [0, 0.1]]))
+    assert (variance == 0).all()
+
+
+def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
+    measures, _ = evaluated(scored(1))
+    found = joint_curves.joint_curves(measures, PRIORS)
+    monkeypatch.setattr(joint_curves.CaseDeviations, "of", None)  # nothing is measured again
+    assert joint_curves.joint_curves(measures, PRIORS) is found
+    assert joint_curves.panel_curves(measures).joint.known
+
+
 # --- signs and widths ---------------------------------------------------------------------------------------
 
 
@@ -320,9 +347,18 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
 def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     evaluation = runs[2]
     found = joint_curves.joint_curves(evaluation, PRIORS)
+    held, measured = [], joint_curves.measured
+
+    def noted(sample, columns, weightings, area_estimator):
+        held.append(len(weightings))
+        return measured(sample, columns, weightings, area_estimator)
+
+    monkeypatch.setattr(joint_curves, "measured", noted)
+    joint_curves.joint_curves(evaluation, PRIORS)
     monkeypatch.setattr(joint_curves, "RUN_VALUES_AT_ONCE", 74 * 6 * 2)
     monkeypatch.setattr(joint_curves, "CASES_AT_ONCE", 5)
     again = joint_curves.joint_curves(evaluation, PRIORS)
+    assert held == [3, 2, 1]  # all that fit at once
     assert again.estimate == pytest.approx(found.estimate, rel=1e-12)
     assert again.pair_error == pytest.approx(found.pair_error, rel=1e-12)
     assert again.deviations == pytest.approx(found.deviations, rel=1e-8, abs=1e-12)
@@ -338,3 +374,52 @@ def test_spread_of_iauprec_over_runs(runs):
     curves = joint_curves.mean_curves(evaluation)
     assert (curves.low, curves.high) == (0.5, 0.6)
     assert curves.at(0.55) == pytest.approx(evaluation.mean_auprec([0.55]))
+
+
+# --- cases that are elsewhere: the numbers of memory --------------------------------------------------------
+
+
+def same_curves(found, here):
+    """Whether joint curves agree: estimates, covariances at every prior, errors and degrees of freedom."""
+    assert found.estimate == pytest.approx(here.estimate, rel=1e-12)
+    for at in range(len(here.priors)):
+        covariances = [covariance_of(each.deviations[..., at:]) for each in (found, here)]
+        assert covariances[0] == pytest.approx(covariances[1], rel=1e-9, abs=1e-15)
+    for name in ("pair_error", "pair_df", "model_df"):
+        assert getattr(found, name) == pytest.approx(getattr(here, name), rel=1e-7)
+
+
+def test_a_set_elsewhere_has_the_curves_of_memory(single):
+    measures, table = single
+    away = replace(measures, scores=moved_elsewhere(table))
+    same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(measures, PRIORS))
+    known, here = joint_curves.matched_set(away), joint_curves.matched_set(measures)
+    for found, expected in (
+        (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),
+        (known.pair_strata(away), here.pair_strata(measures)),
+    ):
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, rel=1e-9)
+    asked = zip(known.questions(away, 0.9), here.questions(measures, 0.9), strict=True)
+    for found, expected in asked:
+        assert found.estimate == pytest.approx(expected.estimate)
+        assert found.spread == pytest.approx(expected.spread)
+        assert found.support == expected.support
+        assert found.confidence_level == 0.9
+
+
+def test_runs_elsewhere_have_the_curves_of_memory(runs):
+    evaluation = runs[2]
+    away = replace(evaluation, scores=moved_elsewhere(evaluation.scores))
+    same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(evaluation, PRIORS))
+    found, here = (joint_curves.run_areas(each, evaluation.deployment_prior) for each in (away, evaluation))
+    assert found.area == pytest.approx(here.area)
+    assert found.covariance == pytest.approx(here.covariance)
+    sizes = [[size for _, size in joint_curves.run_sample(each).strata] for each in (away, evaluation)]
+    assert sizes[0] == sizes[1]
+    with pytest.raises(InputError, match=r"^fixed runs on one test set"):
+        joint_curves.run_areas(replace(away, resampling="fixed_runs"), evaluation.deployment_prior)
+    without = replace(away, scores=replace(away.scores, parts=None))
+    for ask in (joint_curves.run_sample, joint_curves.matched_runs):
+        with pytest.raises(InputError, match="with the scores in memory only"):
+            ask(without)

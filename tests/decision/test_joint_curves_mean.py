@@ -158,13 +158,19 @@ def test_a_zero_that_touches_is_no_change():
     assert found[0][0] == found[-1][0] == 1
 
 
-def test_a_function_far_from_zero_is_not_searched():
+def test_a_function_far_from_zero_is_not_searched(monkeypatch):
     edges = np.array([-1.0, 1.0])
     barely = [Chebyshev([1.0, 1.0 + 1e-6], domain=edges)]  # a root just inside the left end
     found = sign_stretches(edges, barely)
     assert [sign for sign, _, _ in found] == [-1, 1]
     assert found[0][2] == pytest.approx(-1 / (1 + 1e-6))
     assert [s for s, _, _ in sign_stretches(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
+    monkeypatch.setattr(Chebyshev, "roots", None)
+    assert sign_stretches(edges, [Chebyshev([1.0, 0.5, 0.2], domain=edges)]) == [(1, -1.0, 1.0)]
+
+
+def test_a_zero_at_an_end_is_no_stretch():
+    assert sign_stretches(np.array([0.0, 1.0]), [Chebyshev([0.5, 0.5], domain=[0, 1])]) == [(1, 0.0, 1.0)]
 
 
 def test_roots_outside_a_panel_do_not_count():
@@ -193,6 +199,11 @@ def test_the_lead_may_change_where_panels_meet():
     found = meeting(RISING, LEVEL).regions()
     assert [model for model, _, _ in found] == [1, 0]
     assert found[0][2] == found[1][1] == 0.5
+
+
+def test_one_lead_over_all_panels_is_one_region():
+    curves = meeting(ROUND, [piece - 1 for piece in ROUND])
+    assert curves.regions() == [(0, curves.low, curves.high)]
 
 
 def test_the_smallest_value_may_lie_where_panels_meet():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from case_values import Pieces
 
 from skewanova.curves.estimators import BY_RISES
 from skewanova.curves.groups import PackedCurve
-from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
 from skewanova.inference.jackknife import Ranked, places_of
@@ -16,22 +16,6 @@ from skewanova.priors.weightings import UniformPrior
 CELLS = (("x", 1), ("y", 1), ("z", 1))
 
 
-class Parts:
-    """Cases in pieces, one of them without a positive."""
-
-    cells = (("z", 1), ("x", 1), ("y", 1))
-
-    def __init__(self, positive, scores):
-        levels = {name: np.unique(score[positive]) for name, score in scores.items()}
-        slot = np.array([slots_among(levels[name], scores[name]) for name, _ in self.cells]).astype(np.uint8)
-        ordered = np.argsort(positive, kind="stable")
-        cuts = np.split(ordered, [30, 100, 101])
-        self.pieces = [PlacedCases(positive[rows], slot[:, rows]) for rows in cuts]
-
-    def each(self, function):
-        return [function(piece) for piece in self.pieces]
-
-
 @pytest.fixture(scope="module")
 def cases():
     rng = np.random.default_rng(1)
@@ -40,7 +24,8 @@ def cases():
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
     curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
     sizes = CountedSample.of([(~positive).sum(), positive.sum()])
-    return Sample(positive), scores, CasesElsewhere(sizes, curves, Parts(positive, scores))
+    pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
+    return Sample(positive), scores, CasesElsewhere(sizes, curves, pieces)
 
 
 @pytest.mark.parametrize("area_estimator", BY_RISES)
