@@ -6,7 +6,7 @@ Normal scores as in `skewanova study prior`: 100 labelled positives and 400 nega
 an area under ROC of .85. "IAUPREC" is its interval over the estimated prior, which holds or does not hold the
 IAUPREC of the population over the same estimate; the prior is estimated from the labelled cases that the
 interval is of, or from others. "further batch" is the 95 % range of the prior of a further batch, predicted
-from several, in a third of the replicates; the log-odds of batches are normal around those of .1, and "true
+from several; the log-odds of batches are normal around those of .1, and "true
 spread" is how wide the range of their true distribution is.
 """
 
@@ -32,7 +32,7 @@ COLUMNS = ("use", "setting", "way", "coverage", "std_error", "width", "replicate
 PRIORS = (0.02, 0.05, 0.2)
 
 #: Batches, unlabelled cases in each, and the standard deviation of their log-odds.
-BATCHES = ((8, 250, 0.5), (20, 250, 0.5), (8, 250, 0.0))
+BATCHES = ((8, 250, 0.5), (20, 250, 0.5), (8, 250, 0.0), (8, 5000, 0.5))
 
 
 def labels_of(setting):
@@ -92,7 +92,7 @@ def main(arguments=None):
         rows += rows_of("IAUPREC", f"prior {prior:g}", partial(intervals, prior), options.replicates)
     for batches in BATCHES:
         name = "{} batches of {}, log-odds vary by {:g}".format(*batches)
-        rows += rows_of("further batch", name, partial(further_batch, *batches), options.replicates // 3)
+        rows += rows_of("further batch", name, partial(further_batch, *batches), options.replicates)
     pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(options.out, index=False, float_format="%.6g")
 
 

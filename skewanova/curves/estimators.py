@@ -159,7 +159,8 @@ ESTIMATORS = (
 SERIES_LIMIT = 0.05
 
 
-SERIES_TERMS = 14
+#: The next term would be below half of the last digit at that limit.
+SERIES_TERMS = 12
 
 
 #: A segment that begins at less than this share of its growth begins at the origin, to the last digit.

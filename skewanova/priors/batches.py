@@ -43,6 +43,11 @@ NOTHING = 1e-300
 NO_SPREAD, REACH = 0.02, 5.0
 
 
+#: A spread that holds nothing against any log-odds; places to look for the least spread at; the fall in
+#: log-likelihood that rules one out.
+ANY_SPREAD, PLACES, RULED_OUT = 100.0, 101, 15.0
+
+
 class Prediction(NamedTuple):
     """Where the prior of a batch lies."""
 
@@ -59,6 +64,34 @@ class Normal(NamedTuple):
     spread: float
 
 
+class Rough(NamedTuple):
+    """The log-likelihood were every batch's log-odds normal, and those of all a common way off."""
+
+    places: Floats  #: likeliest log-odds of each batch
+    errors: Floats  #: their standard errors, were the classes known
+    common: float  #: standard error that all share
+
+    def at(self, centres: Floats, spreads: Floats) -> Floats:
+        """Return it at every centre and spread."""
+        best, mean, error = self._best(spreads)
+        return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
+
+    def spreads(self, most: float) -> tuple[float, float]:
+        """Return the least and the most of the spreads up to `most` that it does not rule out."""
+        spreads = np.geomspace(NO_SPREAD, NO_SPREAD + most, PLACES)
+        best, _, _ = self._best(spreads)
+        kept = spreads[best > best.max() - RULED_OUT]
+        return float(kept[0]), float(kept[-1])
+
+    def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
+        """Its maximum over the centres at every spread, where that is, and the standard error of that."""
+        variance = spreads[:, None] ** 2 + self.errors**2
+        known = (1 / variance).sum(axis=1)
+        mean = (self.places / variance).sum(axis=1) / known
+        best = -0.5 * ((self.places - mean[:, None]) ** 2 / variance + np.log(variance)).sum(axis=1)
+        return best, mean, 1 / np.sqrt(known)
+
+
 def predicted(counts: Counts) -> Prediction:
     """The prior of a further batch where `counts.unlabelled` has a row a batch."""
     pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
@@ -69,8 +102,10 @@ def predicted(counts: Counts) -> Prediction:
     reach = REACH * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
     centres = np.linspace(middle - reach, middle + reach, CENTRES)
-    spreads = NO_SPREAD + (3 * spread + 0.5) * np.linspace(0, 1, SPREADS) ** 1.5
-    centres, spreads, weight = _finer(centres, spreads, _surface(counts, fit, centres, spreads))
+    rough = Rough(*_around(counts, fit, Normal(middle, ANY_SPREAD)), common)
+    least, most = rough.spreads(3 * spread + 0.5)
+    spreads = least + (most - least) * np.linspace(0, 1, SPREADS) ** 1.5
+    centres, spreads, weight = _finer(centres, spreads, _surface(counts, fit, centres, spreads), rough)
     far = REACH * float(spreads @ weight.sum(axis=0))
     log_odds = np.linspace(centres[0] - far, centres[-1] + far, 801)
     each = norm.pdf(log_odds[:, None, None], centres[:, None], spreads)
@@ -87,12 +122,16 @@ def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floa
     return height
 
 
-def _finer(centres: Floats, spreads: Floats, height: Floats) -> tuple[Floats, Floats, Floats]:
-    """Closer places, and the likelihood there, summing to 1."""
+def _finer(centres: Floats, spreads: Floats, height: Floats, rough: Rough) -> tuple[Floats, Floats, Floats]:
+    """Closer places, and the likelihood there, summing to 1; interpolated is what the rough one lacks.
+
+    By itself it may fall by thousands from one place to the next, and a spline swings far above it then.
+    """
     from scipy.interpolate import RectBivariateSpline
 
     near, wide = np.linspace(centres[0], centres[-1], FINE), np.linspace(spreads[0], spreads[-1], FINE)
-    logs = RectBivariateSpline(centres, spreads, height - height.max(), kx=3, ky=3)(near, wide)
+    lacking = height - rough.at(centres, spreads)
+    logs = RectBivariateSpline(centres, spreads, lacking, kx=3, ky=3)(near, wide) + rough.at(near, wide)
     weight = np.exp(logs - logs.max())
     return near, wide, weight / weight.sum()
 

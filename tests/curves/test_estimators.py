@@ -374,3 +374,13 @@ def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, r
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
     assert sums.at(at) == pytest.approx(truth, rel=1e-14)
     assert held == rows
+
+
+def test_the_series_of_the_closed_forms_holds_every_digit():
+    u = estimators.SERIES_LIMIT * np.array([-0.999999, -0.7, -0.1, 1e-9, 0.2, 0.8, 0.999999])
+    g, h = estimators._log_ratio(u)
+    with mp.workdps(40):
+        exact = [mp.log1p(value) / mp.mpf(value) for value in u]
+        beside = [(1 - ratio) / mp.mpf(value) for ratio, value in zip(exact, u, strict=True)]
+        errors = [abs(a - b) / b for a, b in zip([*g, *h], [*exact, *beside], strict=True)]
+    assert max(errors) < 2.5e-16

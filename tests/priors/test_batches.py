@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import approx_fprime, minimize
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
 from skewanova import InputError, SkewanovaWarning, estimate_prior
@@ -105,6 +105,78 @@ def test_classes_are_the_likeliest(normal):
     assert batches._profiled(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
+# --- a further batch ----------------------------------------------------------------------------------------
+
+
+def by_brute_force(unlabelled, spreads, centres):
+    """Likelihood of every spread and centre where the classes are known, each batch integrated by sums."""
+    log_height = np.zeros((len(spreads), len(centres)))
+    wide = np.linspace(-12, 8, 20001)
+    for row in unlabelled:
+        height = np.log(mixtures.mixed(P, Q, expit(wide))) @ row
+        near = wide[height > height.max() - 15]
+        at = np.linspace(near[0], near[-1], 151)
+        height = np.log(mixtures.mixed(P, Q, expit(at))) @ row
+        here = norm.logpdf(at[:, None], centres, spreads[:, None, None]) + height[:, None]
+        log_height += logsumexp(here, axis=1) + np.log(at[1] - at[0])
+    return np.exp(log_height - log_height.max())
+
+
+@pytest.mark.parametrize(("n", "apart"), [(5000, 0.5), (100_000, 0.2), (1000, 0.0)])
+def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
+    monkeypatch.undo()  # as many places as users have
+    priors = expit(-2 + apart * norm.ppf((np.arange(8) + 0.5) / 8))
+    unlabelled = np.round(n * (priors[:, None] * P + (1 - priors[:, None]) * Q))
+    told = batches.predicted(Counts(np.round(1e7 * P), np.round(1e7 * Q), unlabelled))
+    spreads, reach = np.geomspace(0.02, 2.5, 50), 0.2 + 2 * apart
+    centres = np.linspace(-2 - reach, -2 + reach, 61)
+    weight = by_brute_force(unlabelled, spreads, centres) * np.gradient(spreads)[:, None]
+    weight /= weight.sum()
+    expected, found = centres @ weight.sum(axis=0), told.centres @ told.likelihood
+    assert found == pytest.approx(expected, abs=0.01)
+    error = np.sqrt((centres - expected) ** 2 @ weight.sum(axis=0))
+    assert np.sqrt((told.centres - found) ** 2 @ told.likelihood) == pytest.approx(error, rel=0.06)
+    for share in (0.025, 0.5, 0.975):
+        at = batches.quantile(told.log_odds, told.density, share)
+        below = (norm.cdf(at, centres, spreads[:, None]) * weight).sum()
+        assert below == pytest.approx(share, abs=0.006)
+
+
+def rough_height(rough, centre, spread):
+    """Log-likelihood of a centre and a spread at the likeliest way that all are off together."""
+    scale = np.hypot(spread, rough.errors)
+    offs = np.linspace(-3, 3, 60001)[:, None]
+    return (norm.logpdf(rough.places, centre + offs, scale).sum(axis=1) - 8 * offs[:, 0] ** 2).max()
+
+
+def test_the_rough_likelihood_is_that_of_normals_that_are_off_together():
+    rough = batches.Rough(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
+    centres, spreads = np.array([-3.0, -1.5]), np.array([0.05, 0.4])
+    found = rough.at(centres, spreads)
+    exact = np.array([[rough_height(rough, centre, spread) for spread in spreads] for centre in centres])
+    assert found - found[0, 0] == pytest.approx(exact - exact[0, 0], abs=1e-6)
+
+
+def test_spreads_that_are_ruled_out_are_left_out():
+    alike, apart = (batches.Rough(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0]))
+    assert alike.spreads(3.0)[0] == pytest.approx(batches.NO_SPREAD)
+    least, most = apart.spreads(3.0)
+    falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
+    assert falls[0] - falls[1] < batches.RULED_OUT < falls[0] - falls[2]
+    assert most == pytest.approx(3.02)
+
+
+def test_what_the_rough_likelihood_lacks_is_interpolated():
+    rough = batches.Rough(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
+    centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
+
+    height = rough.at(centres, spreads) + (0.3 * centres**2 - 0.1 * centres)[:, None] + 0.2 * spreads**3
+    near, wide, weight = batches._finer(centres, spreads, height, rough)
+    assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
+    exact = np.exp(rough.at(near, wide) + (0.3 * near**2 - 0.1 * near)[:, None] + 0.2 * wide**3)
+    assert weight == pytest.approx(exact / exact.sum(), rel=1e-9)
+
+
 def test_a_further_batch_is_spread_like_those_seen():
     told = batches.predicted(mixed(PRIORS))
     low, middle, high = (expit(batches.quantile(told.log_odds, told.density, s)) for s in (0.025, 0.5, 0.975))
@@ -113,6 +185,9 @@ def test_a_further_batch_is_spread_like_those_seen():
     centre = [expit(batches.quantile(told.centres, told.likelihood, s)) for s in (0.025, 0.975)]
     assert told.density.sum() * np.diff(told.log_odds)[0] == pytest.approx(1, abs=5e-3)  # nothing is cut off
     assert told.density[[0, -1]].max() < 5e-3 * told.density.max()
+    ends = told.centres[0] - told.log_odds[0], told.log_odds[-1] - told.centres[-1]
+    assert ends[0] == pytest.approx(ends[1])
+    assert told.likelihood[[0, -1]].max() < 2e-2 * told.likelihood.max()
     assert low < centre[0] < middle < centre[1] < high  # where a mean lies is surer than where a batch does
 
 
@@ -128,6 +203,8 @@ def test_more_spread_between_batches_is_a_wider_prediction():
 def test_quantile_of_a_density():
     at = np.linspace(-6, 6, 2001)
     assert batches.quantile(at, norm.pdf(at), 0.975) == pytest.approx(1.96, abs=1e-3)
+    even = np.linspace(2, 4, 5)
+    assert [batches.quantile(even, np.ones(5), s) for s in (0.0, 0.3, 1.0)] == pytest.approx([2, 2.6, 4])
 
 
 def drawn(n_batches, rng=0):
