@@ -101,11 +101,16 @@ def predicted(counts: Counts) -> Prediction:
     spread = float(np.std(places)) + float(np.median(errors))
     reach = REACH * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
-    centres = np.linspace(middle - reach, middle + reach, CENTRES)
+    low, high = mixtures.ends(pooled.totals[2])
+    centres = np.linspace(max(middle - reach, float(low)), min(middle + reach, float(high)), CENTRES)
     rough = Rough(*_around(counts, fit, Normal(middle, ANY_SPREAD)), common)
     least, most = rough.spreads(3 * spread + 0.5)
     spreads = least + (most - least) * np.linspace(0, 1, SPREADS) ** 1.5
-    centres, spreads, weight = _finer(centres, spreads, _surface(counts, fit, centres, spreads), rough)
+    height = _surface(counts, fit, centres, spreads)
+    while (near := _nearer(centres, height)) is not None:
+        centres = near
+        height = _surface(counts, fit, centres, spreads)
+    centres, spreads, weight = _finer(centres, spreads, height, rough)
     far = REACH * float(spreads @ weight.sum(axis=0))
     log_odds = np.linspace(centres[0] - far, centres[-1] + far, 801)
     each = norm.pdf(log_odds[:, None, None], centres[:, None], spreads)
@@ -116,22 +121,35 @@ def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floa
     """Log-likelihood of every centre and spread, at its maximum over the classes."""
     logs = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     height = np.empty((len(centres), len(spreads)))
-    for i in np.argsort(np.abs(np.arange(len(centres)) - len(centres) // 2), kind="stable"):
-        for j in range(len(spreads)):
-            height[i, j], logs = _profiled(counts, fit, Normal(float(centres[i]), float(spreads[j])), logs)
+    for i, centre in enumerate(centres.tolist()):
+        for j, spread in enumerate(spreads.tolist()):
+            height[i, j], logs = _profiled(counts, fit, Normal(centre, spread), logs)
     return height
+
+
+def _nearer(centres: Floats, height: Floats) -> Floats | None:
+    """Closer centres about the likeliest, where it and those as likely, with their neighbours, are few."""
+    best = height.max(axis=1)
+    likely = np.flatnonzero(best > best.max() - RULED_OUT)
+    top = int(best.argmax())
+    gaps = np.diff(likely) > 1  # what is likely beyond a gap is another way to tell the classes
+    run = next(part for part in np.split(likely, np.flatnonzero(gaps) + 1) if top in part)
+    first, last = max(run[0] - 1, 0), min(run[-1] + 1, len(centres) - 1)
+    if 2 * (last - first) > len(centres):
+        return None
+    return np.linspace(centres[first], centres[last], len(centres))
 
 
 def _finer(centres: Floats, spreads: Floats, height: Floats, rough: Rough) -> tuple[Floats, Floats, Floats]:
     """Closer places, and the likelihood there, summing to 1; interpolated is what the rough one lacks.
 
-    By itself it may fall by thousands from one place to the next, and a spline swings far above it then.
+    By itself it may fall by thousands from one place to the next; no piece swings beyond the places it joins.
     """
-    from scipy.interpolate import RectBivariateSpline
+    from scipy.interpolate import PchipInterpolator
 
     near, wide = np.linspace(centres[0], centres[-1], FINE), np.linspace(spreads[0], spreads[-1], FINE)
-    lacking = height - rough.at(centres, spreads)
-    logs = RectBivariateSpline(centres, spreads, lacking, kx=3, ky=3)(near, wide) + rough.at(near, wide)
+    along = PchipInterpolator(spreads, height - rough.at(centres, spreads), axis=1)(wide)
+    logs = PchipInterpolator(centres, along, axis=0)(near) + rough.at(near, wide)
     weight = np.exp(logs - logs.max())
     return near, wide, weight / weight.sum()
 

@@ -93,6 +93,15 @@ def test_batches_of_known_classes_are_as_far_off_as_a_share():
     assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
 
 
+def test_all_batches_are_off_by_what_the_labelled_cases_leave_open():
+    rates, prior = np.array([0.8, 0.3]), 0.2  # of the upper bin, in each class
+    share = prior * rates[0] + (1 - prior) * rates[1]
+    cells = [size * np.array([1 - rate, rate]) for size, rate in ((20_000, 0.8), (20_000, 0.3), (1e9, share))]
+    weights = np.array([prior, 1 - prior]) / (rates[0] - rates[1])
+    error = np.sqrt((weights**2 * rates * (1 - rates) / 20_000).sum()) / (prior * (1 - prior))
+    assert batches._common_error(Counts(*cells)) == pytest.approx(error, rel=0.01)
+
+
 @pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-3.5, 0.1), Normal(-1.0, 1.5)])
 def test_classes_are_the_likeliest(normal):
     counts = mixed(PRIORS)
@@ -136,6 +145,8 @@ def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     assert found == pytest.approx(expected, abs=0.01)
     error = np.sqrt((centres - expected) ** 2 @ weight.sum(axis=0))
     assert np.sqrt((told.centres - found) ** 2 @ told.likelihood) == pytest.approx(error, rel=0.06)
+    reach = batches.REACH * (spreads @ weight.sum(axis=1))
+    assert told.centres[0] - told.log_odds[0] == pytest.approx(reach, rel=0.1)
     for share in (0.025, 0.5, 0.975):
         at = batches.quantile(told.log_odds, told.density, share)
         below = (norm.cdf(at, centres, spreads[:, None]) * weight).sum()
@@ -170,11 +181,32 @@ def test_what_the_rough_likelihood_lacks_is_interpolated():
     rough = batches.Rough(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
 
-    height = rough.at(centres, spreads) + (0.3 * centres**2 - 0.1 * centres)[:, None] + 0.2 * spreads**3
+    height = rough.at(centres, spreads) - 0.1 * centres[:, None] + 0.2 * spreads
     near, wide, weight = batches._finer(centres, spreads, height, rough)
     assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
-    exact = np.exp(rough.at(near, wide) + (0.3 * near**2 - 0.1 * near)[:, None] + 0.2 * wide**3)
+    exact = np.exp(rough.at(near, wide) - 0.1 * near[:, None] + 0.2 * wide)
     assert weight == pytest.approx(exact / exact.sum(), rel=1e-9)
+
+
+def test_centres_come_nearer_the_likeliest():
+    centres = np.linspace(0, 10, 11)
+    height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
+    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[8:] = -5.0  # as likely, but there is nothing between
+    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[0:6, 1] = -8.0
+    assert batches._nearer(centres, height) is None
+    height[5] = -1000
+    assert batches._nearer(centres, height) == pytest.approx(np.linspace(0, 5, 11))
+
+
+def test_batches_that_may_have_no_positives_have_a_low_prior():
+    priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
+    unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
+    told = batches.predicted(Counts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled))
+    low, high = (expit(batches.quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975))
+    assert low < priors.mean()
+    assert priors.max() < high < 0.2
 
 
 def test_a_further_batch_is_spread_like_those_seen():
