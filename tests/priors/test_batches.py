@@ -8,7 +8,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
 from skewanova import InputError, SkewanovaWarning, estimate_prior
-from skewanova.priors import batches, estimation, mixtures
+from skewanova.priors import batches, mixtures
 from skewanova.priors.batches import Normal
 from skewanova.priors.mixtures import Counts
 
@@ -274,8 +274,3 @@ def test_batches_must_be_named_for_every_score():
     labels, labelled, unlabelled, names = drawn(2)
     with pytest.raises(InputError, match="`batch` has 599"):
         estimate_prior(labels, labelled, unlabelled, batch=names[1:])
-
-
-def test_batches_are_counted_in_order_of_appearance():
-    found = estimation.counts_by_batch(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 3.0]), np.array([1.5]))
-    assert {name: row.tolist() for name, row in found.items()} == {"b": [1, 1], "a": [0, 1]}

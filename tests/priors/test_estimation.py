@@ -12,7 +12,7 @@ import skewanova
 from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_prior
 from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
-from skewanova.priors.batches import Prediction
+from skewanova.priors.batches import Prediction, predicted
 from skewanova.priors.binning import Binned
 from skewanova.priors.estimation import ESTIMATE_COLUMNS, LabelShift, estimate_from_bins
 from skewanova.priors.mixtures import Counts
@@ -68,6 +68,39 @@ def test_estimate_depends_on_ranks_alone(found):
     assert other.sensitivity(0.2) == found.sensitivity(0.2)
 
 
+@pytest.mark.parametrize(
+    "counts", [([16, 20, 24], [45, 40, 35], [360, 330, 330]), ([9, 60], [180, 60], [300, 40])]
+)
+def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts):
+    one = of_counts(*counts)
+    ratio = estimation.likelihood_ratio(one)
+    for limit in (one.conf_low, one.conf_high):
+        if 0 < limit < 1:
+            assert ratio(np.array([logit(limit)])) == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6)
+    low, high = mixtures.ends(np.asarray(float(one.n_unlabelled)))
+    for at, end in ((one.log_odds[:1], low), (one.log_odds[-1:], high)):
+        assert at[0] == end or ratio(at) == pytest.approx(chi2.ppf(0.999, 1), rel=1e-6)
+    assert one.conf_low > 0 or 0 < one.low == pytest.approx(expit(low))
+    assert min(one.stretch) >= 1
+    assert (max(one.stretch) > 1) == (one.method == "bootstrap")
+
+
+def test_a_share_of_the_weight_lies_between(found):
+    at = np.linspace(found.low, found.high, 20_001)[1:-1]
+    mass = found.density(at) / (at * (1 - at))  # the density is that of the log-odds
+    below = np.cumsum(mass) / mass.sum()
+    for share in (0.5, 0.9):
+        low, high = found.between(share)
+        assert np.interp((low, high), at, below) == pytest.approx(
+            (0.5 - share / 2, 0.5 + share / 2), abs=0.01
+        )
+    with pytest.raises(InputError, match="share"):
+        found.between(1.0)
+    inside = found.high - 1e-12
+    assert found.density(inside) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
+    assert found.density([found.low / 2, (1 + found.high) / 2]).tolist() == [0, 0]
+
+
 def test_turning_labels_and_scores_round_turns_the_prior_round(found):
     labelled, unlabelled = scores()
     with pytest.warns(SkewanovaWarning, match="rank negatives above positives"):
@@ -106,6 +139,7 @@ def test_two_bins_test_nothing():
     assert two.label_shift.df == 0
     assert np.isnan(two.label_shift.p_value)
     assert not two.label_shift.rejected
+    assert two.label_shift.statistic == 0
     assert "not tested" in str(two.label_shift)
 
 
@@ -115,6 +149,19 @@ def test_residuals_are_observed_less_expected(found):
     assert frame["residual"].tolist() == pytest.approx(expected.tolist())
     assert frame["expected"].sum() == pytest.approx(2000) == frame["n_unlabelled"].sum()
     assert frame["n_positive"].sum() == 100
+
+
+def test_residuals_of_bins_with_less_than_a_case_expected_count_too():
+    rare = of_counts([0.0, 10, 90], [1.0, 1999, 2000], [2.0, 300, 298])
+    expected = rare.bins_frame()["expected"]
+    assert 0 < expected[0] < 1
+    assert rare.label_shift.residuals[0] == pytest.approx((2 - expected[0]) / np.sqrt(expected[0]))
+
+
+def test_sensitivity_is_that_of_the_scores_of_one_class_moved_up_or_down(found):
+    moved = [{"positive": 0.3}, {"positive": -0.3}, {"negative": 0.3}, {"negative": -0.3}]
+    each = [float(mixtures.likeliest_prior(found.binned.shifted(**one))) for one in moved]
+    assert found.sensitivity(0.3) == pytest.approx((min(each), max(each)), abs=1e-9)
 
 
 def test_sensitivity_widens_with_the_shift_and_is_the_estimate_without(found):
@@ -237,6 +284,39 @@ def test_intervals_cover_under_label_shift():
     for i in range(6):  # what an interval is made of
         one = of_counts(*(part[i] for part in counts))
         assert (one.conf_low <= 0.05 <= one.conf_high) == held[i]
+
+
+def test_what_few_are():
+    told = [text for n in (19, 20) for text in of_counts([2, n - 2], [30, 10], [300, 60]).warnings]
+    assert [text.split(" labelled")[0] for text in told if "are few" in text] == ["19"]
+    assert (
+        of_counts([2, 18], [30, 10], [1, 0])
+        .describe()
+        .startswith("the prior estimated from 1 unlabelled score")
+    )
+    assert "1 unlabelled scores" not in of_counts([2, 18], [30, 10], [1, 0]).describe()
+    labelled = np.arange(500.0)
+    for beyond, told in ((10, 0), (11, 1)):  # of 500: 10 are what chance may bring of 500 labelled ones
+        unlabelled = np.append(np.full(500 - beyond, 7.0), np.full(beyond, 900.0))
+        assert len(estimation.shares_beyond(labelled, unlabelled)) == told
+
+
+def test_enough_batches_have_the_limits_of_the_median_batch():
+    rows = {str(k): np.array([100.0 - 3 * k, 3 * k]) for k in (3, 7, 2, 5, 4)}
+    pooled = of_counts([2, 18], [15, 5], sum(rows.values()), level=0.8)
+    found = estimation.with_batches(pooled, rows)
+    told = predicted(pooled.binned.counts._replace(unlabelled=np.stack([*rows.values()])))
+    below = np.concatenate([[0], np.cumsum((told.likelihood[1:] + told.likelihood[:-1]) / 2)])
+    shares = np.interp(
+        logit([found.conf_low, found.estimate, found.conf_high]), told.centres, below / below[-1]
+    )
+    assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
+    assert found.method == "batches"
+
+
+def test_batches_are_counted_in_order_of_appearance():
+    found = estimation.counts_by_batch(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 3.0]), np.array([1.5]))
+    assert {name: row.tolist() for name, row in found.items()} == {"b": [1, 1], "a": [0, 1]}
 
 
 def test_the_name_is_public():
