@@ -456,7 +456,7 @@ class _Judge:
         if self._equal({str(nearest.model_a), str(nearest.model_b)}):
             margin = say(self.rope, "rope", "equivalence", plain)
             return f"Choose {self.names[best]}; its lead is within {margin}."
-        return f"Choose {self.names[best]}."
+        return f"Choose {self.names[best]}{' on average' if self._inside() else ''}."
 
     def _choose_equal(self, say: Speech) -> str:
         candidates = self.standing.candidates
@@ -590,8 +590,7 @@ class _Judge:
         if low == high:
             return f"Only prior {say(low, 'prior_low', 'regions', prior_words)} was looked at."
         changes = list(pairwise(regions))
-        found = self.standing
-        inside = [change for change in changes if found.low <= change[0].prior_high <= found.high]
+        found, inside = self.standing, self._inside()
         if inside:
             more = len(inside) - 1
             nearest = max(inside, key=lambda change: change[0].margin + change[1].margin)
@@ -609,6 +608,12 @@ class _Judge:
         told = self._change(nearest, say, spared)
         at = "at" if found.low == found.high else "from"
         return f"Not {at} prior {' to '.join(ends)}; outside, {told[0].lower()}{told[1:]}."
+
+    def _inside(self) -> list[tuple[Any, Any]]:
+        """Changes of the highest mean within the priors looked at."""
+        found = self.standing
+        changes = pairwise(records(self.frames["regions"]))
+        return [change for change in changes if found.low <= change[0].prior_high <= found.high]
 
     def _change(self, change: tuple[Any, Any], say: Speech, spared: Collection[str]) -> str:
         """One change of the highest mean, with the interval of its crossing."""
@@ -715,12 +720,12 @@ def choice_beside(standing: Standing, names: Mapping[str, str], control: str) ->
     above = [names[model] for model in standing.over(control)]
     under = [names[second] for first, second, _ in standing.ahead if first == control]
     if not above and not under:
-        return f"No model was found to differ from the control, {names[control]}."
+        return f"No model was found to differ from {names[control]}, the control."
     if not above:
-        return f"Keep the control, {names[control]}: none is ahead of it; {behind(under)}."
+        return f"Keep {names[control]}, the control: none is ahead of it; {behind(under)} it."
     verb = "is" if len(above) == 1 else "are"
-    rest = f"; {behind(under)}" if under else ""
-    return f"{listed(above)} {verb} ahead of the control, {names[control]}{rest}."
+    rest = f"; {behind(under)} it" if under else ""
+    return f"{listed(above)} {verb} ahead of {names[control]}, the control{rest}."
 
 
 def sure_beside(standing: Standing, names: Mapping[str, str], say: Speech) -> str:
@@ -762,7 +767,7 @@ def sampling_weakness(design: Resampling, say: Speech) -> str:
     if design.overlapping and not design.n_halvings:
         return (
             "Folds share training data; the correction may not hold for unstable learners: "
-            "splits into halves would show."
+            "splits into halves would tell."
         )
     return "None found for the deployment."
 

@@ -130,7 +130,7 @@ def test_beside_a_control_a_class_names_what_is_ahead_of_it(found):
     alone = Verdict("control", (), "", "", "", "")
     pairs = [row for row in result.posthoc.itertuples() if row.model_b == "m2"][:2]
     said = class_choice(["m0", "m1", "m2"], pairs, alone, control="m2")
-    assert said == "m0 and m1 are ahead of the control, m2."
+    assert said == "m0 and m1 are ahead of m2, the control."
 
 
 @pytest.fixture

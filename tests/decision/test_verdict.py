@@ -165,6 +165,8 @@ def assert_words_agree(result):
     if state == "choose":
         best = verdict.models[0]
         assert f" is ahead of {best} " not in told.split("simultaneous")[0]
+        passes = not verdict.where_it_changes.startswith(("Nowhere ", "Not ", "Only "))
+        assert (f"Choose {best} on average" in verdict.choose) == (passes and "within" not in verdict.choose)
     words = f"{verdict} {told}"
     if result.design.kind == "one_set":
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
@@ -338,8 +340,8 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
 @pytest.mark.parametrize(
     ("control", "told", "models"),
     [
-        ("m0", "Keep the control, m0: none is ahead of it; m2 is behind.", ("m0",)),
-        ("m2", "m0 and m1 are ahead of the control, m2.", ("m0", "m1")),
+        ("m0", "Keep m0, the control: none is ahead of it; m2 is behind it.", ("m0",)),
+        ("m2", "m0 and m1 are ahead of m2, the control.", ("m0", "m1")),
     ],
 )
 def test_a_control_is_what_the_others_are_held_against(control, told, models):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import approx_fprime, minimize, minimize_scalar
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
@@ -84,6 +84,24 @@ def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(
     falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
     found = batches._curvature(counts, fit, normal) - np.eye(8)  # that of the free sums of the logs
     assert found == pytest.approx(falls, abs=3e-3 * falls.max())
+
+
+@pytest.mark.parametrize("normal", [Normal(-2.2, 0.3), Normal(-4.0, 2.0)])
+def test_each_batch_is_looked_at_around_its_mode(normal):
+    counts = mixed(PRIORS)
+    fit = fitted(counts)
+    at, width = batches._around(counts, fit, normal)
+
+    def fall(odds, row):
+        return -(row @ np.log(mixtures.mixed(fit.positive, fit.negative, expit(odds)))) - norm.logpdf(
+            odds, *normal
+        )
+
+    for i, row in enumerate(counts.unlabelled):
+        mode = minimize_scalar(fall, bounds=(at[i] - 1, at[i] + 1), args=(row,), options={"xatol": 1e-9})
+        assert at[i] == pytest.approx(mode.x, abs=1e-3)
+        bend = fall(at[i] + 0.01, row) + fall(at[i] - 0.01, row) - 2 * fall(at[i], row)
+        assert width[i] == pytest.approx(0.01 / np.sqrt(bend), rel=0.25)  # which is the expected bend
 
 
 def test_batches_of_known_classes_are_as_far_off_as_a_share():
@@ -198,6 +216,8 @@ def test_centres_come_nearer_the_likeliest():
     assert batches._nearer(centres, height) is None
     height[5] = -1000
     assert batches._nearer(centres, height) == pytest.approx(np.linspace(0, 5, 11))
+    last = -10 * (centres[:, None] - np.array([10.0, 14.0])) ** 2
+    assert batches._nearer(centres, last) == pytest.approx(np.linspace(8, 10, 11))
 
 
 def test_batches_that_may_have_no_positives_have_a_low_prior():
@@ -207,6 +227,7 @@ def test_batches_that_may_have_no_positives_have_a_low_prior():
     low, high = (expit(batches.quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975))
     assert low < priors.mean()
     assert priors.max() < high < 0.2
+    assert told.centres[0] == pytest.approx(mixtures.ends(unlabelled.sum())[0])  # no positive in any batch
 
 
 def test_a_further_batch_is_spread_like_those_seen():
