@@ -292,6 +292,6 @@ class AnglesElsewhere:
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
         unit, sums = self.found.powers[1]
-        found = np.zeros((2, 3, len(sums[0, 0]) - len(self.cells)))
-        found[:, :2] = self.sample.variances(sums)[:, :, len(self.cells) :, 0]
-        return found[0].T * unit**2, found[1].T * unit**4
+        variance, doubt = self.sample.variances(sums)[:, :, len(self.cells) :, 0]
+        both = np.zeros_like(variance[:1])  # no unit has cases of both classes
+        return np.vstack([variance, both]).T * unit**2, np.vstack([doubt, both]).T * unit**4

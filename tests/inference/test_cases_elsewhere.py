@@ -11,7 +11,7 @@ from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewh
 from skewanova.inference.jackknife import Ranked, places_of
 from skewanova.inference.one_set import angles_of
 from skewanova.inference.sampling import CountedSample, Sample
-from skewanova.priors.weightings import UniformPrior
+from skewanova.priors.weightings import BetaPrior, UniformPrior
 
 CELLS = (("x", 1), ("y", 1), ("z", 1))
 
@@ -61,6 +61,36 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):
             assert ours == pytest.approx(theirs, rel=1e-6)
+
+
+def test_what_classes_add_to_the_variance_of_differences_is_that_of_memory(cases):
+    sample, scores, elsewhere = cases
+    weighting = UniformPrior(0.05, 0.2)
+    here, _ = angles_of(sample, scores.values(), weighting, "trapezoid")
+    found = elsewhere.angles(CELLS, weighting, "trapezoid")
+    values = here.values * found.scale.slope
+    pairs = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    for ours, theirs in zip(found.pair_strata(), zip(*pairs, strict=True), strict=True):
+        assert ours == pytest.approx(np.array(theirs), rel=1e-7)
+        assert ours.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "weightings",
+    [
+        [UniformPrior(prior, prior) for prior in np.geomspace(0.02, 0.6, 40)],
+        [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)],
+        [UniformPrior(0.1, 0.1), BetaPrior(2.0, 30.0)],
+    ],
+)
+def test_rows_stand_for_the_units(cases, weightings):
+    sample, scores, elsewhere = cases
+    area, rows = elsewhere.rows_along(CELLS, weightings, "trapezoid")
+    assert (area.shape, rows.shape[1:]) == ((3, len(weightings)), (3, len(weightings)))
+    for k in (0, len(weightings) // 2, len(weightings) - 1):
+        here, covariance = angles_of(sample, scores.values(), weightings[k], "trapezoid")
+        assert area[:, k] == pytest.approx(here.area, rel=1e-10)
+        assert rows[..., k].T @ rows[..., k] == pytest.approx(covariance, rel=1e-9, abs=1e-16)
 
 
 def test_a_count_of_cases_is_a_sample():

@@ -69,7 +69,13 @@ def test_estimate_depends_on_ranks_alone(found):
 
 
 @pytest.mark.parametrize(
-    "counts", [([16, 20, 24], [45, 40, 35], [360, 330, 330]), ([9, 60], [180, 60], [300, 40])]
+    "counts",
+    [
+        ([16, 20, 24], [45, 40, 35], [360, 330, 330]),
+        ([9, 60], [180, 60], [300, 40]),
+        ([2, 5, 9, 12], [30, 22, 10, 6], [50, 50, 30, 30]),
+        ([1, 3, 6, 10], [20, 12, 6, 2], [60, 50, 40, 60]),
+    ],
 )
 def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts):
     one = of_counts(*counts)
@@ -83,6 +89,7 @@ def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts)
     assert one.conf_low > 0 or 0 < one.low == pytest.approx(expit(low))
     assert min(one.stretch) >= 1
     assert (max(one.stretch) > 1) == (one.method == "bootstrap")
+    assert one.method == "chi2" or one.stretch[0] != one.stretch[1]
 
 
 def test_a_share_of_the_weight_lies_between(found):
@@ -312,6 +319,7 @@ def test_enough_batches_have_the_limits_of_the_median_batch():
     )
     assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
+    assert estimation._unpredicted(4, Counts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
 
 
 def test_batches_are_counted_in_order_of_appearance():
