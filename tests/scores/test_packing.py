@@ -1,0 +1,139 @@
+"""Groups packed where their rows are, whole and in pieces, against the same rows in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skewanova import InputError, InputTypeError
+from skewanova.curves.groups import PackedCurve
+from skewanova.scores import packing
+from skewanova.scores.packing import PieceOf, Refused, Sketch
+
+
+def rows_of(n=200, digits=1, rng=0, **columns):
+    draw = np.random.default_rng(rng)
+    label = np.arange(n) % 3 == 0
+    score = (draw.normal(size=n) + label).round(digits)
+    return pd.DataFrame({"model": "a", "fold": 2, "y_true": label.astype(int), "y_score": score, **columns})
+
+
+def test_sizes_of_groups_by_their_keys():
+    frame = pd.concat([rows_of(5), rows_of(7).assign(fold=3), rows_of(4).assign(model="b")])
+    assert packing.group_sizes(frame) == {"('a', 2)": 5, "('a', 3)": 7, "('b', 2)": 4}
+    assert packing.group_sizes(frame.drop(columns="fold")) == {"a": 12, "b": 4}
+
+
+def test_a_whole_group_is_packed_with_a_label_of_each_class():
+    frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
+    found = packing.pack_group(frame[::-1], pos_label="yes")
+    assert (found.model, found.fold, found.labels, found.whole) == ("a", "2", ("no", "yes"), True)
+    expected = PackedCurve.of((frame["y_true"] == "yes").to_numpy(), frame["y_score"].to_numpy())
+    assert [part.tolist() for part in found.curve.counts()] == [part.tolist() for part in expected.counts()]
+    assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").whole
+    assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").whole
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"y_score": np.nan}, InputError, "y_score"),
+        ({"y_score": 1j}, InputTypeError, "y_score"),
+        ({"y_true": 0}, InputError, "no positives|positive"),
+    ],
+)
+def test_what_a_worker_refuses_is_raised_here(columns, error, message):
+    refused = packing.pack_group(rows_of().assign(**columns), pos_label=None)
+    assert isinstance(refused, Refused)
+    later = Refused("zzz", of_type=error is InputError)
+    with pytest.raises(error, match=message):
+        packing.accepted([later, "whatever", refused])
+    assert packing.accepted(["this", "that"]) == ["this", "that"]
+
+
+def test_labels_are_read_as_those_of_all_groups():
+    only = pd.Series(["b", "b", "a"])
+    assert packing.read_labels(only[:2], ("a", "b"), "b").tolist() == [True, True]
+    assert packing.read_labels(only, ("a", "b"), "a").tolist() == [False, False, True]
+    with pytest.raises(InputError):
+        packing.read_labels(only, ("a", "c"), "a")
+
+
+@pytest.mark.parametrize("shown", [4, 256])
+def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch):
+    monkeypatch.setattr(packing, "SCORES_SHOWN", shown)
+    frame = pd.concat([rows_of(11, digits=9), rows_of(3, digits=9).assign(fold=1.0)])
+    first, second = packing.sketches(frame)
+    score = np.sort(frame["y_score"][:11].to_numpy())
+    assert first.score.tolist() == (score if shown > 11 else score[[0, 3, 6, 10]]).tolist()
+    assert (first.group, first.n_rows, first.labels, first.whole) == (("a", "2"), 11, ("1", "0"), False)
+    assert (second.group, second.n_rows, len(second.score)) == (("a", "1"), 3, 3)
+    many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
+    (found,) = packing.sketches(many)
+    assert (found.labels, found.whole) == (tuple("abcde"), True)
+    refused = packing.sketches(many.assign(y_score=np.nan))
+    assert "a row of model 'a' in fold '2'" in refused.message
+
+
+def sketch(score, n_rows=None, group=("a", "1")):
+    return Sketch(group, n_rows or len(score), np.asarray(score, dtype=float), ("0", "1"), whole=False)
+
+
+def test_a_group_that_fits_is_not_cut():
+    assert packing.cuts_of([sketch(range(10)), sketch(range(10))], 20) == {}
+    assert list(packing.cuts_of([sketch(range(10)), sketch(range(11))], 20)) == [("a", "1")]
+
+
+@pytest.mark.parametrize(("n", "most"), [(100, 30), (1000, 999), (57, 10)])
+def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
+    score = np.random.default_rng(n).permutation(n).astype(float)
+    parts = [sketch(part) for part in np.array_split(score, 4)]
+    cuts = packing.cuts_of([*parts, sketch([5.0], group=("b", "1"))], most)[("a", "1")]
+    sizes = np.bincount(np.searchsorted(cuts, score))
+    assert len(sizes) == -(-2 * n // most)
+    assert sizes.max() <= most / 2 + 1
+    assert sizes.min() >= n // len(sizes) - 2
+
+
+def test_scores_shown_stand_for_as_many_rows():
+    """Of two parts that show as many scores the larger counts for more."""
+    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=96)], 100)
+    assert not cuts
+    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=100)], 100)
+    assert cuts["a", "1"].tolist() == [20, 30]
+
+
+@pytest.mark.parametrize("with_levels", [False, True])
+@pytest.mark.parametrize("digits", [0, 9])
+def test_pieces_join_to_the_curve_of_the_whole(digits, with_levels):
+    frame = rows_of(300, digits=digits)
+    parts = [frame[k::4] for k in range(4)]
+    cuts = packing.cuts_of([one for part in parts for one in packing.sketches(part)], 60)
+    counts = pd.concat([packing.counted(part, cuts=cuts) for part in parts])
+    assert counts["n"].sum() == 300
+    assert list(counts) == ["model", "fold", "y_true", "y_score", "piece", "n"]
+    own = cuts["a", "2"]
+    assert counts["piece"].tolist() == [(own < score).sum() for score in counts["y_score"]]
+    pack = PieceOf(("0", "1"), None, with_levels)
+    pieces = [pack(rows) for _, rows in counts.groupby("piece")]
+    assert len(pieces) > 3
+    found = packing.joined([*reversed(pieces), *map(pack, [_other(counts)])])
+    assert list(found) == [("a", "2"), ("b", "2")]
+    curve, levels = found["a", "2"]
+    positive, score = frame["y_true"].to_numpy() == 1, frame["y_score"].to_numpy()
+    whole = PackedCurve.of(positive, score)
+    assert [part.tolist() for part in curve.counts()] == [part.tolist() for part in whole.counts()]
+    assert levels is None if not with_levels else levels.tolist() == np.unique(score[positive]).tolist()
+
+
+def _other(counts):
+    return counts.assign(model="b", piece=0)
+
+
+def test_no_rows_have_no_counts():
+    none = packing.counted(rows_of(5)[:0], cuts={})
+    assert list(none) == ["model", "fold", "y_true", "y_score", "piece", "n"]
+    assert none.empty
+    assert none[["piece", "n"]].dtypes.tolist() == [np.int64, np.int64]
+    alone = packing.counted(rows_of(5).drop(columns="fold"), cuts={})
+    assert list(alone) == ["model", "y_true", "y_score", "piece", "n"]
+    assert set(alone["piece"]) == {0}
