@@ -91,6 +91,12 @@ def monotone_scores(table: pd.DataFrame, seed: int) -> Frames:
     return frames(table.assign(y_score=scores))
 
 
+def without_names(found: Frames) -> Frames:
+    """All but the check of whole numbers that may be names of cases."""
+    checks = found["assumptions"]
+    return {**found, "assumptions": checks[checks["check"] != "identifiers"]}
+
+
 def labels_as_words(table: pd.DataFrame, seed: int) -> Frames:
     words = [{0: "bad", 1: "good"}, {0: "z", 1: "a"}, {0: 1, 1: 0}, {0: "no", 1: "yes"}][seed % 4]
     read = sa.read_scores(table.assign(y_true=table["y_true"].map(words)), pos_label=words[1])
@@ -138,7 +144,10 @@ def changes_nothing(case: Mapping[str, Any]) -> None:
         known = _known(tuple(sorted(shape.items())))
     except sa.InputError:
         return
-    assert_same(CHANGES[case["change"]](table, case["seed"]), known)
+    changed = CHANGES[case["change"]](table, case["seed"])
+    if case["change"] == "monotone_scores":  # scores may become whole numbers, or cease to be
+        changed, known = without_names(changed), without_names(known)
+    assert_same(changed, known)
 
 
 def extra_priors_change_nothing(case: Mapping[str, Any]) -> None:
