@@ -97,9 +97,36 @@ def test_nodes_over_a_range_serve_priors_within_it():
     wide, own = nodes_for(priors, 0.05, 0.5, "exact"), nodes_for(priors, 0.1, 0.3, "exact")
     assert wide.priors.min() < 0.06
     assert own.priors.min() > 0.09
+    by_rounding = nodes_for(
+        np.append(1e-4 * (1 - 1e-12), np.geomspace(1e-4, 0.9, 200)), 1e-4, 0.9, "exact"
+    )  # two panels
+    assert by_rounding.weight[:, 0] @ by_rounding.priors == pytest.approx(1e-4, rel=1e-10)
     for nodes in (wide, own):
         at = 1 / (1 + 3 * (1 - nodes.priors) / nodes.priors)
         np.testing.assert_allclose(at @ nodes.weight, 1 / (1 + 3 * (1 - priors) / priors), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("width", "panels"), [(0.5, 1), (1.0, 1), (1.01, 2), (2.0, 2)])
+def test_panels_are_as_few_as_their_width_allows(width, panels):
+    low, high = expit([-6, -6 + width * case_deviations.PANEL_WIDTH * (1 - 1e-12)])
+    found = nodes_for(np.linspace(low, high, 500), low, high, "exact").priors
+    half = width * case_deviations.PANEL_WIDTH / panels / 2
+    assert len(found) == panels * case_deviations._nodes_of_panel(half)
+
+
+def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
+    positive, scores = scored(40, 0.4, digits=1)
+    found = deviations(Sample(positive), scores, np.array([0.1, 0.2, 0.4]), "exact")
+    weight, scale = np.eye(3)[:, :2], np.array([[1.0, 2.0], [3.0, 1.0]])
+    mix = np.array([[1.0, -1.0], [0.5, 0.5], [0.0, 1.0]])
+    values = np.stack([one.rows()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
+    mixed = np.einsum("km,mup->kup", mix, values)
+    columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
+    sums = found.sums(weight, scale, mix)
+    for number, (rows, _) in enumerate(found.sample.strata):
+        for power in (2, 4):
+            expected = (columns[:, rows] ** power).sum(axis=1)
+            assert sums[number, power // 2 - 1] == pytest.approx(expected, rel=1e-10, abs=1e-18)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -134,8 +161,11 @@ def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 600)
     monkeypatch.setattr(case_deviations, "FEWEST_ROWS", 1)
     found.spreads(priors, np.ones((2, 3)))
+    found.spreads(priors[:, :2], np.ones((2, 2)))
     assert found.root.shape == (6, 6)
-    assert steps == [100, case_deviations.ROWS_A_COLUMN * 6]
+    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 1)
+    found.spreads(priors, np.ones((2, 3)))
+    assert steps == [100, 150, case_deviations.ROWS_A_COLUMN * 6, 16]
 
 
 def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():

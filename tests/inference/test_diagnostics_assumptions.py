@@ -205,6 +205,14 @@ def test_additivity_where_nothing_varies():
     assert np.isnan(additivity_test(random_table(2, 2))).all()
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e12])
+def test_additivity_where_one_product_leaves_nothing(scale):
+    fold, model = np.array([[-0.3], [0.1], [0.2]]), np.array([-0.1, -0.3, 0.4])
+    values = scale * (0.7 + fold + model + fold * model)
+    assert np.isnan(additivity_test(values)).all()
+    assert not np.isnan(additivity_test(values + 0.01 * scale * np.eye(3))).any()
+
+
 def test_errors():
     frame = frame_of(random_table(4, 3))
     with pytest.raises(ValueError, match="there and finite"):

@@ -145,6 +145,26 @@ def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
     )
 
 
+@pytest.mark.parametrize("crossed", [False, True])
+def test_effects_of_tables_with_holes_or_interactions_are_taken_out_by_projection(crossed):
+    names = ["model", "fold", "prior"]
+    frame = pd.MultiIndex.from_product([list("abc"), range(4), [0.5, 0.1]], names=names).to_frame(index=False)
+    frame = frame if crossed else frame.drop(index=[3, 10])
+    factors = [frame[name].astype(str) for name in names]
+    factors += [factors[0] + factors[2]] * crossed
+    columns = np.hstack([pd.get_dummies(factor).to_numpy(dtype=float) for factor in factors])
+    rows = np.random.default_rng(0).normal(size=(2, len(frame)))
+    effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
+    sweep, spare = diagnostics._sweep(frame, crossed)
+    assert spare == len(frame) - np.linalg.matrix_rank(columns)
+    np.testing.assert_allclose(sweep(rows), rows - (columns @ effects).T, atol=1e-12)
+
+
+def test_one_degree_of_freedom_is_enough():
+    found = residual_quantiles(two_way_anova(long(np.array([[0.5, 0.7], [0.6, 0.9]]))), n_draws=99)
+    assert found["standardized"].to_numpy() == pytest.approx([-0.5, -0.5, 0.5, 0.5])
+
+
 def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
     result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
     whole = residual_quantiles(result, n_draws=199)

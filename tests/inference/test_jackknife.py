@@ -131,6 +131,39 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
         np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
 
 
+@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("digits", [0, 2])
+def test_deviations_along_a_curve_are_those_of_its_cases(area_estimator, digits):
+    rng = np.random.default_rng(8)
+    positive = np.arange(50) < 20
+    score = (rng.normal(size=50) + positive).round(digits)
+    sample = Sample(positive)
+    places = jackknife.places_of(sample, score)
+    gain = np.bincount(places.rise)
+    fall = np.bincount(places.slot, minlength=2 * len(gain) + 1)
+    found = jackknife.CurveDeviations.of(gain, fall, WEIGHTINGS, area_estimator)
+    expected = left_out(sample, score, WEIGHTINGS, area_estimator)
+    of_cases = found.values[found.number[np.append(places.rise, len(gain) + places.slot)]]
+    assert found.estimate == pytest.approx(expected.estimate, rel=1e-14)
+    assert of_cases == pytest.approx(expected.deviations(sample).rows(), rel=1e-9, abs=1e-14)
+    assert (found.number >= 0).tolist() == (np.append(gain, fall) > 0).tolist()  # the others hold no case
+
+
+def test_the_latest_weighting_that_is_no_prior_is_kept():
+    positive = np.arange(12) < 5
+    model = Ranked(Sample(positive), np.arange(12) % 7)
+    first, prior, skew = WEIGHTINGS[:3]
+    kept = model.left_out([first], "exact")
+    both = model.left_out([first, skew], "exact")
+    assert both.values[:, :1] == pytest.approx(kept.values)
+    assert both.values.shape[1] == 2
+    model.left_out([prior], "exact")
+    assert model.left_out([first], "exact") is kept
+    assert model.left_out([first], "trapezoid").estimate != kept.estimate
+    assert model.left_out([skew], "exact").estimate == pytest.approx(both.estimate[1:])
+    assert model.left_out([first], "exact") is not kept
+
+
 @pytest.mark.parametrize("clustered", [False, True])
 def test_areas_of_ranked_scores_at_every_prior(clustered):
     positive, score = np.arange(12) < 4, np.round(np.random.default_rng(6).normal(size=12), 0)
