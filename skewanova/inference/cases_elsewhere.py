@@ -96,7 +96,7 @@ class _Question:
         tables = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
         found = CaseDeviations(Sample(part.positive), tables)
         estimate = np.stack([one.estimate for one in tables])
-        turns = _both_scales(estimate[:, 0]) if self.turns is None else self.turns
+        turns = _both_scales(estimate.ravel()) if self.turns is None else self.turns
         root = found.root if self.mix is None else np.empty((0, 0))  # known by then
         return _Sums(estimate, root, [self._powers(found, *turn) for turn in turns])
 
@@ -246,7 +246,7 @@ class AnglesElsewhere:
     @property
     def area(self) -> Floats:
         """Areas of the models."""
-        return self.found.estimate[:, 0]
+        return self.found.estimate.ravel()
 
     @property
     def angle(self) -> Floats:
@@ -272,8 +272,8 @@ class AnglesElsewhere:
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of the difference of every two areas, and its degrees of freedom."""
         spreads = self.found.spreads(len(self.cells))[0]
-        error = self.scale.errors(spreads.pair[:, 0], spreads.own[:, 0])
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
+        error = self.scale.errors(spreads.pair.ravel(), spreads.own.ravel())
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df.ravel()
 
     def own(self) -> tuple[Floats, Floats]:
         """Standard error of every area, and its degrees of freedom."""
@@ -286,8 +286,8 @@ class AnglesElsewhere:
         return self._own(found.spreads(len(contrasts))[0])
 
     def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:
-        error = np.sqrt(spreads.own[:, 0])
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.own_df[:, 0]
+        error = np.sqrt(spreads.own.ravel())
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.own_df.ravel()
 
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""

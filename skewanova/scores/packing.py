@@ -218,7 +218,8 @@ def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.Da
     """Rows of a part of the table counted by group, label and score, with the piece of each."""
     keys = [*keys_of(frame), "y_true", "y_score"]
     if not len(frame):
-        return frame[keys].assign(piece=np.int64(0), n=np.int64(0))
+        none = np.empty(0, dtype=np.int64)
+        return frame[keys].assign(piece=none, n=none)
     sizes = frame.groupby(keys, sort=False, observed=True, dropna=False).size()
     parts = _groups(sizes.rename("n").reset_index())
     empty: NDArray[Any] = np.empty(0)

@@ -23,6 +23,23 @@ def test_sizes_of_groups_by_their_keys():
     assert packing.group_sizes(frame.drop(columns="fold")) == {"a": 12, "b": 4}
 
 
+def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none():
+    frame = rows_of(6).assign(model=pd.Categorical(["b"] * 6, categories=["a", "b"]))
+    assert packing.group_sizes(frame) == {"('b', 2)": 6}
+    assert [one.group for one in packing.sketches(frame)] == [("b", "2")]
+    counts = packing.counted(frame, cuts={})
+    assert (counts["n"].sum(), (counts["n"] > 0).all(), counts.index.is_unique) == (6, True, True)
+    holes = rows_of(6).astype({"fold": float, "y_true": float})
+    holes.loc[2, "fold"] = np.nan
+    assert sum(packing.group_sizes(holes).values()) == 6
+    assert isinstance(packing.sketches(holes), Refused)
+    unlabelled = rows_of(6).astype({"y_true": object})
+    unlabelled.loc[4, "y_true"] = np.nan
+    (found,) = packing.sketches(unlabelled)
+    assert found.labels == ("1", "0", "nan")
+    assert packing.counted(unlabelled, cuts={})["n"].sum() == 6
+
+
 def test_a_whole_group_is_packed_with_a_label_of_each_class():
     frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
     found = packing.pack_group(frame[::-1], pos_label="yes")
@@ -80,6 +97,7 @@ def sketch(score, n_rows=None, group=("a", "1")):
 
 def test_a_group_that_fits_is_not_cut():
     assert packing.cuts_of([sketch(range(10)), sketch(range(10))], 20) == {}
+    assert packing.cuts_of([sketch(range(5))], 20) == {}
     assert list(packing.cuts_of([sketch(range(10)), sketch(range(11))], 20)) == [("a", "1")]
 
 
@@ -100,6 +118,8 @@ def test_scores_shown_stand_for_as_many_rows():
     assert not cuts
     cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=100)], 100)
     assert cuts["a", "1"].tolist() == [20, 30]
+    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20, 30, 40])], 10)
+    assert cuts["a", "1"].tolist() == [3, 10]
 
 
 @pytest.mark.parametrize("with_levels", [False, True])

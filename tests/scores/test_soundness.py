@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from skewanova import InputError, read_scores
+from skewanova.scores import soundness
 from skewanova.scores.pairing import describe_table
-from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
+from skewanova.scores.soundness import auc_of_folds, collapsed, ranking_findings, score_findings
+from skewanova.scores.table import Ties
 
 
 def table(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
@@ -131,3 +133,103 @@ def test_whole_scores_that_rank_are_no_names():
     assert "identifiers" not in {**found(ranks), **found(one_set), **found(table(2, 8, score=np.round))}
     shuffled = table(1, score=lambda noise: np.random.default_rng(0).permutation(len(noise)))
     assert found(shuffled)["identifiers"].statistic == 1
+
+
+# --- single rules, at their limits --------------------------------------------------------------------------
+
+
+def aucs(*models):
+    return pd.DataFrame(dict(zip("ABC", models, strict=False)), index=pd.Index(range(1, len(models[0]) + 1)))
+
+
+@pytest.mark.parametrize(
+    ("models", "lost"),
+    [
+        (([0.75, 0.75, 0.5, 0.75], [0.75] * 4), {(3, "A")}),
+        (([0.75, 0.75, 0.5625, 0.75], [0.75] * 4), set()),  # a quarter of the usual gain is left
+        (([0.75, 0.75, 0.25, 0.75], [0.75] * 4), {(3, "A")}),
+        (([0.55, 0.55, 0.5, 0.55], [0.75] * 4), set()),  # there was not much to lose
+        (([0.75, 0.75, 0.5, 0.75], [0.75, 0.75, 0.5, 0.5], [0.75] * 4), {(4, "B")}),  # a hard fold
+    ],
+)
+def test_a_model_collapses_where_it_loses_most_of_its_gain_and_the_others_do_not(models, lost):
+    auc = aucs(*models)
+    found = collapsed(auc)
+    assert {(auc.index[i], auc.columns[k]) for i, k in np.argwhere(found)} == lost
+    finding = ranking_findings(auc)[1]
+    assert (finding.check, finding.statistic, bool(finding.advice)) == (
+        "collapsed_folds",
+        len(lost),
+        bool(lost),
+    )
+
+
+def test_the_first_collapse_is_named():
+    auc = aucs([0.8, 0.8, 0.5, 0.8, 0.8, 0.51], [0.9] * 6, [0.8, 0.8, 0.8, 0.8, 0.52, 0.8])
+    told = ranking_findings(auc)[1]
+    assert told.statistic == 3
+    assert "model 'A' ranks near chance in 2 of 6 folds (the first: fold 3, AUC 0.500)" in told.advice
+
+
+def ties(model, n_cases=200, n_best=1, n_different=100):
+    return Ties(model, 4, n_cases, n_best, n_different)
+
+
+@pytest.mark.parametrize(
+    ("n_cases", "n_best", "told"),
+    [(200, 10, "5%"), (200, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
+)
+def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, told):
+    found = soundness._top([ties("A"), ties("B", n_cases, n_best)])
+    assert found.statistic == n_best / n_cases
+    assert bool(found.advice) == bool(told)
+    assert found.advice.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("n_different", "n_cases", "told"),
+    [
+        (1, 5, "only 1 different score in any fold"),
+        (2, 5, "only 2 different scores in any"),
+        (3, 5, ""),
+        (2, 2, ""),
+    ],
+)
+def test_two_values_of_more_cases_are_decisions(n_different, n_cases, told):
+    found = soundness._decisions([ties("A"), ties("B", n_cases, n_different=n_different)])
+    assert found.statistic == n_different
+    assert bool(found.advice) == bool(told)
+    assert told in found.advice
+
+
+def test_folds_that_a_model_lacks_have_no_positives_to_count():
+    frame = table()
+    frame = frame[(frame["model"] == "A") | (frame["fold"] < 2)]
+    assert found(frame)["positives_a_fold"].statistic == 80
+    assert "smallest fold has 10 positives" in found(table(2, share=0.05))["positives_a_fold"].advice
+
+
+@pytest.mark.parametrize(("n", "told"), [(19, False), (20, True)])
+def test_twenty_whole_numbers_that_all_differ_may_be_names(n, told):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"fold": 0, "case": range(n), "y_true": np.arange(n) % 2})
+    frame = pd.concat([frame.assign(model=name, y_score=rng.permutation(n)) for name in "DAB"])
+    frame["model"] = pd.Categorical(frame["model"], categories=[*"ABCD"])
+    known = read_scores(frame)
+    chance = pd.DataFrame(0.5, index=[0], columns=list(known.models))
+    findings = {each.check: each for each in score_findings(known, chance)}
+    assert ("identifiers" in findings) == told
+    if told:
+        assert findings["identifiers"].statistic == 3
+        assert findings["identifiers"].advice.startswith(
+            f"the scores of {known.frame['model'].iloc[0]!r} are"
+        )
+    works = chance + 0.125
+    assert "identifiers" not in {each.check for each in score_findings(known, works)}
+
+
+def test_resamples_need_cases_and_two_folds():
+    named = table(2, 126, case=lambda fold, rng: rng.choice(200, size=126, replace=False))
+    assert bool(found(named)["share_of_cases"].advice)
+    assert "share_of_cases" not in found(named.drop(columns="case"))
+    assert "share_of_cases" not in found(table(1))
