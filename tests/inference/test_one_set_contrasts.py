@@ -342,7 +342,18 @@ def test_the_draws_are_the_midpoints_of_a_grid():
     points = stats.qmc.Sobol(2, scramble=False).random_base2(16)
     normal = stats.norm.ppf(points + 2.0**-17)
     expected = np.quantile(np.abs(normal).max(axis=1), 0.95)
-    assert max_z_value(np.eye(2), np.diag([1.0, 2.0]), 0.95) == pytest.approx(expected, rel=1e-12)
+    for scale in (1.0, 1e-30, 1e30):
+        found = max_z_value(np.eye(2), np.diag([1.0, 2.0]) * scale, 0.95)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_no_draw_is_left_out(monkeypatch):
+    monkeypatch.setattr("skewanova.inference.one_set.LOG_DRAWS", 3)
+    points = stats.qmc.Sobol(2, scramble=False).random_base2(3)
+    largest = np.abs(stats.norm.ppf(points + 1 / 16)).max(axis=1)
+    for level in (0.2, 0.9):
+        found = max_z_value(np.eye(2), np.diag([1.0, 2.0]), level)
+        assert found == pytest.approx(np.quantile(largest, level), rel=1e-12)
 
 
 def test_the_largest_deviate_is_found_block_by_block(monkeypatch):

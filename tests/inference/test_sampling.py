@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from skewanova import InputError
+from skewanova.inference import sampling
 from skewanova.inference.sampling import (
     FEWEST_DF,
     NO_WEIGHT,
+    CondensedSample,
+    CountedSample,
     Sample,
     check_model_names,
     check_sample,
     is_all,
+    spreads_of,
     target_prior,
 )
 
@@ -73,7 +77,9 @@ def test_degrees_of_freedom_of_any_size_of_values(size):
     assert df > FEWEST_DF
 
 
-def test_estimates_side_by_side_are_as_alone():
+@pytest.mark.parametrize("at_once", [1 << 15, 1])
+def test_estimates_side_by_side_are_as_alone(at_once, monkeypatch):
+    monkeypatch.setattr(sampling, "BLOCK_SIZE", at_once)
     values = np.random.default_rng(0).normal(size=(12, 3))
     sample = Sample(np.arange(12) < 5)
     error, df = sample.spread(values)
@@ -84,6 +90,39 @@ def test_estimates_side_by_side_are_as_alone():
     assert sample.covariance(values)[0, 0] == pytest.approx(
         by_hand(values[:, 0], (slice(0, 5), slice(5, 12)))
     )
+    moved = sample.deviations(values)
+    assert moved.T @ moved == pytest.approx(sample.covariance(values))
+
+
+def test_sums_of_powers_tell_the_spreads_of_models_and_of_their_differences():
+    values = np.random.default_rng(1).normal(size=(15, 3, 2)) ** 3
+    sample, factor = Sample(np.arange(15) < 6), np.array([2.0, 0.5])
+    moved = sample.deviations(values).swapaxes(0, 1)
+    blocks = [(k, [*moved[:, rows]]) for k in (0, 1) for rows in np.split(sample.strata[k][0], [4])]
+    found = spreads_of(sample, blocks, 3, 2)
+    pairs = values[:, [0, 0, 1]] - values[:, [1, 2, 2]]
+    for known, scale in ((found, 1.0), (found.times(factor), factor)):
+        for (error, df), variance, of_df in (
+            (sample.spread(values * scale), known.own, known.own_df),
+            (sample.spread(pairs * scale), known.pair, known.pair_df),
+        ):
+            assert variance == pytest.approx(error**2)
+            assert of_df == pytest.approx(df)
+
+
+def test_counts_stand_for_cases():
+    counted = CountedSample.of([9, 6])
+    assert (counted.n_units, counted.df, counted.stratum.tolist()) == (15, 5, [0, 1])
+    assert [(rows.tolist(), size) for rows, size in counted.strata] == [([0], 9), ([1], 6)]
+    assert [counted.effective_size(positive=side) for side in (True, False)] == [6, 9]
+    assert counted.alone == ()
+    assert CountedSample.of([9, 1]).alone == ("the only positive case",)
+    one_of_each = CountedSample(np.array([False, True]))
+    assert one_of_each.alone == ("the only positive case", "the only negative case")
+    rows = np.array([[3.0, 1.0], [0.0, 2.0]])
+    condensed = CondensedSample.of([9, 6])
+    assert condensed.deviations(rows) is rows
+    assert condensed.covariance(rows).tolist() == [[9, 3], [3, 5]]
 
 
 def test_heavy_tails_leave_four_degrees_of_freedom():
