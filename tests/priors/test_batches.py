@@ -71,6 +71,28 @@ def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     assert np.isfinite(found)
 
 
+def test_a_step_that_goes_too_far_is_halved():
+    counts, normal = mixed(PRIORS[:3]), Normal(-2.2, 0.5)
+    fit = fitted(counts)
+    start = np.log(np.concatenate([fit.positive, fit.negative]))
+    best, _ = batches._profiled(counts, fit, normal, start)
+    for by in (4, 8):
+        found, _ = batches._profiled(counts, fit, normal, start - by * (np.arange(8) == 3))
+        assert found == pytest.approx(best, abs=5e-3)
+
+
+@pytest.mark.parametrize(("centre", "spread"), [(-2.2, 0.5), (0.4, 2.0)])
+def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, spread):
+    counts = Counts(80 * P, 320 * Q, np.zeros((1, 4)))
+    fit = mixtures.Fit(0.0, 0.1, P, Q)
+    (nodes,), (logs,) = batches._nodes(counts, fit, Normal(centre, spread))
+    weights, standard = np.exp(logs), (nodes - centre) / spread
+    moments = [weights @ standard**power for power in range(17)]
+    assert moments[::2] == pytest.approx([norm.moment(power) for power in range(0, 17, 2)], rel=1e-10)
+    assert moments[1::2] == pytest.approx(np.zeros(8), abs=1e-6)
+    assert standard[len(standard) // 2] == pytest.approx(0, abs=1e-12)  # the mode itself is a node
+
+
 @pytest.mark.parametrize("spread", [0.1, 0.5])
 def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(spread):
     counts = Counts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
@@ -210,6 +232,9 @@ def test_centres_come_nearer_the_likeliest():
     centres = np.linspace(0, 10, 11)
     height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
     assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[6] = -5.0  # about as likely, but what is between is not
+    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[6:] = -1000.0
     height[8:] = -5.0  # as likely, but there is nothing between
     assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[0:6, 1] = -8.0
