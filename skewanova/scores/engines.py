@@ -3,6 +3,10 @@
 Two times the engine brings rows together: those of a group (model and fold), which become a packed curve of
 one or two bits a case; and, where there are cases, all rows of some cases, which tell whether the models of a
 fold have the same ones, and which folds share them. Neither rows nor cases reach this process.
+
+A group of more rows than a worker holds is counted by score level and comes back in pieces. The cases of one
+test set, or of several runs on it, stay with the engine, each by its places on the curves; it is asked for
+sums over them.
 """
 
 from __future__ import annotations
