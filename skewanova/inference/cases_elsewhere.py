@@ -177,11 +177,12 @@ class CasesElsewhere:
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         found: list[_Sums] = self.parts.each(_Question(curves, rows, weightings, area_estimator, turns, mix))
-        powers = [
-            (one[0][0], np.sum([sums for _, sums in one], axis=0))
-            for one in zip(*(part.powers for part in found), strict=True)
-        ]
-        return Measured(self.sample, found[0].estimate, triangle(part.root for part in found), powers)
+        powers = []
+        for one in zip(*(part.powers for part in found), strict=True):
+            (unit, *_), sums = zip(*one, strict=True)  # the unit is that of the curves, in all parts alike
+            powers.append((unit, np.sum(sums, axis=0)))
+        estimate, *_ = (part.estimate for part in found)
+        return Measured(self.sample, estimate, triangle(part.root for part in found), powers)
 
     def angles(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
@@ -281,9 +282,9 @@ class AnglesElsewhere:
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        asked = self.cells, [self.weighting], self.area_estimator
-        found = self.cases.measured(*asked, turns=_both_scales(self.area)[:1], mix=contrasts)
-        return self._own(found.spreads(len(contrasts))[0])
+        asked, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
+        (spreads,) = self.cases.measured(*asked, turns=[angular], mix=contrasts).spreads(len(contrasts))
+        return self._own(spreads)
 
     def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:
         error = np.sqrt(spreads.own.ravel())

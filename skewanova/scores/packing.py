@@ -183,7 +183,7 @@ def _sketch(rows: pd.DataFrame) -> Sketch:
 def group_of(rows: pd.DataFrame) -> Group:
     """Model and fold of the rows of a group, as text."""
     model, fold = (
-        levels_of(rows[key][:1], key, row_number, whole=key == "fold").categories[0] for key in KEYS
+        levels_of(rows[key][:1], key, row_number, whole=key == "fold").categories.item() for key in KEYS
     )
     return str(model), str(fold)
 
@@ -254,7 +254,7 @@ class PieceOf:
         positive = read_labels(frame["y_true"], self.labels, self.pos_label)
         levels, at = np.unique(score, return_inverse=True)
         counts = np.zeros((len(levels), 2), dtype=np.int64)
-        np.add.at(counts, (at.reshape(-1), positive.astype(np.intp)), frame["n"].to_numpy())
+        np.add.at(counts, (at, positive.astype(np.intp)), frame["n"].to_numpy())
         kept = levels[counts[:, 1] > 0] if self.with_levels else None
         number = int(frame["piece"].iloc[0])
         return Piece(group_of(with_fold(frame)), number, PackedCurve.of_counts(counts[::-1]), kept)

@@ -154,6 +154,10 @@ def test_no_rows_have_no_counts():
     assert list(none) == ["model", "fold", "y_true", "y_score", "piece", "n"]
     assert none.empty
     assert none[["piece", "n"]].dtypes.tolist() == [np.int64, np.int64]
+    both = packing.counted(pd.concat([rows_of(5), rows_of(5).assign(model="b")]), cuts={})
+    assert both.index.is_unique
+    one = PieceOf(("0", "1"), None, with_levels=True)(both[:1].assign(piece=3))
+    assert (one.number, one.curve.n_positive + one.curve.n_negative) == (3, both["n"].iloc[0])
     alone = packing.counted(rows_of(5).drop(columns="fold"), cuts={})
     assert list(alone) == ["model", "y_true", "y_score", "piece", "n"]
     assert set(alone["piece"]) == {0}
