@@ -151,7 +151,7 @@ class Sketch:
 
 def group_sizes(frame: pd.DataFrame) -> dict[str, int]:
     """Rows of every group in a part of the table, by its keys as they are written."""
-    sizes = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False).size()
+    sizes = frame.groupby(keys_of(frame), observed=True, dropna=False).size()
     return {str(key): int(size) for key, size in sizes.items()}
 
 

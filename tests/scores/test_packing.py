@@ -120,6 +120,8 @@ def test_scores_shown_stand_for_as_many_rows():
     assert cuts["a", "1"].tolist() == [20, 30]
     cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20, 30, 40])], 10)
     assert cuts["a", "1"].tolist() == [3, 10]
+    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20], n_rows=40)], 30)
+    assert cuts["a", "1"].tolist() == [10, 20]
 
 
 @pytest.mark.parametrize("with_levels", [False, True])

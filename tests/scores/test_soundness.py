@@ -177,7 +177,7 @@ def ties(model, n_cases=200, n_best=1, n_different=100):
 
 @pytest.mark.parametrize(
     ("n_cases", "n_best", "told"),
-    [(200, 10, "5%"), (200, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
+    [(200, 10, "5%"), (200, 9, ""), (100, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
 )
 def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, told):
     found = soundness._top([ties("A"), ties("B", n_cases, n_best)])
