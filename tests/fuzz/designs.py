@@ -244,11 +244,17 @@ def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
 def _other_clusters(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     clusters = given["cluster"]
     if clusters is None:  # every case a cluster of its own; one alone of its kind would join the others
-        if not 2 <= np.sum(given["y_true"]) <= len(given["y_true"]) - 2:
+        counted = np.asarray(given["y_true"])[_with_weight(given)]
+        if not 2 <= counted.sum() <= len(counted) - 2:
             return dict(given)
         return {**given, "cluster": [f"\u00e9{k}" for k in range(len(given["y_true"]))]}
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
     return {**given, "cluster": [f"z{(code + seed) * 7919 % 10007}" for code in codes.ravel().tolist()]}
+
+
+def _with_weight(given: Mapping[str, Any]) -> Any:
+    weights = given["sample_weight"]
+    return np.asarray([1.0] * len(given["y_true"]) if weights is None else weights, dtype=float) > 0
 
 
 def _other_scale(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
