@@ -203,3 +203,12 @@ def test_nodes_of_a_pilot_are_kept_and_may_not_be_written():
     for values in pilot:
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 1.0
+
+
+def test_a_variance_of_so_many_degrees_of_freedom_is_known():
+    shift = np.array([0.5, 3.3])
+    known = decision_power.shift_power(shift, 9.0, 0.05)
+    assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF).tolist() == known.tolist()
+    assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF / 2) == pytest.approx(
+        known, rel=1e-6
+    )
