@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,12 +44,24 @@ class SeveralDatasetsError(InputError):
     """A table of several data sets stands where one is wanted."""
 
 
+class FullDiskError(InputError):
+    """What was given needs more room on a disk than there is."""
+
+
 class InputTypeError(TypeError):
     """What was given has a type that cannot be used; the message names it."""
 
 
 class SkewanovaWarning(UserWarning):
     """The number is computed, but the message says why it should be read with care."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether a disk is full; engines tell what a worker met in words alone."""
+    full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # not every system has quotas
+    if getattr(error, "errno", None) in full:
+        return True
+    return re.search("No space left on device|Disk quota exceeded", str(error)) is not None
 
 
 def emit(notes: Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import skewanova
-from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.base.checks import FullDiskError, InputError, InputTypeError, SkewanovaWarning
 from skewanova.base.folders import OutputError, check_folder, check_formats
 from skewanova.base.operating_system import is_closed_pipe, tidy_end
 from skewanova.base.text import visible
@@ -118,7 +118,9 @@ def _drop_output() -> None:
 
 
 def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn bad input into one clear line and exit status 2; warnings are part of what is printed.
+    """Turn bad input into one clear line and exit status 2, a full disk into one and status 1.
+
+    Warnings are part of what is printed.
 
     A folder that could not be written is refused before the work begins.
     """
@@ -138,7 +140,8 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
             message = str(error)
             for argument, option in IN_THE_SHELL.items():
                 message = message.replace(argument, option)
-            raise Refusal(message) from error
+            kind = Failure if isinstance(error, FullDiskError) else Refusal
+            raise kind(message) from error
 
     return run
 

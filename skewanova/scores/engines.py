@@ -7,6 +7,9 @@ fold have the same ones, and which folds share them. Neither rows nor cases reac
 A group of more rows than a worker holds is counted by score level and comes back in pieces. The cases of one
 test set, or of several runs on it, stay with the engine, each by its places on the curves; it is asked for
 sums over them.
+
+Tables with clusters, weights or halvings, and small test sets, are read as a whole instead; see
+:mod:`skewanova.scores.reading`.
 """
 
 from __future__ import annotations
@@ -33,8 +36,10 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import (
     Bools,
+    FullDiskError,
     InputError,
     check_labels,
+    is_full_disk,
     row_number,
 )
 from skewanova.curves.groups import PackedCurve
@@ -85,8 +90,15 @@ ADVICE = (
         "KilledWorker|MemoryError|OutOfMemory|worker exited|Executor(Lost|Exited)",
         "; if memory ran out: the rows of a group (one model in one fold) must fit in that of a worker",
     ),
-    ("CancelledError|CommClosed|Connection|Py4JNetworkError", "; was the connection to the cluster lost?"),
+    (
+        "CancelledError|CommClosed|Connection|Py4JNetworkError|"
+        r"^Py4JError An error occurred while calling \S+$",  # a call that was cut off, as py4j tells it
+        "; was the connection to the cluster lost?",
+    ),
 )
+
+
+FULL_DISK = "; the disk where rows are kept meanwhile is full"
 
 
 #: Characters of what an engine says that are shown.
@@ -142,12 +154,13 @@ class Kept(Protocol):
 
 def engine_of(source: object) -> Engine | None:
     """The engine of a Dask or Spark frame; None of all else."""
-    homes = {kind.__module__ for kind in type(source).__mro__}
-    if hasattr(source, "map_partitions") and any(home.startswith("dask") for home in homes):
+    kind = type(source)  # a frame of Spark would ask Java for its columns
+    homes = {one.__module__ for one in kind.__mro__}
+    if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
         return DaskFrame(source)
     if any(home.startswith("pyspark.pandas.frame") for home in homes):
         return SparkFrame(source.to_spark())  # type: ignore[attr-defined]
-    if any(home.startswith("pyspark.sql") for home in homes) and hasattr(source, "groupBy"):
+    if any(home.startswith("pyspark.sql") for home in homes) and hasattr(kind, "groupBy"):
         return SparkFrame(source)
     return None
 
@@ -298,7 +311,8 @@ class SparkFrame:
     @property
     def names(self) -> list[str]:
         """Names of its columns."""
-        return list(self.source.columns)
+        with self._told():
+            return list(self.source.columns)
 
     def n_rows(self) -> int:
         """Number of its rows."""
@@ -357,7 +371,8 @@ class SparkFrame:
     def _chosen(self, columns: Mapping[str, str]) -> Any:
         column = import_module("pyspark.sql.functions").col
         quoted = {name: "`" + name.replace("`", "``") + "`" for name in columns.values()}
-        return self.source.select(*(column(quoted[name]).alias(own) for own, name in columns.items()))
+        with self._told():
+            return self.source.select(*(column(quoted[name]).alias(own) for own, name in columns.items()))
 
     def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
         with self._told():
@@ -375,10 +390,11 @@ class SparkFrame:
 
     def _damage(self) -> str | None:
         """What is wrong with the Parquet files of this machine that the rows come from."""
-        files: list[str] = []
+        names, files = [], []
         with suppress(*self._errors()):  # the session may be gone
+            names = list(self.source.columns)
             files = [_local(path) for path in self.source.inputFiles()]
-        return _damage_of(files, self.names)
+        return _damage_of(files, names)
 
     def _errors(self) -> tuple[type[BaseException], ...]:
         """What Spark raises."""
@@ -394,12 +410,18 @@ class SparkKept:
     told: Callable[[], Any]
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, self.records.unpersist).atexit = False  # the session ends before
+        weakref.finalize(self, _let_go, self.records).atexit = False  # the session ends before
 
     def each(self, function: Callable[[Any], Any]) -> list[Any]:
         """What the function makes of each."""
         with self.told():
             return _collected(self.records.mapInArrow(partial(_of_records, function), "record binary"))
+
+
+def _let_go(records: Any) -> None:
+    """Tell Spark that rows need not be kept; what is gone keeps none."""
+    with suppress(ConnectionError, import_module("py4j.protocol").Py4JError):
+        records.unpersist()
 
 
 def _of_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
@@ -467,13 +489,15 @@ def told_as(
         if known is None:
             raise
         lines = [line for line in str(known).splitlines() if line.strip()] or [type(known).__name__]
-        advice = _advice(known)
+        is_full = is_full_disk(known)
+        advice = FULL_DISK if is_full else _advice(known)
         # errors of the system, which have a number, and lost workers are no damage of a file
         is_known = advice or getattr(known, "errno", None) or "OSError(" in lines[0]
         if not is_known and (said := damage()) is not None:
             raise InputError(f"{name}: {said}") from error
         line = shorten(lines[0], MOST_SAID, placeholder=" ...")
-        raise InputError(f"{name} cannot be read: {line}{advice}") from error
+        kind = FullDiskError if is_full else InputError
+        raise kind(f"{name} cannot be read: {line}{advice}") from error
 
 
 def _advice(error: BaseException) -> str:

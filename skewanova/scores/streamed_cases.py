@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import Bools, InputError, Where
+from skewanova.base.checks import Bools, FullDiskError, InputError, Where, is_full_disk
 from skewanova.scores.parquet import plain, value_type
 from skewanova.scores.table import SHOWN, WHOLE, Label, refuse_empty
 
@@ -60,7 +60,8 @@ def temporary_file() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile(prefix="skewanova-") as file:
             yield file
     except OSError as error:
-        raise InputError(
+        kind = FullDiskError if is_full_disk(error) else InputError
+        raise kind(
             f"the temporary folder {tempfile.gettempdir()!r} cannot take the rows ({error.strerror}); "
             "set TMPDIR to a folder with more room"
         ) from error

@@ -2,12 +2,15 @@
 
 import dataclasses
 import errno
+import gc
 import os
 import pickle
 import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -16,7 +19,7 @@ import pytest
 from damaged_files import damaged
 
 import skewanova as sa
-from skewanova.base.checks import InputError, InputTypeError
+from skewanova.base.checks import FullDiskError, InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
 from skewanova.scores import engines, packing
 from skewanova.scores.design import find_resampling
@@ -451,7 +454,7 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
             with monkeypatch.context() as patch:
                 patch.setattr("distributed.shuffle._disk.DiskShardsBuffer._process", out_of_room)
                 with pytest.raises(
-                    InputError, match=r"^the Dask frame cannot be read: .*No space left on device\W*$"
+                    FullDiskError, match=r"^the Dask frame cannot be read: .*No space left on.*full$"
                 ):
                     sa.compare(rows).save(tmp_path / "out")
             assert not left(tmp_path)
@@ -464,9 +467,13 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
 
 
 def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidden():
-    inner = RuntimeError("Unexpected error encountered during P2P barrier: OSError(28, 'No space left')")
+    inner = RuntimeError(
+        "Unexpected error encountered during P2P barrier: OSError(28, 'No space left on device')"
+    )
     with (
-        pytest.raises(InputError, match=r"^it cannot be read: Unexpected error .*No space left'\)$"),
+        pytest.raises(
+            FullDiskError, match=r"^it cannot be read: Unexpected error .*; the disk where .* full$"
+        ),
         engines.told_as("it", (OSError,)),
     ):
         raise RuntimeError("P2P 1 failed during barrier phase") from inner
@@ -717,6 +724,70 @@ def test_what_a_set_that_stays_cannot_be_asked_is_told():
 # --- Spark ------------------------------------------------------------------------------------------------
 
 
+class Py4JError(Exception):
+    """Stands in for what py4j raises."""
+
+
+class Py4JNetworkError(Py4JError):
+    """The same."""
+
+
+class GoneFrame:
+    """A frame of a session whose Java has ended."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def fail(self):
+        raise self.error
+
+    columns = property(fail)
+    count = inputFiles = unpersist = fail
+
+
+@pytest.fixture
+def py4j(monkeypatch):
+    """The errors of Spark and py4j, installed or not."""
+    for name, kind in (("pyspark.errors", "PySparkException"), ("py4j.protocol", "Py4JError")):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**{kind: Py4JError}))
+
+
+@pytest.mark.usefixtures("py4j")
+@pytest.mark.parametrize(
+    "error",
+    [
+        Py4JNetworkError("Answer from Java side is empty"),
+        Py4JError("An error occurred while calling o60.count"),
+        ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_lost_gateway_is_told_in_one_line(error):
+    gone = GoneFrame(error)
+    told = rf"^the Spark frame cannot be read: .*{error.args[-1]}; was the connection to the cluster lost\?$"
+    with pytest.raises(InputError, match=told):
+        engines.SparkFrame(gone).n_rows()
+    with pytest.raises(InputError, match=told):
+        _ = engines.SparkFrame(gone).names
+    engines.SparkKept(gone, None)  # to be let go is no news either: pytest would tell
+    gc.collect()
+
+
+@pytest.mark.usefixtures("py4j")
+def test_an_error_of_java_is_not_taken_for_a_lost_gateway():
+    for words in ("An error occurred while calling o6.count. Trace:\njava.lang", "Method f does not exist"):
+        with pytest.raises(InputError) as told:
+            engines.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
+        assert str(told.value) == f"the Spark frame cannot be read: {words.splitlines()[0]}"
+
+
+@pytest.mark.usefixtures("py4j")
+def test_a_disk_that_spark_finds_full_is_told():
+    words = "An error occurred while calling o6.count.\n: java.io.IOException: No space left on device"
+    with pytest.raises(FullDiskError, match=r"o6\.count\.; the disk where rows are kept meanwhile is full$"):
+        engines.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
+
+
 @pytest.fixture(scope="module")
 def spark():
     """Two worker threads, each with a Python process."""
@@ -736,7 +807,8 @@ def spark():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     yield session
-    session.stop()
+    with suppress(OSError):  # the last test ends its Java
+        session.stop()
 
 
 def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
@@ -802,3 +874,17 @@ def test_designs_over_cases_and_workers_that_die_on_spark(spark, tmp_path):
         InputError, match=r"^the Spark frame cannot be read: .* must fit in that of a worker$"
     ):
         sa.stream_scores(ended)
+
+
+def test_a_gateway_that_is_lost_leaves_nothing(spark, tmp_path):
+    table().to_parquet(tmp_path / "s.parquet", index=False)
+    rows = spark.read.parquet(str(tmp_path / "s.parquet"))
+    java = spark.sparkContext._gateway.proc  # the last test of this session
+    java.kill()
+    java.wait()
+    with pytest.raises(
+        InputError, match=r"^the Spark frame cannot be read: .*connection to the cl.*\?$"
+    ) as told:
+        sa.compare(rows).save(tmp_path / "out")
+    assert "\n" not in str(told.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.parquet"]
