@@ -132,8 +132,6 @@ def shift_power(shift: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
 
 def expected_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
     """Mean power where the deviation behind the shift is that of a pilot with so many degrees of freedom."""
-    if pilot_df >= KNOWN_DF:
-        return shift_power(shift, df, alpha)
     pilot = Pilot.expected(pilot_df)
     shifts = np.asarray(shift, dtype=np.float64)[..., None] * pilot.ratio
     return pilot.mean(shift_power(shifts, np.asarray(df)[..., None], alpha))[()]
