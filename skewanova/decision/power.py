@@ -173,7 +173,7 @@ def chi_moments(df: ArrayLike) -> tuple[Floats, Floats]:
     """Mean and variance of chi / sqrt(df), which is what a deviation seen is of the true one."""
     known = np.minimum(np.asarray(df, dtype=np.float64), KNOWN_DF)
     mean = np.sqrt(2 / known) * special.poch(known / 2, 0.5)
-    return np.asarray(mean), np.asarray(np.maximum(1 - mean**2, 0.0))
+    return np.asarray(mean), np.asarray(1 - mean**2)
 
 
 def nearly_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:

@@ -212,3 +212,16 @@ def test_a_variance_of_so_many_degrees_of_freedom_is_known():
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF / 2) == pytest.approx(
         known, rel=1e-6
     )
+
+
+def test_folds_that_share_nothing_find_any_difference_in_the_end():
+    found = decision_power.limit_power(0.1, 0.5, ratio=np.array([0.0, 0.1]), alpha=0.05)
+    assert found[0] == 1
+    assert 0.05 < found[1] < 1
+
+
+def test_the_fast_power_is_the_same_for_either_sign():
+    there, back = (
+        decision_power.nearly_power(sign * np.array([0.2, 0.7, 3.0]), 9.0, 0.05) for sign in (1, -1)
+    )
+    assert there == pytest.approx(back, rel=1e-14)
