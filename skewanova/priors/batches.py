@@ -32,7 +32,7 @@ FINE = 61
 
 
 #: Steps to the likeliest classes at most, and the gain in log-likelihood that ends them.
-MOST_STEPS, ENOUGH_GAIN = 40, 1e-3
+MOST_STEPS, ENOUGH_GAIN = 100, 1e-3
 
 
 #: What a step may leave of a bin that holds cases, in place of nothing: the step goes too far then.
@@ -119,12 +119,9 @@ def predicted(counts: Counts) -> Prediction:
 
 def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floats:
     """Log-likelihood of every centre and spread, at its maximum over the classes."""
-    logs = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
-    height = np.empty((len(centres), len(spreads)))
-    for i, centre in enumerate(centres.tolist()):
-        for j, spread in enumerate(spreads.tolist()):
-            height[i, j], logs = _profiled(counts, fit, Normal(centre, spread), logs)
-    return height
+    start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
+    normals = [[Normal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
+    return np.array([[_profiled(counts, fit, normal, start)[0] for normal in row] for row in normals])
 
 
 def _nearer(centres: Floats, height: Floats) -> Floats | None:
@@ -179,23 +176,23 @@ def _common_error(pooled: Counts) -> float:
 def _profiled(counts: Counts, fit: Fit, normal: Normal, start: Floats) -> tuple[float, Floats]:
     """Log-likelihood at its maximum over the classes, and the logs of their shares there.
 
-    By Newton's rule with the expected curvature at the pooled fit, halved where a step goes too far.
+    By Newton's rule with the expected curvature at the pooled fit; where a step leads down, by the shares of
+    the cases expected in every bin, which never do (EM).
     """
     nodes, weights = _nodes(counts, fit, normal)
-    n_bins = counts.positive.shape[-1]
     solve = cho_factor(_curvature(counts, fit, normal))
-    logs, pace = start, 1.0
-    height, slope = _joint(counts, (logs[:n_bins], logs[n_bins:]), nodes, weights)
+    logs = start
+    height, slope, expected = _joint(counts, logs, nodes, weights)
     for _ in range(MOST_STEPS):
         step = cho_solve(solve, slope)
-        if slope @ step < ENOUGH_GAIN or pace < 1e-3:
+        if slope @ step < ENOUGH_GAIN:
             break
-        moved = logs + pace * step
-        found, turned = _joint(counts, (moved[:n_bins], moved[n_bins:]), nodes, weights)
-        if not found >= height:
-            pace /= 2
-        else:
-            logs, height, slope, pace = moved, found, turned, min(1.0, 2 * pace)
+        moved = logs + step
+        found = _joint(counts, moved, nodes, weights)
+        if not found[0] >= height:
+            moved = np.log(np.maximum(expected, NOTHING))
+            found = _joint(counts, moved, nodes, weights)
+        logs, (height, slope, expected) = moved, found
     return height, logs
 
 
@@ -216,11 +213,9 @@ def _curvature(counts: Counts, fit: Fit, normal: Normal) -> Floats:
     return np.asarray(total + np.eye(len(total)))  # the sum of the logs of a class is free
 
 
-def _joint(
-    counts: Counts, logs: tuple[Floats, Floats], nodes: Floats, weights: Floats
-) -> tuple[float, Floats]:
-    """Log-likelihood of the classes given by logs of their shares, and its slope."""
-    positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in logs)
+def _joint(counts: Counts, logs: Floats, nodes: Floats, weights: Floats) -> tuple[float, Floats, Floats]:
+    """Log-likelihood of the classes given by logs of their shares, its slope, and cases expected in bins."""
+    positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
     mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
     mixture = np.maximum(mixture, NOTHING)
@@ -228,15 +223,16 @@ def _joint(
     batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
     share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture
     height = float(batch.sum())
-    slopes = []
+    slopes, cases = [], []
     for observed, shares, part in (
         (counts.positive, positive, prior),
         (counts.negative, negative, 1 - prior),
     ):
         expected = observed + shares * (part[..., None] * share).sum(axis=(0, 1))
+        cases.append(expected)
         slopes.append(expected - shares * expected.sum())
         height += float(observed @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
-    return height, np.concatenate(slopes)
+    return height, np.concatenate(slopes), np.concatenate(cases)
 
 
 def _nodes(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:

@@ -37,10 +37,11 @@ def fitted(counts):
 def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
     counts = mixed(PRIORS[:3])
     fit = fitted(counts)
-    logs = np.log(fit.positive), np.log(fit.negative)
+    logs = np.log(np.concatenate([fit.positive, fit.negative]))
     nodes, weights = batches._nodes(counts, fit, normal)
-    height, slope = batches._joint(counts, logs, nodes, weights)
-    expected = counts.positive @ logs[0] + counts.negative @ logs[1]
+    height, slope, cases = batches._joint(counts, logs, nodes, weights)
+    assert cases.sum() == pytest.approx(sum(part.sum() for part in counts))
+    expected = np.concatenate([counts.positive, counts.negative]) @ logs
     for row in counts.unlabelled:
 
         def log_height(at, row=row):
@@ -51,8 +52,7 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
         area = quad(lambda at, top=top: np.exp(log_height(at) - top), -9, 4, points=[normal.centre])
         expected += np.log(area[0]) + top
     assert height == pytest.approx(expected, abs=2e-2)
-    whole = np.concatenate(logs)
-    by_steps = approx_fprime(whole, lambda x: batches._joint(counts, (x[:4], x[4:]), nodes, weights)[0], 1e-6)
+    by_steps = approx_fprime(logs, lambda x: batches._joint(counts, x, nodes, weights)[0], 1e-6)
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
@@ -60,25 +60,43 @@ def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     counts = mixed(PRIORS[:3])
     fit, normal = fitted(counts), Normal(-2.2, 0.5)
     nodes, weights = batches._nodes(counts, fit, normal)
-    logs = np.log(fit.positive), np.log(fit.negative)
-    gone = tuple(np.where(np.arange(4) == 1, -2000.0, part) for part in logs)
-    height, slope = batches._joint(counts, gone, nodes, weights)
+    logs = np.log(np.concatenate([fit.positive, fit.negative]))
+    gone = np.where(np.arange(8) % 4 == 1, -2000.0, logs)
+    height, slope, _ = batches._joint(counts, gone, nodes, weights)
     assert height < batches._joint(counts, logs, nodes, weights)[0] - 1e4
     assert np.isfinite(height)
     assert np.isfinite(slope).all()
-    near = np.concatenate([np.where(np.arange(4) == 1, -40.0, part) for part in logs])  # the way back is long
-    found, _ = batches._profiled(counts, fit, normal, near)
-    assert np.isfinite(found)
+    near = np.where(np.arange(8) % 4 == 1, -40.0, logs)  # the way back is long
+    assert np.isfinite(batches._profiled(counts, fit, normal, near)[0])
 
 
-def test_a_step_that_goes_too_far_is_halved():
-    counts, normal = mixed(PRIORS[:3]), Normal(-2.2, 0.5)
+@pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-4.0, 1.0)])
+def test_the_likeliest_classes_are_found_from_afar(normal):
+    counts = mixed(PRIORS[:3])
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
     best, _ = batches._profiled(counts, fit, normal, start)
-    for by in (4, 8):
-        found, _ = batches._profiled(counts, fit, normal, start - by * (np.arange(8) == 3))
-        assert found == pytest.approx(best, abs=5e-3)
+    for by in (4, 8, 40):
+        for bin_ in range(8):
+            found, _ = batches._profiled(counts, fit, normal, start - by * (np.arange(8) == bin_))
+            assert found == pytest.approx(best, abs=5e-3)
+
+
+@pytest.mark.parametrize(("centre", "spread", "n"), [(-4, 0.7, 5000), (-2, 0.5, 300), (-5, 1.0, 5000)])
+def test_heights_are_those_of_a_longer_search(centre, spread, n, monkeypatch):
+    """Of a hundred positives, where every place used to begin where the one before ended."""
+    draw, priors = np.random.default_rng(1), expit(centre + spread * norm.ppf((np.arange(6) + 0.5) / 6))
+    shares = norm.cdf([-np.inf, *np.linspace(-1.2, 2.6, 7), np.inf] - np.array([[1.5], [0.0]]))
+    positive, negative = np.diff(shares)
+    unlabelled = np.array([draw.multinomial(n, p * positive + (1 - p) * negative) for p in priors], float)
+    counts = Counts(draw.multinomial(100, positive) * 1.0, draw.multinomial(400, negative) * 1.0, unlabelled)
+    fit, places = fitted(counts), (np.linspace(centre - 3, centre + 2, 4), np.array([0.1, 0.8, 2.5]))
+    found = batches._surface(counts, fit, *places)
+    monkeypatch.setattr(batches, "MOST_STEPS", 2000)
+    monkeypatch.setattr(batches, "ENOUGH_GAIN", 1e-7)
+    best = batches._surface(counts, fit, *places)
+    likely = best > best.max() - batches.RULED_OUT
+    assert found[likely] == pytest.approx(best[likely], abs=0.02)
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(-2.2, 0.5), (0.4, 2.0)])
@@ -101,7 +119,7 @@ def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
 
     def slope(at):
-        return batches._joint(counts, (at[:4], at[4:]), nodes, weights)[1]
+        return batches._joint(counts, at, nodes, weights)[1]
 
     falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
     found = batches._curvature(counts, fit, normal) - np.eye(8)  # that of the free sums of the logs
@@ -148,9 +166,7 @@ def test_classes_are_the_likeliest(normal):
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
     nodes, weights = batches._nodes(counts, fit, normal)
-    best = minimize(
-        lambda x: -batches._joint(counts, (x[:4], x[4:]), nodes, weights)[0], start, method="BFGS"
-    )
+    best = minimize(lambda x: -batches._joint(counts, x, nodes, weights)[0], start, method="BFGS")
     assert batches._profiled(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
