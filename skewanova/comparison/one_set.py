@@ -223,7 +223,7 @@ def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd
     `low` is the rarest prior, `error` the standard error of the first estimate, which is the best.
     """
     negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
-    units = "" if sample.cluster is None else " (counted in clusters that hold one)"
+    units = " (counted in clusters that hold one)" if sample.clustered else ""
     support = float(effective_negatives(negatives, low))
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     rows = [

@@ -370,6 +370,16 @@ class PackedCurve:
     n_positive: int
     n_negative: int
 
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.n_positive + self.n_negative
+
+    @property
+    def most_rises(self) -> int:
+        """No fewer than its rises."""
+        return self.n_positive
+
     @classmethod
     def of(cls, positive: Bools, score: NDArray[Any]) -> PackedCurve:
         """Pack the curve of clean cases of both classes."""
@@ -387,7 +397,7 @@ class PackedCurve:
         """Rises of the curve; unless scores are tied, only positives are looked at."""
         if self.ends is not None:
             return rises_between(*self._rates())
-        at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_positive + self.n_negative))
+        at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
         true = np.arange(1, self.n_positive + 1)
         tpr, fpr = true / self.n_positive, (at + 1 - true) / self.n_negative
         return Rises((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
@@ -413,7 +423,7 @@ class PackedCurve:
     @classmethod
     def joined(cls, parts: Sequence[PackedCurve]) -> PackedCurve:
         """Curve of cases packed in parts, those of the best scores first; no part is tied with another."""
-        sizes = [part.n_positive + part.n_negative for part in parts]
+        sizes = [part.n_cases for part in parts]
         cases = list(zip(parts, sizes, strict=True))
         labels = np.packbits(np.concatenate([np.unpackbits(part.labels, count=n) for part, n in cases]))
         ends = None
@@ -436,15 +446,18 @@ class PackedCurve:
 
     def ties(self) -> tuple[int, int]:
         """Number of cases at the best score, and of different scores."""
-        size = self.n_positive + self.n_negative
         if self.ends is None:
-            return 1, size
-        ends = np.unpackbits(self.ends, count=size)
+            return 1, self.n_cases
+        ends = np.unpackbits(self.ends, count=self.n_cases)
         return int(np.argmax(ends)) + 1, int(np.count_nonzero(ends))
+
+    def tobytes(self) -> bytes:
+        """All that it tells, for a fingerprint."""
+        return self.labels.tobytes() + (b"" if self.ends is None else self.ends.tobytes())
 
     def _rates(self) -> tuple[Floats, Floats]:
         """True and false positive rates at all vertices."""
-        size = self.n_positive + self.n_negative
+        size = self.n_cases
         true = np.cumsum(np.unpackbits(self.labels, count=size), dtype=np.int64)
         false = np.arange(1, size + 1) - true
         if self.ends is not None:
@@ -454,7 +467,97 @@ class PackedCurve:
         return np.append(0.0, rates[0]), np.append(0.0, rates[1])
 
 
-def _unpacked(curves: Sequence[PackedCurve]) -> Rises:
+@dataclass(frozen=True, eq=False, slots=True)
+class WeightedCurve:
+    """A curve of cases that stand for unequal numbers, thresholds forgotten.
+
+    Attributes
+    ----------
+    held : ndarray of shape (n_scores, 2)
+        Weight of the negatives and of the positives at every score, the best first.
+    n_positive, n_negative : int
+        Number of cases of each class.
+    n_best : int
+        Number of cases at the best score.
+    """
+
+    held: Floats
+    n_positive: int
+    n_negative: int
+    n_best: int
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.n_positive + self.n_negative
+
+    @property
+    def most_rises(self) -> int:
+        """No fewer than its rises."""
+        return min(self.n_positive, len(self.held))
+
+    @classmethod
+    def of(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> WeightedCurve:
+        """Pack the curve of clean cases of both classes."""
+        levels, at = np.unique(score, return_inverse=True)
+        slot = 2 * (len(levels) - 1 - at.reshape(-1)) + positive
+        counts = np.bincount(slot, minlength=2 * len(levels)).reshape(-1, 2)
+        return cls.of_counts(counts, slot=slot, weight=weight)
+
+    @classmethod
+    def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> WeightedCurve:
+        """Sum weights at every score, of which slot 2 k are negatives and 2 k + 1 positives at score k.
+
+        There are so many negatives and positives (n_scores, 2). They are summed by their size, since the
+        order of the rows may be any.
+        """
+        order = np.lexsort((weight, slot))
+        held = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
+        n_negative, n_positive = counts.sum(axis=0).tolist()
+        return cls(held.astype(np.float64), n_positive, n_negative, int(counts[0].sum()))
+
+    @classmethod
+    def joined(cls, parts: Sequence[WeightedCurve]) -> WeightedCurve:
+        """Curve of cases in parts, those of the best scores first; no part is tied with another."""
+        n_positive, n_negative = (
+            sum(getattr(part, name) for part in parts) for name in ("n_positive", "n_negative")
+        )
+        return cls(np.concatenate([part.held for part in parts]), n_positive, n_negative, parts[0].n_best)
+
+    def rises(self) -> Rises:
+        """Rises of the curve."""
+        roc = self.curve()
+        return rises_between(roc.tpr, roc.fpr)
+
+    def curve(self) -> RocCurve:
+        """Return the curve, its thresholds unknown (nan)."""
+        false, true = np.insert(np.cumsum(self.held, axis=0), 0, 0.0, axis=0).T
+        unknown = np.broadcast_to(np.nan, len(true))
+        return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))
+
+    def counts(self) -> tuple[Floats, Floats]:
+        """Weight of positives at every rise, and of negatives above each, at each, and below all."""
+        at = np.flatnonzero(self.held[:, 1])
+        below, at_or_below = (
+            np.searchsorted(at, np.arange(len(self.held)), side=s) for s in ("left", "right")
+        )
+        fall = np.bincount(below + at_or_below, weights=self.held[:, 0], minlength=2 * len(at) + 1)
+        return np.asarray(self.held[at, 1]), fall.astype(np.float64)
+
+    def ties(self) -> tuple[int, int]:
+        """Number of cases at the best score, and of different scores."""
+        return self.n_best, len(self.held)
+
+    def tobytes(self) -> bytes:
+        """All that it tells, for a fingerprint."""
+        return self.held.tobytes()
+
+
+#: A curve without its thresholds.
+CompactCurve = PackedCurve | WeightedCurve
+
+
+def _unpacked(curves: Sequence[CompactCurve]) -> Rises:
     """Rises of some curves in a row."""
     return in_a_row([curve.rises() for curve in curves])
 
@@ -468,7 +571,7 @@ class PackedCurves(Mapping[Cell, RocCurve]):
         The packed curve of every (model, fold), in order.
     """
 
-    def __init__(self, packed: Mapping[Cell, PackedCurve]) -> None:
+    def __init__(self, packed: Mapping[Cell, CompactCurve]) -> None:
         self._packed = packed
 
     def __getitem__(self, cell: Cell) -> RocCurve:
@@ -487,7 +590,7 @@ class PackedCurves(Mapping[Cell, RocCurve]):
     def batches(self) -> list[Callable[[], Rises]]:
         """The same, each batch to be asked for."""
         curves = list(self._packed.values())
-        stops = np.cumsum([curve.n_positive for curve in curves])
+        stops = np.cumsum([curve.most_rises for curve in curves])
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
         return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
 

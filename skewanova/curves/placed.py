@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools
 from skewanova.curves.sorting import Counts
 
+#: Different weights of a class that are told apart; with more, cases are left out one by one.
+FEW_WEIGHTS = 64
+
 
 def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
     """Slots of scores among the different ones of positives, which ascend.
@@ -22,10 +25,16 @@ def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
 
 
 class PlacedCases(NamedTuple):
-    """Labels of some cases (n_cases,), and the slots (n_cells, n_cases) where their scores stand."""
+    """Labels of some cases (n_cases,), and the slots (n_cells, n_cases) where their scores stand.
+
+    Where cases come in clusters, these are numbered from 0, and all cases of each are here; where they stand
+    for unequal numbers of the population, by weights.
+    """
 
     positive: Bools
     slot: Counts
+    cluster: NDArray[np.intp] | None = None
+    weight: NDArray[np.float64] | None = None
 
 
 class Parts(Protocol):

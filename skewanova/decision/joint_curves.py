@@ -45,8 +45,9 @@ from skewanova.inference.jackknife import Ranked, measured, ranked
 from skewanova.inference.one_set import Angles, OnAngles, Scale, angles_of, t_deviate
 from skewanova.inference.sampling import CondensedSample, CountedSample, Sample, Spreads
 from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
+from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
-from skewanova.scores.pairing import check_paired, paired_cases, paired_runs
+from skewanova.scores.pairing import check_clustered_runs, check_paired, paired_cases, paired_runs
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
@@ -532,7 +533,7 @@ def _runs_elsewhere(
     cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
     found = cases_elsewhere(table, parts)
     areas, rows = found.rows_along(cells, weightings, evaluation.area_estimator)
-    sample = CondensedSample.of(found.sample.sizes)
+    sample = found.sample.condensed()
     for i in range(len(weightings)):
         area = areas[:, i].reshape(len(evaluation.models), -1)
         yield RunAreas(area, np.ascontiguousarray(rows[..., i]), sample, evaluation.design.runs)
@@ -542,7 +543,7 @@ def run_sample(evaluation: Evaluation) -> Sample:
     """Cases of the test set that all folds share, or their numbers."""
     table = evaluation.scores
     if isinstance(table, StreamedScores) and table.parts is not None:
-        return CountedSample.of(table.counts[0, 0])
+        return counted_sample(table)
     return matched_runs(evaluation)[0]
 
 
@@ -713,7 +714,22 @@ class SetElsewhere(PairedSet):
 def cases_elsewhere(table: StreamedScores, parts: Parts) -> CasesElsewhere:
     """Curves and cases of a test set whose models have the same cases."""
     check_paired(table)
-    return CasesElsewhere(CountedSample.of(table.counts[0, 0]), table.packed, parts)
+    if len(table.folds) > 1:
+        check_clustered_runs(table)
+    sample, known = counted_sample(table), table.sampling
+    if known is None:
+        return CasesElsewhere(sample, table.packed, parts)
+    return CasesElsewhere(sample, table.packed, parts, known.distinct)
+
+
+def counted_sample(table: StreamedScores) -> CountedSample:
+    """How the cases of a test set that are elsewhere were drawn."""
+    known = table.sampling
+    if known is None:
+        return CountedSample.of(table.counts[0, 0])
+    sums = UnitSums(*(part[0, 0] for part in known.held))
+    sizes = known.kinds if table.has_clusters else table.counts[0, 0]
+    return CountedSample.of(sizes, sums=sums, clustered=table.has_clusters)
 
 
 _PAIRED_SETS: WeakKeyDictionary[Scores, PairedSet] = WeakKeyDictionary()

@@ -1,31 +1,41 @@
 """What leaving out each case changes, where the cases are elsewhere: sums come back, not cases.
 
-The change depends on nothing but the place of the case on the curve of its model. A part of the cases knows
-the places of its own, and is sent the curves of all models; it returns a triangle with the same products as
-the deviations of its cases, and sums of squares and fourth powers. Triangles of parts go together as those of
-blocks do, so that models which are nearly alike keep their digits.
+The change depends on nothing but the places of the case, or of those of its cluster, on the curve of its
+model. A part of the cases knows the places of its own, and is sent the curves of all models; it returns a
+triangle with the same products as the deviations of its units, and sums of squares and fourth powers.
+Triangles of parts go together as those of blocks do, so that models which are nearly alike keep their digits.
+Clusters and weighted cases are asked twice: first for their mean, which no curve tells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.curves.estimators import BY_RISES
-from skewanova.curves.groups import Cell, PackedCurve
-from skewanova.curves.placed import Parts, PlacedCases
+from skewanova.curves.groups import Cell, CompactCurve
+from skewanova.curves.placed import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
-from skewanova.inference.jackknife import CurveDeviations, LeftOut
+from skewanova.inference.jackknife import (
+    CurveDeviations,
+    LeftOut,
+    UnitPlaces,
+    WeightedPlaces,
+    areas_over,
+)
 from skewanova.inference.one_set import Scale
 from skewanova.inference.sampling import (
+    Codes,
     CountedSample,
     Sample,
+    SampleInPart,
     Spreads,
+    kinds_of,
     spreads_of_sums,
 )
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
@@ -36,23 +46,124 @@ NOT_BY_RISES = (
 )
 
 
+MANY_WEIGHTS = (
+    "cases of a class have more than {} different weights, so that each is left out by itself, which takes "
+    "the scores in memory: round the weights, or read them by read_scores()"
+)
+
+
 class _Table(NamedTuple):
-    """Deviations at every place of a model's curve, and the number of its rises."""
+    """Jackknife values at every place of a model's curve that holds cases."""
 
     changes: CurveDeviations
-    n_rises: int
-
-    @classmethod
-    def of(cls, curve: PackedCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> _Table:
-        """Measure a curve."""
-        gain, fall = curve.counts()
-        return cls(CurveDeviations.of(gain, fall, weightings, area_estimator), len(gain))
+    places: WeightedPlaces
 
     def at(self, part: PlacedCases, row: int) -> LeftOut:
         """The same for the cases of a part."""
-        slot = part.slot[row].astype(np.intp)
-        place = np.where(part.positive, slot // 2, self.n_rises + slot)
+        place = self.places.place(part.positive, part.slot[row].astype(np.intp), part.weight)
         return LeftOut(self.changes.estimate, self.changes.values, self.changes.number[place])
+
+
+class _Whole(NamedTuple):
+    """A curve: weight of all positives at every rise and of negatives in every slot, and its areas."""
+
+    gain: Floats
+    fall: Floats
+    area: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """What leaving out units changes; the curves are looked at once in a process.
+
+    Attributes
+    ----------
+    curves, rows : sequence
+        The curve of every model or run, and its row among the slots.
+    weightings, area_estimator
+        What to measure.
+    sample : CountedSample
+        All units together.
+    weights : (ndarray, ndarray)
+        Different weights of the negatives and of the positives.
+    means : ndarray of shape (3, n_models, n_weightings), or None
+        Mean jackknife values of every stratum; None while they are not known. Those of cases drawn one by one
+        and alike follow from the curves.
+    """
+
+    curves: Sequence[CompactCurve]
+    rows: Sequence[int]
+    weightings: Sequence[DeploymentPrior]
+    area_estimator: str
+    sample: CountedSample
+    weights: tuple[Floats, Floats]
+    means: Floats | None = None
+
+    def of(self, part: PlacedCases) -> CaseDeviations:
+        """Those of the units of a part."""
+        if self.sample.clustered:
+            return self._of_clusters(part)
+        found = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
+        return CaseDeviations(Sample(part.positive), found)
+
+    @cached_property
+    def tables(self) -> list[_Table]:
+        """Values along every curve, of cases that were drawn one by one."""
+        asked, found = (self.weightings, self.area_estimator), []
+        for model, curve in enumerate(self.curves):
+            gain, fall = curve.counts()
+            places = WeightedPlaces(gain, fall, self.weights, self.sample.sizes[:2])
+            if self.sample.sums is None:
+                changes = CurveDeviations.of(gain, fall, *asked)
+            else:
+                changes = places.changes(*asked)
+                held = np.flatnonzero(changes.number >= 0)
+                stratum = (held < places.n_of_positives).astype(np.intp)
+                changes = changes._replace(values=self._centred(model, changes.values, stratum))
+            found.append(_Table(changes, places))
+        return found
+
+    @cached_property
+    def _wholes(self) -> list[_Whole]:
+        """The curves of models whose cases come in clusters."""
+        found = []
+        for curve in self.curves:
+            gain, fall = (np.asarray(held, dtype=np.float64) for held in curve.counts())
+            area = areas_over(curve.curve(), self.weightings, self.area_estimator)
+            found.append(_Whole(gain, fall, area))
+        return found
+
+    def _of_clusters(self, part: PlacedCases) -> CaseDeviations:
+        cases = part.positive, part.cluster, part.weight
+        stratum = np.array(self.sample.kinds)[kinds_of(Sample(*cases))]
+        sample, sizes = SampleInPart(*cases, known=stratum), self.sample.stratum_sizes[stratum]
+        found = []
+        for model, (whole, row) in enumerate(zip(self._wholes, self.rows, strict=True)):
+            slot = part.slot[row].astype(np.intp)
+            places = slot[part.positive] // 2, slot[~part.positive]
+            units = UnitPlaces(sample, *places, whole.gain, whole.fall)
+            left = units.left_out(whole.area, sizes, self.weightings, self.area_estimator)
+            found.append(replace(left, values=self._centred(model, left.values, stratum)))
+        return CaseDeviations(sample, tuple(found))
+
+    def _centred(self, model: int, values: Floats, stratum: Codes) -> Floats:
+        """Deviations, once the means are known."""
+        if self.means is None:
+            return values
+        size = self.sample.stratum_sizes[stratum]
+        scale = np.sqrt(size * np.maximum(size - 1, 1))[:, None]
+        return np.asarray((values - self.means[stratum, model]) / scale)
+
+
+def _stratum_sums(values: _Values, part: PlacedCases) -> Floats:
+    """Sums (3, n_models, n_weightings) of the values of a part, by stratum."""
+    found = values.of(part)
+    sums = np.zeros((3, len(found.tables), len(values.weightings)))
+    for rows, _ in found.sample.strata:
+        kind = int(found.sample.stratum[rows[0]])
+        for model, table in enumerate(found.tables):
+            sums[kind, model] = np.bincount(table.entry[rows], minlength=len(table.values)) @ table.values
+    return sums
 
 
 class _Sums(NamedTuple):
@@ -65,48 +176,37 @@ class _Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What every part is asked; the changes along the curves are measured once in a process.
+    """What every part is asked.
 
     Attributes
     ----------
-    curves, rows : sequence
-        The curve of every model or run, and its row among the slots.
-    weightings, area_estimator
-        What to measure.
+    values : _Values
+        What leaving out units changes.
     turns : sequence of Turn, or None
         Of what to sum powers: by default of the areas on the angular scale, then as they are.
     mix : ndarray of shape (n, n_models), or None
         Combinations to take in place of the models.
     """
 
-    curves: Sequence[PackedCurve]
-    rows: Sequence[int]
-    weightings: Sequence[DeploymentPrior]
-    area_estimator: str
+    values: _Values
     turns: Sequence[Turn] | None
     mix: Floats | None
 
-    @cached_property
-    def tables(self) -> list[_Table]:
-        """Changes along every curve."""
-        return [_Table.of(curve, self.weightings, self.area_estimator) for curve in self.curves]
-
     def __call__(self, part: PlacedCases) -> _Sums:
         """Answer for the cases of a part."""
-        tables = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
-        found = CaseDeviations(Sample(part.positive), tables)
-        estimate = np.stack([one.estimate for one in tables])
+        found = self.values.of(part)
+        estimate = np.stack([one.estimate for one in found.tables])
         turns = _both_scales(estimate.ravel()) if self.turns is None else self.turns
         root = found.root if self.mix is None else np.empty((0, 0))  # known by then
         return _Sums(estimate, root, [self._powers(found, *turn) for turn in turns])
 
     def _powers(self, found: CaseDeviations, weight: Floats, scale: Floats) -> tuple[Floats, Floats]:
-        """Unit, and sums by class: a part may lack one."""
+        """Unit, and sums by stratum: a part may lack one."""
         unit = found.unit(weight, scale)
         sums = found.sums(weight, scale / unit, self.mix)
-        by_class = np.zeros((2, *sums.shape[1:]))
-        by_class[[int(found.sample.stratum[rows[0]]) for rows, _ in found.sample.strata]] = sums
-        return unit, by_class
+        by_stratum = np.zeros((3, *sums.shape[1:]))
+        by_stratum[[int(found.sample.stratum[rows[0]]) for rows, _ in found.sample.strata]] = sums
+        return unit, by_stratum
 
 
 def _both_scales(area: Floats) -> list[Turn]:
@@ -127,7 +227,7 @@ class Measured:
     root : ndarray
         A triangle with the same products as the deviations at the weightings.
     powers : list of (unit, sums)
-        For every turn: sums by class (2, 2, n_models + n_pairs, n_priors), over powers of the unit.
+        For every turn: sums by stratum (3, 2, n_models + n_pairs, n_priors), over powers of the unit.
     """
 
     sample: CountedSample
@@ -141,7 +241,8 @@ class Measured:
 
     def spreads(self, n_curves: int) -> list[Spreads]:
         """Spreads of so many models or combinations of them, for every turn."""
-        return [spreads_of_sums(self.sample, sums, n_curves).times(unit) for unit, sums in self.powers]
+        held = self.sample.stratum
+        return [spreads_of_sums(self.sample, sums[held], n_curves).times(unit) for unit, sums in self.powers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +257,14 @@ class CasesElsewhere:
         The curve of every (model, fold).
     parts : Parts
         Where the cases are.
+    weights : (ndarray, ndarray)
+        Different weights of the negatives and of the positives, of more than are taken at least as many.
     """
 
     sample: CountedSample
-    curves: Mapping[Cell, PackedCurve]
+    curves: Mapping[Cell, CompactCurve]
     parts: Parts
+    weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
 
     def measured(
         self,
@@ -176,13 +280,25 @@ class CasesElsewhere:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_RISES)))
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
-        found: list[_Sums] = self.parts.each(_Question(curves, rows, weightings, area_estimator, turns, mix))
+        values = self._centred(_Values(curves, rows, weightings, area_estimator, self.sample, self.weights))
+        found: list[_Sums] = self.parts.each(_Question(values, turns, mix))
         powers = []
         for one in zip(*(part.powers for part in found), strict=True):
-            (unit, *_), sums = zip(*one, strict=True)  # the unit is that of the curves, in all parts alike
-            powers.append((unit, np.sum(sums, axis=0)))
+            units, sums = zip(*one, strict=True)  # that of curves is in all parts alike, that of clusters not
+            unit = np.max(units, axis=0)
+            scales = ((own / unit) ** np.array([[[2]], [[4]]]) for own in units)
+            powers.append((unit, np.sum([part * by for part, by in zip(sums, scales, strict=True)], axis=0)))
         estimate, *_ = (part.estimate for part in found)
         return Measured(self.sample, estimate, triangle(part.root for part in found), powers)
+
+    def _centred(self, values: _Values) -> _Values:
+        """The same with the mean of every stratum; cases drawn one by one and alike need none."""
+        if self.sample.sums is None:
+            return values
+        if not self.sample.clustered and max(map(len, self.weights)) > FEW_WEIGHTS:
+            raise InputError(MANY_WEIGHTS.format(FEW_WEIGHTS))
+        sums = np.sum(self.parts.each(partial(_stratum_sums, values)), axis=0)
+        return replace(values, means=sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None])
 
     def angles(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
@@ -292,7 +408,7 @@ class AnglesElsewhere:
 
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
-        unit, sums = self.found.powers[1]
-        variance, doubt = self.sample.variances(sums)[:, :, len(self.cells) :, 0]
-        both = np.zeros_like(variance[:1])  # no unit has cases of both classes
-        return np.vstack([variance, both]).T * unit**2, np.vstack([doubt, both]).T * unit**4
+        (unit, sums), held = self.found.powers[1], self.sample.stratum
+        found = np.zeros((2, 3, sums.shape[2] - len(self.cells)))
+        found[:, held] = self.sample.variances(sums[held])[:, :, len(self.cells) :, 0]
+        return found[0].T * unit**2, found[1].T * unit**4

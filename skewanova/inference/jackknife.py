@@ -20,18 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import Floats, check_choice
+from skewanova.base.checks import Bools, Floats, check_choice
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, areas, rise_terms
-from skewanova.curves.placed import slots_among
-from skewanova.curves.roc import Rises, curve_from_scores, in_blocks
+from skewanova.curves.placed import FEW_WEIGHTS, slots_among
+from skewanova.curves.roc import Rises, RocCurve, curve_from_scores, in_blocks
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target, UniformPrior
-
-#: Cases of one class with more different weights than this are left out one by one.
-FEW_WEIGHTS = 64
-
 
 #: Numbers held at once while areas are computed again: what the second-level cache holds.
 BLOCK_SIZE = 1 << 15
@@ -152,21 +148,58 @@ class CurveDeviations(NamedTuple):
 
     @classmethod
     def of(
-        cls, gain: Counts, fall: Counts, weightings: Sequence[DeploymentPrior], area_estimator: str
+        cls,
+        gain: Floats | Counts,
+        fall: Floats | Counts,
+        weightings: Sequence[DeploymentPrior],
+        area_estimator: str,
     ) -> CurveDeviations:
         """Measure a curve with so many positives at every rise and negatives in every slot."""
-        held = np.concatenate([gain, fall]) > 0
-        number = np.where(held, np.cumsum(held) - 1, -1)
-        n_entries, sizes = int(np.count_nonzero(held)), (int(fall.sum()), int(gain.sum()))
-        negatives, positives = (_Weights(np.ones(1), number[:0], size) for size in sizes)
-        standing = _Standing(_ladder(gain, fall), (negatives, positives), number, number[:0], n_entries)
-        estimate, values = _changes_at(standing, weightings, area_estimator)
+        sizes, ones = (int(fall.sum()), int(gain.sum())), np.ones(1)
+        found = WeightedPlaces(gain, fall, (ones, ones), sizes).changes(weightings, area_estimator)
         for start, counts, size in ((len(gain), fall, sizes[0]), (0, gain, sizes[1])):
-            of_entry = np.zeros(n_entries, dtype=np.intp)
+            of_entry = np.zeros(len(found.values), dtype=np.intp)
             place = start + np.flatnonzero(counts)
-            of_entry[number[place]] = counts[place - start]
-            _centre(values, of_entry, size)
-        return cls(estimate, values, number)
+            of_entry[found.number[place]] = counts[place - start]
+            _centre(found.values, of_entry, size)
+        return found
+
+
+class WeightedPlaces(NamedTuple):
+    """A curve with so much weight of positives at every rise and of negatives in every slot.
+
+    `weights` are the different ones of negatives and of positives, `sizes` the numbers of these cases.
+    """
+
+    gain: Floats | Counts
+    fall: Floats | Counts
+    weights: tuple[Floats, Floats]
+    sizes: tuple[int, int]
+
+    def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveDeviations:
+        """What leaving out a case of each weight changes, at every place that holds any: not yet centred."""
+        sides = (self.gain, self.weights[1]), (self.fall, self.weights[0])
+        held = np.concatenate([np.tile(at > 0, len(weight)) for at, weight in sides])
+        number, n_entries = np.where(held, np.cumsum(held) - 1, -1), int(np.count_nonzero(held))
+        negatives, positives = (
+            _Weights(weight, number[:0], size) for weight, size in zip(self.weights, self.sizes, strict=True)
+        )
+        ladder = _ladder(self.gain, self.fall)
+        standing = _Standing(ladder, (negatives, positives), number, number[:0], n_entries)
+        return CurveDeviations(*_changes_at(standing, weightings, area_estimator), number)
+
+    def place(self, positive: Bools, slot: Codes, weight: Floats | None) -> Codes:
+        """Place of every case: positives at the rises, weight by weight, then negatives in the slots."""
+        if weight is None:
+            return np.where(positive, slot // 2, self.n_of_positives + slot)
+        code = [np.searchsorted(known, weight) for known in self.weights]
+        of_positive = slot // 2 + len(self.gain) * code[1]
+        return np.where(positive, of_positive, self.n_of_positives + slot + len(self.fall) * code[0])
+
+    @property
+    def n_of_positives(self) -> int:
+        """Number of places of positives."""
+        return len(self.gain) * len(self.weights[1])
 
 
 def left_out(
@@ -449,57 +482,93 @@ def _refitted(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> LeftOut:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
-    whole = np.array([_area(sample, score, at, area_estimator) for at in weightings])
+    curve = curve_from_scores(sample.positive, score, sample.weight)
+    whole = areas_over(curve, weightings, area_estimator)
     if area_estimator in BY_RISES:
-        entry = sample.unit_numbers
-        without = _areas_without_units(sample, score, weightings, area_estimator)
-    else:
-        first, entry = _alike(sample, score)
-        areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
-        without = np.array(list(areas))
+        units = UnitPlaces.of(sample, score)
+        return units.left_out(whole, sample.stratum_size, weightings, area_estimator)
+    first, entry = _alike(sample, score)
+    areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
+    without = np.array(list(areas))
     size = np.empty(len(without))
     size[entry] = sample.stratum_size
     values = (size[:, None] - 1) * (whole - without)
     return LeftOut(whole, np.where(np.isnan(values), 0.0, values), entry)
 
 
-def _area(sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str) -> float:
-    curve = curve_from_scores(sample.positive, score, sample.weight)
-    return iauprec(curve, weighting, area_estimator=area_estimator)
+def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
+    """Area of a curve over each weighting."""
+    return np.array([iauprec(curve, at, area_estimator=area_estimator) for at in weightings])
 
 
-def _areas_without_units(
-    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> Floats:
-    """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
-    places = places_of(sample, score)
-    n_rises, n_slots = len(places.ladder.gain), 2 * len(places.ladder.gain) + 1
-    weight = np.ones(len(score)) if sample.weight is None else sample.weight
-    step = max(1, BLOCK_SIZE // n_slots)
-    of_rise = (sample.unit[sample.positive], places.rise, weight[sample.positive], n_rises)
-    of_slot = (sample.unit[~sample.positive], places.slot, weight[~sample.positive], n_slots)
-    gain, fall = (_counts(*of, start=0, stop=None) for of in (of_rise, of_slot))
-    found = []
-    for start in range(0, sample.n_units, step):
-        stop = min(start + step, sample.n_units)
-        hits = gain - _counts(*of_rise, start=start, stop=stop)
-        alarms = fall - _counts(*of_slot, start=start, stop=stop)
-        rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0), area_estimator)
-        areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
-        for left, whole in ((hits, gain), (alarms, fall)):
-            areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
-        found.append(areas)
-    return np.concatenate(found)
+@dataclass(frozen=True, eq=False)
+class UnitPlaces:
+    """Where the cases of units stand on a curve: rises of the positives, slots of the negatives.
+
+    `gain` and `fall` are the weights of all positives at every rise and of all negatives in every slot, those
+    of units that are elsewhere too.
+    """
+
+    sample: Sample
+    rise: Codes
+    slot: Codes
+    gain: Floats
+    fall: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, score: NDArray[Any]) -> UnitPlaces:
+        """Places of units that are all here."""
+        ladder, rise, slot = places_of(sample, score)
+        weight = np.ones(len(score)) if sample.weight is None else sample.weight
+        gain = np.bincount(rise, weights=weight[sample.positive], minlength=len(ladder.gain))
+        fall = np.bincount(slot, weights=weight[~sample.positive], minlength=2 * len(ladder.gain) + 1)
+        return cls(sample, rise, slot, gain.astype(np.float64), fall.astype(np.float64))
+
+    def left_out(
+        self, whole: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
+    ) -> LeftOut:
+        """Jackknife values of units whose strata have so many; one that leaves a class empty has 0."""
+        values = (sizes[:, None] - 1) * (whole - self.areas(weightings, area_estimator))
+        return LeftOut(whole, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
+
+    def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
+        """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
+        step, found = max(1, BLOCK_SIZE // len(self.fall)), []
+        for start in range(0, self.sample.n_units, step):
+            stop = min(start + step, self.sample.n_units)
+            hits, alarms = (whole - side.of_units(start, stop, len(whole)) for side, whole in self._whole)
+            rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0), area_estimator)
+            areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
+            for left, (_, whole) in zip((hits, alarms), self._whole, strict=True):
+                areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
+            found.append(areas)
+        return np.concatenate(found)
+
+    @cached_property
+    def _whole(self) -> tuple[tuple[_Held, Floats], tuple[_Held, Floats]]:
+        """Cases of each class, and the weight of all at every place."""
+        positive, weight = self.sample.positive, self.sample.weight
+        sides = []
+        for rows, place in ((positive, self.rise), (~positive, self.slot)):
+            order = np.argsort(self.sample.unit[rows], kind="stable")
+            known = np.ones(len(order)) if weight is None else weight[rows][order]
+            sides.append(_Held(self.sample.unit[rows][order], place[order], known))
+        return (sides[0], self.gain), (sides[1], self.fall)
 
 
-def _counts(unit: Codes, place: Codes, weight: Floats, size: int, *, start: int, stop: int | None) -> Floats:
-    """Weight at every place: of all units, or of some, a row each."""
-    if stop is None:
-        return np.asarray(np.bincount(place, weights=weight, minlength=size), dtype=np.float64)
-    rows = (unit >= start) & (unit < stop)
-    at = (unit[rows] - start) * size + place[rows]
-    counts = np.bincount(at, weights=weight[rows], minlength=(stop - start) * size)
-    return np.asarray(counts.reshape(-1, size), dtype=np.float64)
+class _Held(NamedTuple):
+    """Unit, place and weight of the cases of a class, unit after unit."""
+
+    unit: Codes
+    place: Codes
+    weight: Floats
+
+    def of_units(self, start: int, stop: int, n_places: int) -> Floats:
+        """Weight of some of the units at every place, a row each."""
+        rows = slice(*np.searchsorted(self.unit, [start, stop]).tolist())
+        at = (self.unit[rows] - start) * n_places + self.place[rows]
+        counts = np.bincount(at, weights=self.weight[rows], minlength=(stop - start) * n_places)
+        return np.asarray(counts.reshape(-1, n_places), dtype=np.float64)
 
 
 def rises_of_counts(hits: Floats | Counts, alarms: Floats | Counts, area_estimator: str) -> Rises:

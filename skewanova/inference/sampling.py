@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     to_numbers,
 )
 from skewanova.curves.roc import check_both_classes
-from skewanova.priors.evidence import equal_units
+from skewanova.priors.evidence import UnitSums, equal_units
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
 #: Degrees of freedom that heavy-tailed values cannot fall below.
@@ -63,6 +63,11 @@ class Sample:
     weight: Floats | None = None
 
     @property
+    def clustered(self) -> bool:
+        """Whether units are clusters."""
+        return self.cluster is not None
+
+    @property
     def unit(self) -> Codes:
         """Number of the unit of every case."""
         return np.arange(len(self.positive)) if self.cluster is None else self.cluster
@@ -85,11 +90,8 @@ class Sample:
         """
         if self.cluster is None:
             return self.positive.astype(np.intp)
-        negatives, positives = (self.held(positive=side) > 0 for side in (False, True))
-        kind = np.where(positives & negatives, 2, positives.astype(np.intp))
-        counts = np.bincount(kind, minlength=3)
-        kind[np.isin(kind, np.flatnonzero(counts == 1))] = counts.argmax()
-        return kind
+        kind = kinds_of(self)
+        return _joined_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
@@ -103,7 +105,7 @@ class Sample:
     @cached_property
     def alone(self) -> tuple[str, ...]:
         """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
-        told = "the only {} case" if self.cluster is None else "the only cluster with {} cases"
+        told = "the only cluster with {} cases" if self.clustered else "the only {} case"
         return tuple(
             told.format("positive" if side else "negative")
             for side in (True, False)
@@ -214,20 +216,33 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class CountedSample(Sample):
-    """Cases drawn one by one that are elsewhere: here one of each class stands for all.
+    """Cases that are elsewhere: here one unit of each kind stands for all.
 
     Attributes
     ----------
-    sizes : (int, int)
-        Number of negatives and of positives.
+    sizes : (int, int, int)
+        Number of units of negatives alone, of positives alone, and of both.
+    sums : UnitSums or None
+        What units weigh in the class of negatives and in that of positives; None where they weigh alike.
+    clustered : bool
+        Whether units are clusters.
     """
 
-    sizes: tuple[int, int] = (1, 1)
+    sizes: tuple[int, int, int] = (1, 1, 0)
+    sums: UnitSums | None = None
+    clustered: bool = False
 
     @classmethod
-    def of(cls, sizes: Sequence[int]) -> CountedSample:
-        """So many negatives and positives."""
-        return cls(np.array([False, True]), sizes=(int(sizes[0]), int(sizes[1])))
+    def of(cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False) -> Self:
+        """So many units of negatives, of positives and, where they are clusters, of both."""
+        found = [int(size) for size in (*sizes, 0)[:3]]
+        return cls(
+            np.array([False, True]), sizes=(found[0], found[1], found[2]), sums=sums, clustered=clustered
+        )
+
+    def condensed(self) -> CondensedSample:
+        """The same where rows stand for the units."""
+        return CondensedSample.of(self.sizes, sums=self.sums, clustered=self.clustered)
 
     @cached_property
     def n_units(self) -> int:
@@ -235,16 +250,35 @@ class CountedSample(Sample):
         return sum(self.sizes)
 
     @cached_property
+    def kinds(self) -> list[int]:
+        """Stratum of units of each kind: a single one joins the largest, as that of a sample does."""
+        return [
+            int(kind) for kind in _joined_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
+        ]
+
+    @cached_property
+    def stratum(self) -> Codes:
+        """Strata that hold units."""
+        return np.flatnonzero(np.bincount(self.kinds, weights=self.sizes, minlength=3))
+
+    @cached_property
+    def stratum_sizes(self) -> Codes:
+        """Number of units in each of three strata."""
+        return np.bincount(self.kinds, weights=self.sizes, minlength=3).astype(np.intp)
+
+    @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
         """The unit that stands for every stratum, and how many there are."""
-        return [(np.array([kind]), size) for kind, size in enumerate(self.sizes)]
+        return [(np.array([i]), int(self.stratum_sizes[kind])) for i, kind in enumerate(self.stratum)]
 
     def effective_size(self, *, positive: bool) -> float:
-        """Cases of a class."""
-        return float(self.sizes[positive])
+        """Units with cases of a class, or as many equal ones."""
+        known = self.sizes if self.sums is None else self.sums.equal()
+        return float(known[int(positive)])
 
     def _heaviest(self, *, positive: bool) -> tuple[float, float]:
-        return 1.0, float(self.sizes[positive])
+        whole = self.sizes if self.sums is None else self.sums.total
+        return 1.0, float(whole[int(positive)])
 
 
 class CondensedSample(CountedSample):
@@ -257,6 +291,41 @@ class CondensedSample(CountedSample):
     def covariance(self, values: Floats) -> Floats:
         """Covariance (n, n) of estimates from the rows (n_rows, n)."""
         return np.asarray(values.T @ values)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleInPart(Sample):
+    """Some of the cases of a sample, with the stratum of each unit among all of them.
+
+    Attributes
+    ----------
+    known : ndarray of int, shape (n_units,)
+        Strata.
+    """
+
+    known: Codes = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.known)
+
+    @cached_property
+    def stratum(self) -> Codes:
+        """Stratum of every unit."""
+        return self.known
+
+
+def kinds_of(sample: Sample) -> Codes:
+    """Kind of every unit: 0 of negatives alone, 1 of positives alone, 2 of both."""
+    negatives, positives = (sample.held(positive=side) > 0 for side in (False, True))
+    return np.where(positives & negatives, 2, positives.astype(np.intp))
+
+
+def _joined_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
+    """Kinds that are strata: a single cluster of its kind joins the largest."""
+    alone = np.isin(kind, np.flatnonzero(counts == 1)) & clustered
+    return np.where(alone, counts.argmax(), kind)
 
 
 def satterthwaite(variance: Floats, doubt: Floats) -> Floats:

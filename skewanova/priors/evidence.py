@@ -6,6 +6,9 @@ moves precision by that much. All limits stand here, side by side.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -49,16 +52,46 @@ SLACK = 1e-9
 Codes = NDArray[np.intp]
 
 
+class UnitSums(NamedTuple):
+    """What units weigh in every kind: the largest, and sums of their shares of it and of the squares."""
+
+    largest: Floats
+    total: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
+        """Sum what the cases of every unit and kind weigh."""
+        size = int(unit.max(initial=0)) + 1
+        each, at = np.unique(kind * size + unit, return_inverse=True)
+        held, of = np.bincount(at.reshape(-1), weights=weight).astype(np.float64), each // size
+        largest = np.zeros(n_kinds)
+        np.maximum.at(largest, of, held)
+        share = held / largest[of]  # squares may leave the doubles
+        sums = [np.bincount(of, weights=part, minlength=n_kinds) for part in (share, share**2)]
+        return cls(largest, *(part.astype(np.float64) for part in sums))
+
+    @classmethod
+    def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
+        """Sums over all units, of which each is in one part."""
+        largest = np.max([part.largest for part in parts], axis=0)
+        scale = [part.largest / np.where(largest > 0, largest, 1.0) for part in parts]
+        total = np.sum([part.total * by for part, by in zip(parts, scale, strict=True)], axis=0)
+        squares = np.sum([part.squares * by**2 for part, by in zip(parts, scale, strict=True)], axis=0)
+        return cls(largest, total, squares)
+
+    def reshape(self, *shape: int) -> UnitSums:
+        """The same with the kinds in another shape."""
+        return UnitSums(*(part.reshape(shape) for part in self))
+
+    def equal(self) -> Floats:
+        """As many equal units as weigh the same (Kish 1965)."""
+        return np.asarray(self.total**2 / np.where(self.squares > 0, self.squares, 1.0))
+
+
 def equal_units(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
-    """Units with cases of every kind; of unequal ones, as many equal ones as weigh the same (Kish 1965)."""
-    size = int(unit.max()) + 1
-    each, at = np.unique(kind * size + unit, return_inverse=True)
-    held, of = np.bincount(at.reshape(-1), weights=weight).astype(np.float64), each // size
-    largest = np.zeros(n_kinds)
-    np.maximum.at(largest, of, held)
-    share = held / largest[of]  # squares may leave the doubles
-    total, squares = (np.bincount(of, weights=part, minlength=n_kinds) for part in (share, share**2))
-    return np.asarray(total**2 / np.where(squares > 0, squares, 1.0))
+    """Units with cases of every kind; of unequal ones, as many equal ones as weigh the same."""
+    return UnitSums.of(kind, unit, weight, n_kinds).equal()
 
 
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:

@@ -4,8 +4,10 @@
 - clusters: Clusters and weights of cases: one of each a case, and no cluster cut in two by a fold.
 - cost: How long a comparison will take, and how much memory, said beforehand.
 - design: How the folds came about, and the ratio of test to training cases.
-- engines: Frames of Dask and Spark: every group is packed where its rows are.
+- engine_cases: Cases where an engine has them: clusters, and places on the curves.
+- engines: Frames of Dask and Spark, whose rows are elsewhere.
 - formats: CSV, JSON lines and frames to columns.
+- gathering: Tables of engines: every group is packed where its rows are, and its curve comes back.
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
 - kinds: How folds may have come about, by name.
 - multiclass: Each class of several against the rest.

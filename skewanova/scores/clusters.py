@@ -7,13 +7,15 @@ says how many cases of the population a case stands for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Where, check_real, check_weights
+from skewanova.priors.evidence import UnitSums
 
 #: Columns of a score table that say how its cases were sampled.
 SAMPLING_COLUMNS = ("cluster", "weight")
@@ -22,8 +24,8 @@ SAMPLING_COLUMNS = ("cluster", "weight")
 #: Who cannot honour them says so.
 SAMPLED_IN_MEMORY = (
     "a table with the column {column!r} must fit in memory, since clusters are left out together and curves "
-    "are weighted, but this one is read in passes or over several machines: use read_scores(), or leave out "
-    "the column"
+    "are weighted, but this one is read in passes: use read_scores(), give a frame of Dask or Spark, or "
+    "leave out the column"
 )
 
 
@@ -34,26 +36,79 @@ NO_NAMES = "; rows were matched by their order: name cases in a column case"
 Codes = NDArray[np.intp]
 
 
+class WeightRange(NamedTuple):
+    """The smallest and the largest weight, and the share of the positives in all."""
+
+    low: float
+    high: float
+    prior: float
+
+
+class SharedClusters(NamedTuple):
+    """How many clusters are in several folds; the one in most, by name, and in how many."""
+
+    n_clusters: int
+    name: Any
+    n_folds: int
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingSummary:
+    """What clusters and weights tell of a table whose rows are elsewhere.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters; 0 where there are none.
+    shared : SharedClusters or None
+        Those in several folds, if any.
+    kinds : (int, int, int)
+        Number of clusters of negatives alone, of positives alone, and of both.
+    held : UnitSums
+        What clusters, or weighted cases, weigh: of shape (n_models, n_folds, 2).
+    weights : WeightRange or None
+        Of weighted cases.
+    distinct : (ndarray, ndarray)
+        Different weights of the negatives and of the positives, or some of them if they are many.
+    """
+
+    n_clusters: int
+    shared: SharedClusters | None
+    kinds: tuple[int, int, int]
+    held: UnitSums
+    weights: WeightRange | None
+    distinct: tuple[Floats, Floats]
+
+    def chosen(self, models: Sequence[int], folds: Sequence[int]) -> SamplingSummary:
+        """The same of some models and folds; clusters are still counted in all."""
+        return replace(self, held=UnitSums(*(part[np.ix_(models, folds)] for part in self.held)))
+
+
 def check_weight_column(values: pd.Series[Any], where: Where) -> Floats:
-    """Finite, non-negative weights, at least one of them positive."""
+    """Finite, non-negative weights."""
     given = values.to_numpy()
     if given.dtype.kind == "O":
         given = np.array([np.nan if value is None else value for value in given.tolist()])
-    weight = check_weights(check_real(given, "weight"), "weight", where=where)
-    if not weight.any():
+    return check_weights(check_real(given, "weight"), "weight", where=where)
+
+
+def check_any_weight(largest: float) -> None:
+    """Raise for a table in which all weights are 0."""
+    if not largest > 0:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
-    return weight
 
 
-def check_same_for_case(frame: pd.DataFrame, where: Where) -> None:
-    """One cluster and one weight a case, in every model and fold."""
+def check_same_for_case(
+    frame: pd.DataFrame, where: Where, *, n_models: NDArray[np.intp] | None = None
+) -> None:
+    """One cluster and one weight a case, in every model and fold; `n_models` have each fold, if not all."""
     for column in SAMPLING_COLUMNS:
         if column in frame:
             value = pd.factorize(frame[column])[0].astype(np.intp)
             if "case" in frame or len(frame["fold"].cat.categories) == 1:
                 _check_case_by_case(frame, column, value, where)
             else:
-                _check_fold_by_fold(frame, column, value, where)
+                _check_fold_by_fold(frame, column, value, where, known=n_models)
 
 
 def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
@@ -76,11 +131,13 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: W
     )
 
 
-def _check_fold_by_fold(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
+def _check_fold_by_fold(
+    frame: pd.DataFrame, column: str, value: Codes, where: Where, *, known: NDArray[np.intp] | None
+) -> None:
     """Without names of cases: in a fold every model has as many rows of each value."""
     rows = pd.DataFrame({"fold": codes_of(frame, "fold"), "value": value, "model": codes_of(frame, "model")})
     held = rows.groupby(["fold", "value", "model"]).size().groupby(["fold", "value"]).agg(["nunique", "size"])
-    n_models = rows.groupby("fold")["model"].nunique()
+    n_models = rows.groupby("fold")["model"].nunique() if known is None else pd.Series(known)
     odd = held[
         (held["nunique"] > 1) | (held["size"] != n_models.loc[held.index.get_level_values(0)].to_numpy())
     ]
@@ -102,11 +159,22 @@ def _cell(frame: pd.DataFrame, column: str, row: int) -> str:
 def check_clusters(frame: pd.DataFrame) -> None:
     """At least two clusters, and each fold tests all known cases of a cluster or none."""
     names = frame["cluster"].cat.categories.tolist()
-    if len(names) < 2:
+    check_several_clusters(len(names), names[0])
+    check_whole_clusters(frame)
+
+
+def check_several_clusters(n_clusters: int, name: Any) -> None:
+    """At least two."""
+    if n_clusters < 2:
         raise InputError(
-            f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r:.40}; leave out the "
+            f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave out the "
             "column if each case was drawn by itself"
         )
+
+
+def check_whole_clusters(frame: pd.DataFrame) -> None:
+    """Each fold tests all known cases of a cluster or none."""
+    names = frame["cluster"].cat.categories.tolist()
     tested = _tested(frame)
     odd = tested[tested["tested"] != tested["known"]]
     if len(odd):
@@ -140,14 +208,20 @@ def codes_of(frame: pd.DataFrame, column: str) -> Codes:
     return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
 
 
-def refuse_shared_clusters(frame: pd.DataFrame, design: str) -> None:
-    """Raise where folds that are said to share nothing share a cluster; the message names it."""
+def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
+    """Clusters in several folds, if there are any."""
     n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
-    if n_folds.iloc[0] > 1:
+    several = int((n_folds > 1).sum())
+    return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None
+
+
+def refuse_shared_clusters(found: SharedClusters | None, design: str) -> None:
+    """Raise where folds that are said to share nothing share a cluster; the message names it."""
+    if found is not None:
         raise InputError(
-            f"with resampling={design!r} no two folds may share a cluster, but cluster "
-            f"{n_folds.index.tolist()[0]!r:.40} is in {n_folds.iloc[0]} of them "
-            f"({int((n_folds > 1).sum())} such clusters in all); leave resampling='auto'"
+            f"with resampling={design!r} no two folds may share a cluster, but cluster {found.name!r:.40} "
+            f"is in {found.n_folds} of them ({found.n_clusters} such clusters in all); leave "
+            "resampling='auto'"
         )
 
 

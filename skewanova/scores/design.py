@@ -205,12 +205,9 @@ def find_resampling(
     check_choice(resampling, RESAMPLING, "resampling")
     given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
     found = _found(table, resampling, given)
-    if not isinstance(table, ScoreTable):  # passes know of no clusters
-        return found
-    if table.has_clusters and found.kind in {"independent", "kfold"}:
-        refuse_shared_clusters(table.frame, found.kind)
-    n_clusters = table.frame["cluster"].nunique() if table.has_clusters else 0
-    return replace(found, n_clusters=n_clusters, weighted=table.has_weights)
+    if found.kind in {"independent", "kfold"}:
+        refuse_shared_clusters(table.shared_clusters, found.kind)
+    return replace(found, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 
 def cases_claim(table: ScoreTable) -> str:

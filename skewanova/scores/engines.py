@@ -1,15 +1,7 @@
-"""Frames of Dask and Spark: every group is packed where its rows are, and its curve comes back.
+"""Frames of Dask and Spark, whose rows are elsewhere.
 
-Two times the engine brings rows together: those of a group (model and fold), which become a packed curve of
-one or two bits a case; and, where there are cases, all rows of some cases, which tell whether the models of a
-fold have the same ones, and which folds share them. Neither rows nor cases reach this process.
-
-A group of more rows than a worker holds is counted by score level and comes back in pieces. The cases of one
-test set, or of several runs on it, stay with the engine, each by its places on the curves; it is asked for
-sums over them.
-
-Tables with clusters, weights or halvings, and small test sets, are read as a whole instead; see
-:mod:`skewanova.scores.reading`.
+An engine is asked for what a function makes of the rows of each group (model and fold), of each part that it
+has, of all rows of some cases or clusters. What it cannot do is told in one line.
 """
 
 from __future__ import annotations
@@ -17,10 +9,9 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from glob import glob
 from importlib import import_module
@@ -35,54 +26,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import (
-    Bools,
     FullDiskError,
     InputError,
-    check_labels,
     is_full_disk,
-    row_number,
 )
-from skewanova.curves.groups import PackedCurve
-from skewanova.curves.placed import PlacedCases, slots_among
-from skewanova.scores import packing
 from skewanova.scores.packing import (
-    Group,
-    Packed,
-    PieceOf,
-    Sketch,
-    accepted,
-    by_group,
-    counted,
-    cuts_of,
-    group_of,
-    group_sizes,
-    joined,
     keys_of,
-    pack_group,
-    read_labels,
-    sketches,
-)
-from skewanova.scores.table import (
-    SHOWN,
-    WHOLE,
-    CaseSummary,
-    Label,
-    StreamedScores,
-    check_any_row,
-    check_both_classes,
-    levels_of,
-    refuse_mixed,
-    refuse_repeated,
-    score_values,
-    with_fold,
 )
 
 if TYPE_CHECKING:
-    from skewanova.scores.streamed_cases import CaseFacts
-
-#: About how many rows of cases are looked at together.
-BUCKET_ROWS = 1 << 20
-
+    pass
 
 #: What engines say of workers that are gone or out of reach, and what to do.
 ADVICE = (
@@ -107,6 +60,13 @@ MOST_SAID = 300
 
 #: What a worker makes of the rows of one group.
 OfRows = Callable[[pd.DataFrame], Any]
+
+
+class Buckets(NamedTuple):
+    """Into how many parts the rows go, and by the names in which column."""
+
+    number: int
+    column: str = "case"
 
 
 class Engine(Protocol):
@@ -138,10 +98,10 @@ class Engine(Protocol):
     def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
         """What the function makes of the counts of every piece of a model and fold."""
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
 
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> Kept:
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> Kept:
         """The same, which stays with the engine."""
 
 
@@ -205,13 +165,13 @@ class DaskFrame:
         """What the function makes of the rows of every model and fold."""
         return self._each(self._chosen(columns), keys_of(columns), function)
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
-        return self._each(self._marked(columns, n_buckets), ("bucket",), function)
+        return self._each(self._marked(columns, by), ("bucket",), function)
 
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> DaskKept:
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> DaskKept:
         """The same, which stays with the workers."""
-        work = self._work(self._marked(columns, n_buckets), ("bucket",), function)
+        work = self._work(self._marked(columns, by), ("bucket",), function)
         with self._told():
             return DaskKept(import_module("dask").persist(*work), self._told)
 
@@ -228,10 +188,10 @@ class DaskFrame:
         counts = chosen.map_partitions(count, meta=count(chosen._meta))
         return self._each(counts, (*keys_of(columns), "piece"), function)
 
-    def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
+    def _marked(self, columns: Mapping[str, str], by: Buckets) -> Any:
         chosen = self._chosen(columns)
         meta = chosen._meta.assign(bucket=np.int64(0))
-        return chosen.map_partitions(with_bucket, n_buckets=n_buckets, meta=meta)
+        return chosen.map_partitions(with_bucket, by, meta=meta)
 
     def _chosen(self, columns: Mapping[str, str]) -> Any:
         own = {name: column for column, name in columns.items()}
@@ -334,14 +294,14 @@ class SparkFrame:
         """What the function makes of the rows of every model and fold."""
         return self._each(self._chosen(columns), keys_of(columns), function)
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> list[Any]:
+    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
         """What the function makes of all rows of some of the cases."""
-        return self._each(self._marked(columns, n_buckets), ("bucket",), function)
+        return self._each(self._marked(columns, by), ("bucket",), function)
 
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, n_buckets: int) -> SparkKept:
+    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> SparkKept:
         """The same, which stays with the workers."""
         with self._told():
-            records = self._records(self._marked(columns, n_buckets), ("bucket",), function).persist()
+            records = self._records(self._marked(columns, by), ("bucket",), function).persist()
         return SparkKept(records, self._told)
 
     def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
@@ -353,14 +313,16 @@ class SparkFrame:
 
     def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
         """What the function makes of the counts of every piece of a model and fold."""
-        keys = keys_of(columns)
-        chosen = self._chosen({column: columns[column] for column in (*keys, "y_true", "y_score")})
+        keys, weight = keys_of(columns), ["weight"] * ("weight" in columns)
+        chosen = self._chosen({column: columns[column] for column in (*keys, "y_true", "y_score", *weight)})
+        if weight:
+            chosen = chosen.withColumn("weight", chosen["weight"].cast("double"))
         counts = chosen.mapInArrow(partial(_counts, count), self._with(chosen, "piece", "n"))
         return self._each(counts, (*keys, "piece"), function)
 
-    def _marked(self, columns: Mapping[str, str], n_buckets: int) -> Any:
+    def _marked(self, columns: Mapping[str, str], by: Buckets) -> Any:
         chosen = self._chosen(columns)
-        return chosen.mapInArrow(partial(_marked, n_buckets=n_buckets), self._with(chosen, "bucket"))
+        return chosen.mapInArrow(partial(_marked, by=by), self._with(chosen, "bucket"))
 
     def _with(self, chosen: Any, *numbers: str) -> Any:
         """Schema of a frame with further columns of whole numbers."""
@@ -523,300 +485,21 @@ def _of_arrow(function: OfRows) -> Callable[[Any], Any]:
     return pickled
 
 
-def _marked(batches: Iterator[Any], *, n_buckets: int) -> Iterator[Any]:
-    """Arrow batches with the buckets of their cases."""
+def _marked(batches: Iterator[Any], *, by: Buckets) -> Iterator[Any]:
+    """Arrow batches with the buckets of their rows."""
     for batch in batches:
-        bucket = bucket_of(batch.column("case").to_pandas(), n_buckets)
+        bucket = bucket_of(batch.column(by.column).to_pandas(), by.number)
         yield batch.append_column("bucket", import_module("pyarrow").array(bucket))
 
 
-def with_bucket(frame: pd.DataFrame, n_buckets: int) -> pd.DataFrame:
-    """The rows of a partition with the buckets of their cases."""
-    return frame.assign(bucket=bucket_of(frame["case"], n_buckets))
+def with_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
+    """The rows of a partition with their buckets."""
+    return frame.assign(bucket=bucket_of(frame[by.column], by.number))
 
 
-def bucket_of(case: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
-    """Bucket of every case by a hash of its name; 3 and 3.0 share one."""
-    codes, found = pd.factorize(case)
+def bucket_of(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
+    """Bucket of every case or cluster by a hash of its name; 3 and 3.0 share one."""
+    codes, found = pd.factorize(named)
     names = np.array([str(value).removesuffix(".0") for value in [*found, ""]], dtype=object)
     hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
     return np.asarray(hashed.astype(np.int64)[codes])
-
-
-def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """The packed curves of all groups, and what the cases tell."""
-    shown: list[Sketch] = []
-    if _largest_group(engine, columns) > packing.MOST_ROWS_OF_GROUP:
-        shown = [one for part in accepted(engine.each_part(columns, sketches)) for one in part]
-    if cuts := cuts_of(shown, packing.MOST_ROWS_OF_GROUP):
-        packed = _in_pieces(engine, columns, shown, cuts=cuts, pos_label=pos_label)
-    else:
-        packed = accepted(engine.each_group(columns, partial(pack_group, pos_label=pos_label)))
-    check_any_row(len(packed))
-    groups = _Groups.of(packed)
-    groups.check(pos_label)
-    cases, parts = _cases(engine, columns, groups, pos_label) if "case" in columns else (None, None)
-    return StreamedScores(
-        models=groups.models,
-        folds=groups.folds,
-        counts=groups.counts(),
-        packed=groups.in_order(),
-        cases=cases,
-        source=None,
-        parts=parts,
-    )
-
-
-def _largest_group(engine: Engine, columns: Mapping[str, str]) -> int:
-    """Rows of the largest group, or of all if they are few: the keys alone are read."""
-    total = engine.n_rows()
-    if total <= packing.MOST_ROWS_OF_GROUP:
-        return total
-    sizes: Counter[str] = Counter()
-    for part in engine.each_part({key: columns[key] for key in keys_of(columns)}, group_sizes):
-        sizes.update(part)
-    return max(sizes.values(), default=0)
-
-
-def _in_pieces(
-    engine: Engine,
-    columns: Mapping[str, str],
-    shown: Sequence[Sketch],
-    *,
-    cuts: Mapping[Group, NDArray[Any]],
-    pos_label: object,
-) -> list[Packed]:
-    """Groups of which some are larger than a worker, merged from counts by score level."""
-    ordered = sorted(shown, key=lambda one: one.group)
-    written = [
-        (label, "model {!r} in fold {!r}".format(*one.group)) for one in ordered for label in one.labels
-    ]
-    labels = [label for label, _ in written]
-    positive = check_labels(labels, pos_label=pos_label, where=lambda row: written[row][1])
-    both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
-    whole = {group: all(one.whole for one in some) for group, some in by_group(shown).items()}
-    one_set = "case" in columns and len({fold for _, fold in whole}) == 1
-    counted_columns = {column: name for column, name in columns.items() if column != "case"}
-    pack = PieceOf(both, pos_label, with_levels=one_set)
-    found = joined(engine.each_piece(counted_columns, partial(counted, cuts=cuts), pack))
-    packed = [Packed(*group, curve, both, whole[group], levels) for group, (curve, levels) in found.items()]
-    groups = _Groups.of(packed)
-    check_both_classes(groups.models, groups.folds, groups.counts())
-    return packed
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """All groups, and the levels of their models and folds: models in the order of their names."""
-
-    packed: Sequence[Packed]
-    models: tuple[str, ...]
-    folds: tuple[Label, ...]
-    model: NDArray[Any]
-    fold: NDArray[Any]
-
-    @classmethod
-    def of(cls, packed: Sequence[Packed]) -> _Groups:
-        """Order the groups."""
-        some = sorted(packed, key=lambda one: (one.model, one.fold))
-        model = levels_of(pd.Series([one.model for one in some]), "model", row_number)
-        fold = levels_of(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
-        models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
-        return cls(some, models, folds, model.codes.astype(np.intp), fold.codes.astype(np.intp))
-
-    def check(self, pos_label: object) -> None:
-        """One spelling a fold, and the same two labels in all groups."""
-        if len({*zip(self.model.tolist(), self.fold.tolist(), strict=True)}) < len(self.packed):
-            raise InputError(
-                "a fold must be spelled in one way, but some are both whole numbers and fractions"
-            )
-        written = [label for one in self.packed for label in one.labels]
-        check_labels(written, pos_label=pos_label, where=lambda row: self._place(row // 2))
-
-    def counts(self) -> NDArray[np.int64]:
-        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
-        counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
-        sizes = [(one.curve.n_negative, one.curve.n_positive) for one in self.packed]
-        counts[self.model, self.fold] = sizes
-        return counts
-
-    def in_order(self) -> dict[tuple[str, Label], PackedCurve]:
-        """Packed curves, models first."""
-        order = np.lexsort((self.fold, self.model)).tolist()
-        return {(self.models[self.model[i]], self.folds[self.fold[i]]): self.packed[i].curve for i in order}
-
-    def _place(self, at: int) -> str:
-        return f"model {self.packed[at].model!r} in fold {self.packed[at].fold!r}"
-
-
-@dataclass(frozen=True, eq=False)
-class _Bucket:
-    """Looks at all rows of some of the cases, by what is known of all groups."""
-
-    folds: tuple[Label, ...]
-    n_models: NDArray[np.intp]
-    whole: bool
-    labels: tuple[str, str]
-    pos_label: object
-
-    def __call__(self, frame: pd.DataFrame) -> CaseFacts:
-        """Facts of the rows, cases by their names."""
-        from skewanova.scores.streamed_cases import CaseFacts, look_at_bucket  # needs an extra package
-
-        case = levels_of(frame["case"], "case", row_number, whole=self.whole)
-        names = case.categories.tolist()
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.argsort(order)
-        facts = CaseFacts.none(len(self.folds))
-        fold, positive = self.fold(with_fold(frame)["fold"]), self.positive(frame["y_true"])
-        look_at_bucket(facts, self.n_models, fold, key=rank[case.codes], positive=positive)
-        named = [names[i] for i in order]
-        unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
-        rows = pd.DataFrame(
-            {"model": frame["model"].astype(str).to_numpy(), "fold": fold, "case": case.codes}
-        )
-        again = rows[rows.duplicated()]
-        repeated = [(m, self.folds[f], names[c]) for m, f, c in again.head(SHOWN).itertuples(index=False)]
-        return replace(
-            facts,
-            mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]],
-            unpaired_keys=unpaired,
-            repeated=len(again),
-            repeated_keys=repeated,
-        )
-
-    def fold(self, values: pd.Series[Any]) -> NDArray[np.intp]:
-        """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
-        codes, found = pd.factorize(values)
-        place = {str(fold): i for i, fold in enumerate(self.folds)}
-        texts = [str(value) for value in found]
-        plain = [text.removesuffix(".0") if WHOLE.fullmatch(text) else text for text in texts]
-        return np.array([place[text] for text in plain], dtype=np.intp)[codes]
-
-    def positive(self, values: pd.Series[Any]) -> Bools:
-        """Labels as all groups together read them."""
-        return read_labels(values, self.labels, self.pos_label)
-
-
-@dataclass(frozen=True, eq=False)
-class _LevelsOf:
-    """Finds the different scores of a model's positives, in ascending order."""
-
-    look: _Bucket
-
-    def __call__(self, frame: pd.DataFrame) -> tuple[Group, NDArray[Any]]:
-        """Model and fold, and the scores."""
-        score = score_values(frame["y_score"], "y_score", row_number)
-        return group_of(with_fold(frame)), np.unique(score[self.look.positive(frame["y_true"])])
-
-
-class _Found(NamedTuple):
-    """What a bucket of one test set keeps: facts, and its cases, placed if all models have the same ones."""
-
-    facts: CaseFacts
-    placed: PlacedCases | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Looks at all rows of some of the cases of one test set, and finds their places on the curves.
-
-    The scores of the positives of each model in each run, in ascending order, tell these.
-    """
-
-    look: _Bucket
-    cells: tuple[tuple[str, Label], ...]
-    levels: tuple[NDArray[Any], ...]
-
-    def __call__(self, frame: pd.DataFrame) -> _Found:
-        """Facts and places."""
-        return _Found(self.look(frame), self._placed(frame))
-
-    def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
-        fold, model = self.look.fold(with_fold(frame)["fold"]), frame["model"].map(str).to_numpy()
-        case = levels_of(frame["case"], "case", row_number, whole=self.look.whole).codes
-        score = score_values(frame["y_score"], "y_score", row_number)
-        places = [(name, self.look.folds.index(label)) for name, label in self.cells]
-        rows = [np.flatnonzero((model == name) & (fold == at)) for name, at in places]
-        rows = [at[np.argsort(case[at])] for at in rows]
-        if any(not np.array_equal(case[at], case[rows[0]]) for at in rows):
-            return None
-        slot = [slots_among(levels, score[at]) for levels, at in zip(self.levels, rows, strict=True)]
-        most = max(map(len, self.levels))
-        small = np.min_scalar_type(2 * most + 1)
-        return PlacedCases(self.look.positive(frame["y_true"])[rows[0]], np.array(slot, dtype=small))
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Cases of one test set that an engine keeps."""
-
-    cells: tuple[tuple[str, Label], ...]
-    kept: Kept
-
-    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
-        """What the function makes of each part."""
-        return self.kept.each(_OfPlaced(function))
-
-
-@dataclass(frozen=True, eq=False)
-class _OfPlaced:
-    function: Callable[[PlacedCases], Any]
-
-    def __call__(self, found: _Found) -> Any:
-        if found.placed is None:
-            raise InputError("the models of one test set must be scored on the same cases")
-        return self.function(found.placed)
-
-
-def _facts(found: _Found) -> CaseFacts:
-    return found.facts
-
-
-def _cases(
-    engine: Engine, columns: Mapping[str, str], groups: _Groups, pos_label: object
-) -> tuple[CaseSummary, _Parts | None]:
-    """What the cases of all groups together tell; those of one test set stay with the engine."""
-    counts = groups.counts()
-    look = _Bucket(
-        folds=groups.folds,
-        n_models=(counts.sum(axis=2) > 0).sum(axis=0),
-        whole=all(one.whole for one in groups.packed),
-        labels=groups.packed[0].labels,
-        pos_label=pos_label,
-    )
-    n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
-    if len(groups.folds) > 1:
-        needed = {column: name for column, name in columns.items() if column != "y_score"}
-        found = _summary(engine.each_bucket(needed, look, n_buckets), groups.folds)
-        if found.unpaired.any() or not (found.shared == found.n_cases).all():
-            return found, None
-    levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
-    if not levels:
-        needed = {column: name for column, name in columns.items() if column != "case"}
-        levels = dict(engine.each_group(needed, _LevelsOf(look)))
-    cells = tuple(groups.in_order())
-    place = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
-    kept = engine.keep_buckets(columns, place, n_buckets)
-    return _summary(kept.each(_facts), groups.folds), _Parts(cells, kept)
-
-
-def _summary(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
-    """What all buckets together tell."""
-    if repeated := sum(part.repeated for part in parts):  # groups that came back whole have none
-        shown = sorted(name for part in parts for name in part.repeated_keys)[:SHOWN]
-        refuse_repeated(repeated, ", ".join(map(str, shown)))
-    if mixed := sum(part.mixed for part in parts):
-        refuse_mixed(mixed, sorted(name for part in parts for name in part.mixed_keys)[:SHOWN])
-    examples = [
-        (name, fold)
-        for at, fold in enumerate(folds)
-        for name in sorted(name for part in parts for name in part.unpaired_keys.get(at, ()))[:SHOWN]
-    ]
-    return CaseSummary(
-        shared=np.sum([part.shared for part in parts], axis=0),
-        n_cases=sum(part.n_cases for part in parts),
-        n_positive=sum(part.n_positive for part in parts),
-        unpaired=np.sum([part.unpaired for part in parts], axis=0),
-        examples=tuple(examples),
-    )

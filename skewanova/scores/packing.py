@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,26 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import (
     Bools,
+    Floats,
     InputError,
     InputTypeError,
     SkewanovaWarning,
+    Where,
     check_labels,
     row_number,
 )
-from skewanova.curves.groups import PackedCurve
-from skewanova.scores.table import build_table, levels_of, place_of_group, score_values, with_fold
+from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
+from skewanova.curves.placed import FEW_WEIGHTS
+from skewanova.priors.evidence import UnitSums
+from skewanova.scores.clusters import check_weight_column
+from skewanova.scores.table import (
+    Label,
+    build_table,
+    levels_of,
+    place_of_group,
+    score_values,
+    with_fold,
+)
 
 KEYS = ("model", "fold")
 
@@ -49,6 +61,44 @@ def keys_of(columns: Container[str]) -> list[str]:
     return [key for key in KEYS if key in columns]
 
 
+class Weights(NamedTuple):
+    """What is known of the weights of some cases, those of 0 left out.
+
+    Their smallest, their largest, and for negatives and positives: what all weigh, sums over cases, and the
+    different ones, or some if they are many.
+    """
+
+    low: float
+    high: float
+    total: Floats
+    held: UnitSums
+    distinct: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, weight: Floats, positive: Bools) -> Weights:
+        """Look at the cases."""
+        negatives, positives = (np.sort(weight[rows]) for rows in (~positive, positive))
+        kind = np.repeat([0, 1], [len(negatives), len(positives)])
+        both = np.concatenate([negatives, positives])
+        held = UnitSums.of(kind, np.arange(len(kind)), both, 2)
+        total = np.array([negatives.sum(), positives.sum()])
+        distinct = tuple(np.unique(side)[: FEW_WEIGHTS + 1] for side in (negatives, positives))
+        return cls(float(both.min()), float(both.max()), total, held, (distinct[0], distinct[1]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Weights]) -> Weights:
+        """All that is known of cases in parts."""
+        sides = zip(*(one.distinct for one in parts), strict=True)
+        distinct = [np.unique(np.concatenate(side))[: FEW_WEIGHTS + 1] for side in sides]
+        return cls(
+            min(one.low for one in parts),
+            max(one.high for one in parts),
+            np.sum([one.total for one in parts], axis=0),
+            UnitSums.joined([one.held for one in parts]),
+            (distinct[0], distinct[1]),
+        )
+
+
 @dataclass(frozen=True)
 class Packed:
     """One group as it comes back: its curve, and what the checks of all groups together need.
@@ -57,22 +107,25 @@ class Packed:
     ----------
     model, fold : str
         As text.
-    curve : PackedCurve
-        Its curve.
+    curve : PackedCurve, WeightedCurve or None
+        Its curve; None of cases that all weigh 0.
     labels : (str, str)
         A negative and a positive label, as they were written.
     whole : bool
         Whether all its cases are whole numbers.
     levels : ndarray or None
         Different scores of its positives, in ascending order, of a test set that came in pieces.
+    weights : Weights or None
+        What is known of its weights.
     """
 
     model: str
     fold: str
-    curve: PackedCurve
+    curve: CompactCurve | None
     labels: tuple[str, str]
     whole: bool
     levels: NDArray[Any] | None = None
+    weights: Weights | None = None
 
 
 @dataclass(frozen=True)
@@ -101,12 +154,32 @@ def refusing(find: Callable[[], Any]) -> Any:
 
 def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
     frame = with_fold(frame)
-    table = build_table(frame, place_of_group(frame), pos_label, None)
+    where = place_of_group(frame)
+    rows = frame.drop(columns="cluster", errors="ignore")  # which is known whole by another look
+    if "weight" in rows and not check_weight_column(rows["weight"], where).any():
+        found = [str(label) for label in pd.unique(rows["y_true"])]
+        return Packed(*group_of(rows), None, (found[0], found[-1]), _all_whole(rows, where))
+    table = build_table(rows, where, pos_label, None)
     (model, fold, positive, score), *_ = table.groups()
-    written = frame["y_true"].to_numpy()
+    written = rows["y_true"].to_numpy()
+    curve: CompactCurve
+    if table.has_weights:
+        written = written[check_weight_column(rows["weight"], where) > 0]
+        weight = table.frame["weight"].to_numpy()
+        weights, curve = Weights.of(weight, positive), WeightedCurve.of(positive, score, weight)
+    else:
+        weights, curve = None, PackedCurve.of(positive, score)
     labels = str(written[np.argmin(positive)]), str(written[np.argmax(positive)])
     whole = table.has_cases and pd.api.types.is_integer_dtype(table.frame["case"].cat.categories.dtype)
-    return Packed(str(model), str(fold), PackedCurve.of(positive, score), labels, whole)
+    return Packed(str(model), str(fold), curve, labels, whole, weights=weights)
+
+
+def _all_whole(rows: pd.DataFrame, where: Where) -> bool:
+    """Whether all cases are whole numbers."""
+    if "case" not in rows:
+        return False
+    levels = levels_of(rows["case"], "case", where, whole=True).categories
+    return bool(pd.api.types.is_integer_dtype(levels.dtype))
 
 
 def accepted(found: Sequence[Any]) -> list[Any]:
@@ -161,6 +234,18 @@ def sketches(frame: pd.DataFrame) -> list[Sketch] | Refused:
     return found
 
 
+def weights_of_groups(
+    frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object
+) -> list[tuple[Group, Weights]]:
+    """What a part of the table tells of the weights of each group."""
+    found = []
+    for rows in _groups(frame[frame["weight"] > 0]):
+        positive = read_labels(rows["y_true"], labels, pos_label)
+        weight = rows["weight"].to_numpy(dtype=np.float64)
+        found.append((group_of(with_fold(rows)), Weights.of(weight, positive)))
+    return found
+
+
 def _groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
     groups = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False)
     return [rows.reset_index(drop=True) for _, rows in groups]
@@ -170,14 +255,12 @@ def _sketch(rows: pd.DataFrame) -> Sketch:
     rows = with_fold(rows)
     model, fold = group_of(rows)
     place = f"a row of model {model!r} in fold {fold!r}"
+    if "weight" in rows:
+        check_weight_column(rows["weight"], lambda _: place)
     score = np.sort(score_values(rows["y_score"], "y_score", lambda _: place))
     shown = np.linspace(0, len(score) - 1, min(len(score), SCORES_SHOWN)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
-    whole = False
-    if "case" in rows:
-        case = levels_of(rows["case"], "case", lambda _: place, whole=True)
-        whole = bool(pd.api.types.is_integer_dtype(case.categories.dtype))
-    return Sketch((model, fold), len(rows), score[shown], labels[:5], whole)
+    return Sketch((model, fold), len(rows), score[shown], labels[:5], _all_whole(rows, lambda _: place))
 
 
 def group_of(rows: pd.DataFrame) -> Group:
@@ -215,19 +298,28 @@ def cuts_of(shown: Sequence[Sketch], most: int) -> dict[Group, NDArray[Any]]:
 
 
 def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Rows of a part of the table counted by group, label and score, with the piece of each."""
+    """Rows of a part of the table counted by group, label and score, with the piece of each.
+
+    Where rows are weighted, with their weight in all; those of weight 0 are left out.
+    """
     keys = [*keys_of(frame), "y_true", "y_score"]
+    weighted = "weight" in frame
+    if weighted:
+        frame = frame[frame["weight"] > 0]
     if not len(frame):
         none = np.empty(0, dtype=np.int64)
-        return frame[keys].assign(piece=none, n=none)
-    sizes = frame.groupby(keys, sort=False, observed=True, dropna=False).size()
-    parts = _groups(sizes.rename("n").reset_index())
+        return frame[[*keys, *["weight"] * weighted]].assign(piece=none, n=none)
+    groups = frame.groupby(keys, sort=False, observed=True, dropna=False)
+    levels = groups.size().rename("n").to_frame()  # the number stands last
+    if weighted:
+        levels.insert(0, "weight", groups["weight"].sum().astype(np.float64))
+    parts = _groups(levels.reset_index())
     empty: NDArray[Any] = np.empty(0)
     for part in parts:
         own = cuts.get(group_of(with_fold(part)), empty)
         piece = np.searchsorted(own, score_values(part["y_score"], "y_score", row_number))
-        part.insert(len(keys), "piece", piece.astype(np.int64))
-    return pd.concat(parts, ignore_index=True)[[*keys, "piece", "n"]]
+        part.insert(part.shape[1] - 1, "piece", piece.astype(np.int64))
+    return pd.concat(parts, ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -236,7 +328,7 @@ class Piece:
 
     group: Group
     number: int
-    curve: PackedCurve
+    curve: CompactCurve
     levels: NDArray[Any] | None
 
 
@@ -257,15 +349,73 @@ class PieceOf:
         np.add.at(counts, (at, positive.astype(np.intp)), frame["n"].to_numpy())
         kept = levels[counts[:, 1] > 0] if self.with_levels else None
         number = int(frame["piece"].iloc[0])
-        return Piece(group_of(with_fold(frame)), number, PackedCurve.of_counts(counts[::-1]), kept)
+        curve: CompactCurve
+        if "weight" in frame:
+            slot, weight = 2 * (len(levels) - 1 - at) + positive, frame["weight"].to_numpy(dtype=np.float64)
+            curve = WeightedCurve.of_counts(counts[::-1], slot=slot, weight=weight)
+        else:
+            curve = PackedCurve.of_counts(counts[::-1])
+        return Piece(group_of(with_fold(frame)), number, curve, kept)
 
 
-def joined(pieces: Sequence[Piece]) -> dict[Group, tuple[PackedCurve, NDArray[Any] | None]]:
+def joined(pieces: Sequence[Piece]) -> dict[Group, tuple[CompactCurve, NDArray[Any] | None]]:
     """Curve of every group, and the scores of its positives, if they were asked for."""
     found = {}
     for group, some in by_group(pieces).items():
         parts = sorted(some, key=lambda one: one.number)
         levels = [one.levels for one in parts if one.levels is not None]
-        curve = PackedCurve.joined([one.curve for one in reversed(parts)])
-        found[group] = curve, np.concatenate(levels) if levels else None
+        curves: Any = [one.curve for one in reversed(parts)]
+        found[group] = type(curves[0]).joined(curves), np.concatenate(levels) if levels else None
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """All groups, and the levels of their models and folds: models in the order of their names."""
+
+    packed: Sequence[Packed]
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    model: NDArray[Any]
+    fold: NDArray[Any]
+
+    @classmethod
+    def of(cls, packed: Sequence[Packed]) -> Groups:
+        """Order the groups."""
+        some = sorted(packed, key=lambda one: (one.model, one.fold))
+        model = levels_of(pd.Series([one.model for one in some]), "model", row_number)
+        fold = levels_of(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
+        models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
+        return cls(some, models, folds, model.codes.astype(np.intp), fold.codes.astype(np.intp))
+
+    def check(self, pos_label: object) -> None:
+        """One spelling a fold, and the same two labels in all groups."""
+        if len({*zip(self.model.tolist(), self.fold.tolist(), strict=True)}) < len(self.packed):
+            raise InputError(
+                "a fold must be spelled in one way, but some are both whole numbers and fractions"
+            )
+        written = [label for one in self.packed for label in one.labels]
+        check_labels(written, pos_label=pos_label, where=lambda row: self._place(row // 2))
+
+    def counts(self) -> NDArray[np.int64]:
+        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
+        for one, model, fold in zip(self.packed, self.model, self.fold, strict=True):
+            if one.curve is not None:
+                counts[model, fold] = one.curve.n_negative, one.curve.n_positive
+        return counts
+
+    def weights(self) -> dict[tuple[int, int], Weights]:
+        """What is known of the weights of every model and fold that has any, by their positions."""
+        cells = zip(self.model.tolist(), self.fold.tolist(), self.packed, strict=True)
+        return {(model, fold): one.weights for model, fold, one in cells if one.weights is not None}
+
+    def in_order(self) -> dict[tuple[str, Label], CompactCurve]:
+        """Curves, models first."""
+        order = np.lexsort((self.fold, self.model)).tolist()
+        cells = [(self.models[self.model[i]], self.folds[self.fold[i]]) for i in order]
+        curves = [self.packed[i].curve for i in order]
+        return {cell: curve for cell, curve in zip(cells, curves, strict=True) if curve is not None}
+
+    def _place(self, at: int) -> str:
+        return f"model {self.packed[at].model!r} in fold {self.packed[at].fold!r}"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
+from skewanova.priors.evidence import UnitSums
 from skewanova.scores.cost import cost_notes
 from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
 from skewanova.scores.table import SHOWN, Scores, ScoreTable
@@ -99,7 +100,8 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     if not np.array_equal(case[order], np.tile(case[order[:n_cases]], n_groups)):
         raise InputError(UNPAIRED)
     positive, cluster, weight = _sampled(table, order[:n_cases])
-    _refuse_single_clusters(positive, cluster, weight)
+    if cluster is not None:
+        _refuse_single_clusters(UnitSums.of(positive.astype(np.intp), cluster, weight, 2).total)
     score = table.frame["y_score"].to_numpy()[order].reshape(len(table.folds), len(table.models), n_cases)
     return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score)
 
@@ -108,14 +110,28 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 NO_WEIGHT = 1e-9
 
 
-def _refuse_single_clusters(positive: Bools, cluster: NDArray[np.intp] | None, weight: Floats | None) -> None:
-    """Raise where one cluster holds all cases of a class: how clusters vary cannot show."""
-    if cluster is None:
-        return
-    weights = np.ones(len(positive)) if weight is None else weight
-    for rows, side in ((positive, "positive"), (~positive, "negative")):
-        held = np.bincount(cluster[rows], weights=weights[rows])
-        if held.sum() - held.max() <= NO_WEIGHT * held.sum():
+def check_clustered_runs(table: Scores) -> None:
+    """The models of several runs go together, and either class comes in several clusters.
+
+    Raises
+    ------
+    ValueError
+        As :func:`paired_runs`.
+    """
+    if isinstance(table, ScoreTable):
+        paired_runs(table)
+    elif table.sampling is not None and table.has_clusters:
+        _refuse_single_clusters(table.sampling.held.total[0, 0])
+
+
+def _refuse_single_clusters(total: Floats) -> None:
+    """Raise where one cluster holds all of a class: how clusters vary cannot show.
+
+    `total` is what the clusters weigh in the class of negatives and in that of positives; the largest is 1.
+    """
+    for side in ("positive", "negative"):
+        whole = total[int(side == "positive")]
+        if whole - 1 <= NO_WEIGHT * whole:
             raise InputError(
                 "`cluster` must name at least 2 clusters of either class where several runs test the same "
                 f"cases, but the only cluster with {side} cases cannot show how they vary; leave out the "
@@ -228,8 +244,8 @@ def describe_table(table: Scores) -> list[str]:
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if one_set and (isinstance(table, ScoreTable) or table.parts is None):
         paired_cases(table)
-    elif isinstance(table, ScoreTable) and _has_clustered_runs(table):
-        paired_runs(table)
+    elif _has_clustered_runs(table):
+        check_clustered_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     auc = auc_of_folds(table)
     suspicions = [
@@ -242,7 +258,7 @@ def describe_table(table: Scores) -> list[str]:
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
-        *(_sampling_lines(table) if isinstance(table, ScoreTable) else []),
+        *_sampling_lines(table),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*size, *notes, *suspicions)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
@@ -250,7 +266,7 @@ def describe_table(table: Scores) -> list[str]:
     ]
 
 
-def _has_clustered_runs(table: ScoreTable) -> bool:
+def _has_clustered_runs(table: Scores) -> bool:
     """Whether every fold tests the same cases, which come in clusters."""
     if not (table.has_clusters and table.has_cases):
         return False
@@ -258,14 +274,13 @@ def _has_clustered_runs(table: ScoreTable) -> bool:
     return bool((shared == shared[0, 0]).all())
 
 
-def _sampling_lines(table: ScoreTable) -> list[str]:
+def _sampling_lines(table: Scores) -> list[str]:
     """Clusters and weights, where there are any, and how many equal ones the smallest fold is worth."""
-    clusters = table.frame["cluster"].nunique() if table.has_clusters else 0
+    clusters, weights = table.n_clusters, table.weights
     told = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
-    if table.has_weights:
-        weight, positive = table.frame["weight"].to_numpy(), table.frame["y_true"].to_numpy()
-        share = np.average(positive, weights=weight)
-        told.append(f"weights: {weight.min():.4g} to {weight.max():.4g}, which make the prior {share:.4g}")
+    if weights is not None:
+        low, high, prior = weights
+        told.append(f"weights: {low:.4g} to {high:.4g}, which make the prior {prior:.4g}")
     if not told:
         return []
     negative, positive = table.effective_counts.min(axis=(0, 1)).tolist()

@@ -28,7 +28,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.operating_system import available_memory
 from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
-from skewanova.scores.engines import Engine, engine_of, gather, query_of
+from skewanova.scores.engines import Engine, engine_of, query_of
 from skewanova.scores.formats import (
     NO_PYARROW,
     PARQUET,
@@ -40,6 +40,7 @@ from skewanova.scores.formats import (
     open_parquet,
     wanted_columns,
 )
+from skewanova.scores.gathering import gather
 from skewanova.scores.halvings import HALVING_COLUMNS, HALVINGS_IN_MEMORY, build_scores, places
 from skewanova.scores.pairing import STREAMED
 from skewanova.scores.table import (
@@ -274,7 +275,7 @@ def stream_scores(
     """
     engine = engine_of(source)
     if engine is not None:
-        known = _known_columns(engine.names, columns, name=engine.name)
+        known = _known_columns(engine.names, columns, name=engine.name, sampled=True)
         for column in _dataset_columns(engine.names, columns):
             refuse_several_datasets(column, engine.n_distinct(column))
         _note_fold(known)
@@ -339,14 +340,21 @@ def _dataset_columns(has: Sequence[str], columns: Mapping[str, str] | None) -> l
     return sorted(DATASET_COLUMNS.difference(column_names(columns).values()).intersection(has))
 
 
-def _known_columns(has: Sequence[str], columns: Mapping[str, str] | None, *, name: str) -> dict[str, str]:
-    """What the columns that passes read are called in a table that has these; others are refused."""
+def _known_columns(
+    has: Sequence[str], columns: Mapping[str, str] | None, *, name: str, sampled: bool = False
+) -> dict[str, str]:
+    """What the columns that are read are called in a table that has these; halvings are refused.
+
+    So are clusters and weights, unless they are honoured where the rows are.
+    """
     names = column_names(columns)
     required = _required(names, columns)
     if names.get("halving") in has:
         raise InputError(HALVINGS_IN_MEMORY)
-    refuse_in_passes(has, [names[column] for column in SAMPLING_COLUMNS if column in names])
-    unread = {*HALVING_COLUMNS, *SAMPLING_COLUMNS}
+    unread = {*HALVING_COLUMNS}
+    if not sampled:
+        refuse_in_passes(has, [names[column] for column in SAMPLING_COLUMNS if column in names])
+        unread |= {*SAMPLING_COLUMNS}
     names = {column: name for column, name in names.items() if column not in unread}
     found = wanted_columns(has, required, [*names.values()], name=name)
     return {column: name for column, name in names.items() if name in found}
@@ -361,7 +369,7 @@ def open_scores(
     ----------
     source, columns, pos_label
         As for :func:`read_scores` and :func:`stream_scores`; frames of Dask and Spark stay where they are,
-        but for few rows of one test set or runs on it, and clusters, weights, halvings.
+        but for few rows of one test set or runs on it, and halvings.
 
     Returns
     -------
@@ -381,7 +389,7 @@ def _from_engine(
 ) -> Scores:
     """Curves from where the rows are or, where cases are compared one by one, the rows if they fit."""
     has = {column: name for column, name in column_names(columns).items() if name in engine.names}
-    if any(column in has for column in (*SAMPLING_COLUMNS, *HALVING_COLUMNS)):
+    if any(column in has for column in HALVING_COLUMNS):
         if _fits(engine.n_rows()):
             return _collected(engine, has, columns, pos_label)
         return stream_scores(source, columns=columns, pos_label=pos_label)  # says what is wrong

@@ -28,10 +28,20 @@ from skewanova.base.checks import (
     check_scores,
     row_number,
 )
-from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves
+from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.placed import Parts
 from skewanova.priors.evidence import equal_units
-from skewanova.scores.clusters import check_clusters, check_same_for_case, check_weight_column, codes_of
+from skewanova.scores.clusters import (
+    SamplingSummary,
+    SharedClusters,
+    WeightRange,
+    check_any_weight,
+    check_clusters,
+    check_same_for_case,
+    check_weight_column,
+    codes_of,
+    shared_clusters,
+)
 
 if TYPE_CHECKING:
     from skewanova.scores.halvings import Halvings
@@ -146,6 +156,24 @@ class ScoreTable:
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
         found = equal_units(kind, unit, weight, self.counts.size)
         return np.asarray(found.reshape(self.counts.shape))
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters; 0 without."""
+        return self.frame["cluster"].nunique() if self.has_clusters else 0
+
+    @property
+    def weights(self) -> WeightRange | None:
+        """Range of the weights; None without."""
+        if not self.has_weights:
+            return None
+        weight, positive = self.frame["weight"].to_numpy(), self.frame["y_true"].to_numpy()
+        return WeightRange(weight.min(), weight.max(), float(np.average(positive, weights=weight)))
+
+    @property
+    def shared_clusters(self) -> SharedClusters | None:
+        """Clusters in several folds, if there are any."""
+        return shared_clusters(self.frame) if self.has_clusters else None
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
@@ -303,6 +331,7 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
             frame[column] = levels_of(raw[column], column, where, whole=True)
     if "weight" in raw:
         frame["weight"] = check_weight_column(raw["weight"], where)
+        check_any_weight(frame["weight"].max())
     table = ScoreTable(frame, source)
     if not table.has_weights:  # with them, cases may be left out first
         check_both_classes(table.models, table.folds, table.counts)
@@ -490,18 +519,18 @@ class StreamedScores:
         The file or folder that was read; None of a frame of Dask, Spark, DuckDB or polars.
     parts : Parts or None
         The cases of a test set, the same for all models and runs, where an engine has them.
+    sampling : SamplingSummary or None
+        What clusters and weights tell, where there are any.
     """
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
     counts: NDArray[np.int64]
-    packed: dict[tuple[str, Label], PackedCurve]
+    packed: dict[tuple[str, Label], CompactCurve]
     cases: CaseSummary | None
     source: Path | None
     parts: Parts | None = None
-
-    #: No table with clusters or weights is read in passes.
-    has_clusters = has_weights = False
+    sampling: SamplingSummary | None = None
 
     def __repr__(self) -> str:
         shape = f"{len(self.models)} models x {len(self.folds)} folds"
@@ -514,16 +543,40 @@ class StreamedScores:
         return self.cases is not None
 
     @property
+    def has_clusters(self) -> bool:
+        """Whether the table tells which cases were drawn together."""
+        return self.n_clusters > 0
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the table tells how many cases of the population each stands for."""
+        return self.weights is not None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, those of dropped folds included; 0 without."""
+        return 0 if self.sampling is None else self.sampling.n_clusters
+
+    @property
+    def weights(self) -> WeightRange | None:
+        """Range of the weights, those of dropped folds included; None without."""
+        return None if self.sampling is None else self.sampling.weights
+
+    @property
+    def shared_clusters(self) -> SharedClusters | None:
+        """Clusters in several folds, if there are any."""
+        return None if self.sampling is None else self.sampling.shared
+
+    @property
     def effective_counts(self) -> Floats:
-        """The counts, since every case counts alike."""
-        return self.counts.astype(np.float64)
+        """The counts or, in clusters and weights, as many equal ones as weigh the same."""
+        return self.counts.astype(np.float64) if self.sampling is None else self.sampling.held.equal()
 
     def ties(self) -> Iterator[Ties]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
         for (model, fold), packed in self.packed.items():
             n_best, n_different = packed.ties()
-            n_cases = packed.n_positive + packed.n_negative
-            yield Ties(model, fold, n_cases, n_best, min(n_different, MOST_DIFFERENT))
+            yield Ties(model, fold, packed.n_cases, n_best, min(n_different, MOST_DIFFERENT))
 
     def curves(self) -> PackedCurves:
         """ROC curve of every (model, fold), models first; thresholds are not kept."""
@@ -543,6 +596,7 @@ class StreamedScores:
             counts=self.counts[:, chosen],
             packed={(m, f): curve for (m, f), curve in self.packed.items() if f in kept},
             cases=cases,
+            sampling=self._sampling(range(len(self.models)), chosen),
         )
 
     def only_models(self, kept: Collection[str]) -> StreamedScores:
@@ -554,8 +608,12 @@ class StreamedScores:
             models=tuple(self.models[i] for i in chosen),
             counts=self.counts[chosen],
             packed={(m, f): curve for (m, f), curve in self.packed.items() if m in kept},
+            sampling=self._sampling(chosen, range(len(self.folds))),
         )
         return some.only_folds([self.folds[i] for i in held])
+
+    def _sampling(self, models: Sequence[int], folds: Sequence[int]) -> SamplingSummary | None:
+        return None if self.sampling is None else self.sampling.chosen(models, folds)
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
@@ -585,7 +643,7 @@ class StreamedScores:
         found = hashlib.sha256()
         for cell, curve in self.packed.items():
             found.update(repr((cell, curve.n_positive, curve.n_negative)).encode())
-            found.update(curve.labels.tobytes() + (b"" if curve.ends is None else curve.ends.tobytes()))
+            found.update(curve.tobytes())
         return found.hexdigest()
 
 

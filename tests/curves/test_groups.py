@@ -11,7 +11,7 @@ from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
-from skewanova.curves.groups import PackedCurve, PackedCurves
+from skewanova.curves.groups import PackedCurve, PackedCurves, WeightedCurve
 from skewanova.curves.roc import auc, curve_from_scores, rises_between
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
@@ -265,3 +265,46 @@ def test_long_curves_are_looked_at_once(most, looks, monkeypatch):
         curves_groups.areas_of_groups(packed, MANY, "trapezoid")
     assert sum(seen) == looks - (most == 1)
     assert curves_groups.areas_of_groups(packed, MANY[:3], "trapezoid").shape == (4, 3)
+
+
+WEIGHTS = (0.25, 1.0, 3.0)
+
+
+@settings(max_examples=40)
+@given(tables(), st.randoms(use_true_random=False), st.integers(0, 9))
+def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
+    """Whatever the order of the rows, and joined of parts that share no score."""
+    positive, score, sizes = table
+    positive, score = positive[: sizes[0]], score[: sizes[0]]
+    weight = np.array([random.choice(WEIGHTS) for _ in positive])
+    whole, expected = WeightedCurve.of(positive, score, weight), curve_from_scores(positive, score, weight)
+    assert whole.curve().tpr == pytest.approx(expected.tpr, rel=1e-15)
+    assert whole.curve().fpr == pytest.approx(expected.fpr, rel=1e-15)
+    assert (whole.curve().n_positive, whole.curve().n_negative) == (expected.n_positive, expected.n_negative)
+    order = random.sample(range(len(score)), len(score))
+    assert WeightedCurve.of(positive[order], score[order], weight[order]).tobytes() == whole.tobytes()
+    assert (whole.n_positive, whole.n_negative) == (positive.sum(), (~positive).sum())
+    assert whole.ties() == (np.count_nonzero(score == score.max()), len(np.unique(score)))
+    areas = PackedCurves({("a", 1): whole, ("b", 1): whole})
+    for found in curves_groups.areas_of_groups(areas, PRIORS, "trapezoid"):
+        assert found == pytest.approx(auprec(expected, PRIORS), rel=1e-13)
+    below = score < np.unique(score)[cut % len(np.unique(score))]
+    if below.any():
+        rows = (~below, below)
+        some = [WeightedCurve.of(positive[part], score[part], weight[part]) for part in rows]
+        assert WeightedCurve.joined(some).tobytes() == whole.tobytes()
+        assert WeightedCurve.joined(some).ties() == whole.ties()
+
+
+@given(tables())
+def test_weights_of_rises_and_slots_are_those_of_equal_cases(table):
+    positive, score, sizes = table
+    positive, score = positive[: sizes[0]], score[: sizes[0]]
+    packed, weighted = (
+        PackedCurve.of(positive, score),
+        WeightedCurve.of(positive, score, np.full(sizes[0], 2.0)),
+    )
+    for ours, theirs in zip(weighted.counts(), packed.counts(), strict=True):
+        assert ours.tolist() == (2.0 * theirs).tolist()
+    assert len(weighted.rises().tpr) <= weighted.most_rises
+    assert weighted.n_cases == packed.n_cases

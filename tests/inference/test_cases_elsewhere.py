@@ -1,16 +1,22 @@
 """Sums over parts of the cases against the same cases in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from case_values import Pieces
 
+import skewanova as sa
+from skewanova.base.checks import InputError
 from skewanova.curves.estimators import BY_RISES
-from skewanova.curves.groups import PackedCurve
+from skewanova.curves.groups import PackedCurve, WeightedCurve
+from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
 from skewanova.inference.jackknife import Ranked, places_of
 from skewanova.inference.one_set import angles_of
-from skewanova.inference.sampling import CountedSample, Sample
+from skewanova.inference.sampling import CountedSample, Sample, kinds_of
+from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import BetaPrior, UniformPrior
 
 CELLS = (("x", 1), ("y", 1), ("z", 1))
@@ -112,3 +118,108 @@ def test_counts_of_a_packed_curve_are_those_of_its_scores(digits):
     places = places_of(Sample(positive), score)
     assert gain.tolist() == np.bincount(places.rise).tolist()
     assert fall.tolist() == np.bincount(places.slot, minlength=len(fall)).tolist()
+
+
+class Sampled:
+    """Cases with clusters or weights in pieces; a cluster is in one of them, whose first is of one class."""
+
+    def __init__(self, sample, scores):
+        self.cells = tuple(sorted(scores))
+        positive = sample.positive
+        slots = np.array([slots_among(np.unique(scores[c][positive]), scores[c]) for c in self.cells])
+        cut = (
+            sample.unit < 4,
+            (sample.unit >= 4) & (sample.unit % 3 == 0),
+            (sample.unit >= 4) & (sample.unit % 3 > 0),
+        )
+        self.pieces = [self.piece(sample, slots, rows) for rows in cut]
+
+    @staticmethod
+    def piece(sample, slots, rows):
+        cluster = None if sample.cluster is None else np.unique(sample.cluster[rows], return_inverse=True)[1]
+        weight = None if sample.weight is None else sample.weight[rows]
+        return PlacedCases(sample.positive[rows], slots[:, rows], cluster, weight)
+
+    def each(self, function):
+        return [function(piece) for piece in self.pieces]
+
+
+def sampled_cases(kind):
+    """The sample, the scores, and the same elsewhere; the only cluster of positives alone joins the most."""
+    rng = np.random.default_rng(2)
+    positive = rng.random(240) < 0.4
+    positive[:20] = np.arange(20) < 5
+    cluster = np.repeat(np.arange(60), 4) if "clusters" in kind else None
+    if cluster is not None:
+        cluster[:5], cluster[5:20] = 0, 1 + np.arange(15) // 5
+        positive[20::4] = True
+        positive[21::4] = False
+    weight = rng.choice([0.5, 1.0, 4.0], 240) if "weights" in kind else None
+    sample = Sample(positive, cluster, weight)
+    if cluster is not None:
+        sample = Sample(positive, np.unique(cluster, return_inverse=True)[1], weight)
+    scores = {(name, 1): rng.normal(size=240).round(1) + positive for name in "xyz"}
+    weights = np.ones(240) if weight is None else weight
+    curves = {cell: WeightedCurve.of(positive, score, weights) for cell, score in scores.items()}
+    if weight is None:
+        curves = {cell: PackedCurve.of(positive, score) for cell, score in scores.items()}
+    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
+    kinds = np.bincount(kinds_of(sample), minlength=3)
+    counted = CountedSample.of(kinds, sums=sums, clustered=cluster is not None)
+    distinct = np.unique(weights)
+    return sample, scores, CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
+
+
+SAMPLED = ("clusters", "weights", "clusters and weights")
+
+
+@pytest.mark.parametrize("area_estimator", ["trapezoid", "average_precision", "interpolated_max"])
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator):
+    sample, scores, elsewhere = sampled_cases(kind)
+    counted, weighting = elsewhere.sample, UniformPrior(0.05, 0.2)
+    assert (counted.alone, counted.n_units) == (sample.alone, sample.n_units)
+    assert counted.df == pytest.approx(sample.df)
+    assert [size for _, size in counted.strata] == [size for _, size in sample.strata]
+    if "clusters" in kind:
+        assert counted.kinds == [0, 2, 2]  # one cluster has positives alone
+    here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
+    found = elsewhere.angles([*scores], weighting, area_estimator)
+    assert found.area == pytest.approx(here.area, rel=1e-12)
+    assert found.area_covariance == pytest.approx(covariance, rel=1e-9, abs=1e-14)
+    for ours, theirs in (
+        (found.pairs(), here.pairs()),
+        (found.own(), sample.spread(here.values * found.scale.slope)),
+    ):
+        assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-9)
+    values = here.values * found.scale.slope
+    pairs = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    for ours, theirs in zip(found.pair_strata(), zip(*pairs, strict=True), strict=True):
+        assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
+
+
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_values_of_clusters_and_weights_are_areas_without_them(kind):
+    """Every unit left out by hand: the covariance of the stratified jackknife."""
+    sample, scores, elsewhere = sampled_cases(kind)
+    positive, weight = sample.positive, np.ones(240) if sample.weight is None else sample.weight
+
+    def areas(rows):
+        curves = (sa.roc_curve(positive[rows], s[rows], sample_weight=weight[rows]) for s in scores.values())
+        return [sa.auprec(curve, 0.1) for curve in curves]
+
+    whole, covariance = np.array(areas(weight > 0)), np.zeros((3, 3))
+    for units, size in sample.strata:
+        left = np.array([areas(sample.unit != unit) for unit in units])
+        moved = left - left.mean(axis=0)
+        covariance += (size - 1) / size * moved.T @ moved
+    found = elsewhere.angles([*scores], UniformPrior(0.1, 0.1), "trapezoid")
+    assert found.area == pytest.approx(whole, rel=1e-12)
+    assert found.area_covariance == pytest.approx(covariance, rel=1e-8)
+
+
+def test_many_different_weights_are_refused():
+    _, scores, elsewhere = sampled_cases("weights")
+    many = replace(elsewhere, weights=(np.arange(1.0, 66.0), np.ones(1)))
+    with pytest.raises(InputError, match=r"^cases of a class have more than 64 different weights"):
+        many.angles([*scores], UniformPrior(0.1, 0.1), "trapezoid")

@@ -1,5 +1,7 @@
 """How many cases speak for a prior: by counting, and at the limits."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +14,10 @@ from skewanova.priors.evidence import (
     POSITIVES_FOR_INTERVALS,
     POSITIVES_FOR_TESTS,
     SLACK,
+    UnitSums,
     are_enough,
     effective_negatives,
+    equal_units,
     rarest_prior,
     too_tied,
 )
@@ -78,3 +82,25 @@ def test_auto_takes_the_spread_where_both_classes_are_enough():
 def test_limits_of_ties(seen, prior, why):
     """Distinct scores, positives, effective negatives."""
     assert too_tied(*seen, prior) == why
+
+
+UNITS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 5), st.sampled_from([1e-200, 0.5, 1.0, 3.0, 1e200])),
+    min_size=1,
+)
+
+
+@given(UNITS, st.integers(1, 6))
+def test_units_in_parts_weigh_what_all_do(cases, cut):
+    """Kind, unit and weight of cases; every unit is in one part, and a part may lack a kind."""
+    kind, unit, weight = (np.array(column) for column in zip(*cases, strict=True))
+    first = unit < cut
+    parts = [UnitSums.of(kind[rows], unit[rows], weight[rows], 3) for rows in (first, ~first)]
+    found = UnitSums.joined(parts).reshape(3, 1).equal()[:, 0]
+    assert found == pytest.approx(equal_units(kind, unit, weight, 3), rel=1e-12)
+    for k in range(3):
+        held = [Fraction(0)] * 6
+        for of, at, each in cases:
+            held[at] += Fraction(each) if of == k else 0
+        squares = sum(one**2 for one in held)
+        assert found[k] == pytest.approx(float(sum(held) ** 2 / squares) if squares else 0.0, rel=1e-9)

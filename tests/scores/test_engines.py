@@ -5,6 +5,7 @@ import errno
 import gc
 import os
 import pickle
+import re
 import shutil
 import signal
 import sys
@@ -21,7 +22,7 @@ from damaged_files import damaged
 import skewanova as sa
 from skewanova.base.checks import FullDiskError, InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
-from skewanova.scores import engines, packing
+from skewanova.scores import engine_cases, engines, gathering, packing
 from skewanova.scores.design import find_resampling
 from skewanova.scores.pairing import check_paired, describe_table
 from skewanova.scores.reading import open_scores
@@ -76,12 +77,12 @@ class Here:
         rows = self._chosen(columns)
         return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
 
-    def each_bucket(self, columns, function, n_buckets):
-        marked = engines.with_bucket(self._chosen(columns), n_buckets)
+    def each_bucket(self, columns, function, by):
+        marked = engines.with_bucket(self._chosen(columns), by)
         return engines.of_groups(marked, keys=("bucket",), function=function)
 
-    def keep_buckets(self, columns, function, n_buckets):
-        return KeptHere(self.each_bucket(columns, function, n_buckets))
+    def keep_buckets(self, columns, function, by):
+        return KeptHere(self.each_bucket(columns, function, by))
 
     def _chosen(self, columns):
         return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
@@ -96,8 +97,9 @@ class KeptHere:
 
 
 def gathered(frame, **options):
-    columns = {name: name for name in ("model", "fold", "y_true", "y_score", "case") if name in frame}
-    return engines.gather(Here(frame), columns, **{"pos_label": None, **options})
+    names = ("model", "fold", "y_true", "y_score", "case", "cluster", "weight")
+    columns = {name: name for name in names if name in frame}
+    return gathering.gather(Here(frame), columns, **{"pos_label": None, **options})
 
 
 def table(seed=0):
@@ -142,7 +144,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", CASES)
 def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
-    monkeypatch.setattr(engines, "BUCKET_ROWS", 50)
+    monkeypatch.setattr(engine_cases, "BUCKET_ROWS", 50)
     frame = table()
     frame["case"] = CASES[kind](frame["case"])
     assert_alike(gathered(frame), sa.read_scores(frame))
@@ -275,7 +277,7 @@ SCORES = {
 @pytest.mark.parametrize("kind", SCORES)
 def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
     cut = []
-    monkeypatch.setattr(engines, "joined", lambda pieces: cut.append(len(pieces)) or packing.joined(pieces))
+    monkeypatch.setattr(gathering, "joined", lambda pieces: cut.append(len(pieces)) or packing.joined(pieces))
     frame = table().assign(y_score=lambda f: SCORES[kind](f["y_score"]))
     found = gathered(frame)
     assert_alike(found, sa.read_scores(frame))
@@ -294,7 +296,7 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
 def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
     """Sizes are counted by the keys alone; only where one is too large do rows show where to cut."""
     frame, looked = table(), []
-    monkeypatch.setattr(engines, "sketches", lambda rows: looked.append(rows) or packing.sketches(rows))
+    monkeypatch.setattr(gathering, "sketches", lambda rows: looked.append(rows) or packing.sketches(rows))
     for most, cut in ((40, False), (39, True)):
         monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", most)
         assert_alike(gathered(frame), sa.read_scores(frame))
@@ -598,12 +600,9 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
     monkeypatch.setattr("skewanova.scores.reading.available_memory", lambda: 180 * 200)
-    rows = partitioned(cases_of("clusters, weights"))
-    message = r"^a table with the column 'cluster' must fit in memory, .* use read_scores\(\)"
-    with dask_here():
-        with pytest.raises(InputError, match=message):
-            sa.compare(rows)
-        assert len(sa.read_scores(rows).frame) == 180  # what the message asks for
+    rows = partitioned(cases_of("one test set").assign(part="holdout", halving=None))
+    with dask_here(), pytest.raises(InputError, match=r"^a table with halvings must fit in memory, but this"):
+        sa.compare(rows)
 
 
 def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
@@ -654,7 +653,7 @@ def assert_nearly_alike(found, here):
 def stays(monkeypatch):
     """No rows of an engine come here."""
     monkeypatch.setattr("skewanova.scores.reading.MOST_ROWS_HERE", 0)
-    monkeypatch.setattr(engines, "BUCKET_ROWS", 500)
+    monkeypatch.setattr(engine_cases, "BUCKET_ROWS", 500)
     for engine in (engines.DaskFrame, engines.SparkFrame):
         monkeypatch.setattr(engine, "rows", None)
 
@@ -719,6 +718,171 @@ def test_what_a_set_that_stays_cannot_be_asked_is_told():
         sa.compare(gathered(frame), area_estimator="convex_hull")
     with pytest.raises(InputError, match=r"pairs lack a model, the first: case 7 in fold 1"):
         sa.compare(gathered(frame.drop(index=7)))
+
+
+# --- clusters and weights ---------------------------------------------------------------------------------
+
+
+def sampled(kind, *, n=300, n_folds=1, same=True):
+    """Three models on cases in clusters, with weights, some of them 0; each fold tests the same, or some."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"case": np.arange(n), "y_true": rng.random(n) < 0.4})
+    cluster = rng.integers(0, n // 4, n)
+    if "clusters" in kind:
+        rows["cluster"] = [f"p{number}" for number in cluster]
+    if "weights" in kind:
+        rows["weight"] = rng.choice([0, 0.5, 1, 2.5], n)
+    folds = range(1, n_folds + 1)
+    held = [rows if same else rows[cluster % n_folds == fold - 1] for fold in folds]
+    cells = [part.assign(fold=fold, model=m) for m in "abc" for fold, part in zip(folds, held, strict=True)]
+    score = [
+        rng.normal(size=len(cell)).round(1) + (1 + k / 9) * cell["y_true"] for k, cell in enumerate(cells)
+    ]
+    return pd.concat(
+        [cell.assign(y_score=s) for cell, s in zip(cells, score, strict=True)], ignore_index=True
+    )
+
+
+def mixed(frame):
+    return frame.sample(frac=1, random_state=0, ignore_index=True)
+
+
+SAMPLED = ("clusters", "weights", "clusters and weights")
+
+
+@pytest.mark.usefixtures("stays")
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("case", [False, True])
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_clusters_and_weights_of_folds_are_those_of_memory(kind, case, pieces, monkeypatch):
+    """Folds that share no case: areas from weighted curves, effective numbers, the design and its claim."""
+    frame = sampled(kind, n_folds=5, same=False).drop(columns=[] if case else ["case"])
+    if pieces:
+        monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 40)
+    found, here = gathered(mixed(frame)), sa.read_scores(frame)
+    assert (found.n_clusters, found.has_weights) == (here.n_clusters, here.has_weights)
+    assert found.counts.tolist() == here.counts.tolist()
+    assert found.effective_counts == pytest.approx(here.effective_counts, rel=1e-12)
+    assert found.weights == (None if here.weights is None else pytest.approx(here.weights, rel=1e-12))
+    assert describe_table(found) == describe_table(here)
+    compared = [sa.compare(scores, **SET_OPTIONS) for scores in (found, here)]
+    assert_nearly_alike(*compared)
+
+
+@pytest.mark.usefixtures("stays")
+@pytest.mark.parametrize("n_folds", [1, 2])
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_clusters_and_weights_of_a_set_that_stays_are_those_of_memory(kind, n_folds):
+    """More clusters than columns, of which rows stand for them in memory too: bands draw from the same."""
+    frame = sampled(kind, n=2400, n_folds=n_folds)
+    found = gathered(mixed(frame))
+    assert len(found.parts.each(len)) > 3
+    assert_nearly_alike(sa.compare(found, **SET_OPTIONS), sa.compare(by_names(frame), **SET_OPTIONS))
+    assert describe_table(found)[-1] == "The table can be compared."
+    few = sampled(kind, n=100, n_folds=n_folds)
+    assert_sampled_alike(gathered(mixed(few)), few)
+
+
+def assert_sampled_alike(source, frame):
+    """Of fewer clusters than columns, bands are drawn from other rows with the same products."""
+    found, here = (sa.compare(rows, **SET_OPTIONS) for rows in (source, by_names(frame)))
+    for name in ("ranking", "posthoc", "crossings", "assumptions", "plans"):
+        pd.testing.assert_frame_equal(
+            getattr(found, name), getattr(here, name), rtol=1e-10, atol=1e-10, check_categorical=False
+        )
+    assert found.design == here.design
+
+
+@pytest.mark.usefixtures("client", "stays")
+def test_clusters_and_weights_stay_with_dask():
+    for n_folds, same in ((1, True), (4, False)):
+        frame = sampled("clusters and weights", n=600, n_folds=n_folds, same=same)
+        assert_sampled_alike(partitioned(mixed(frame)), frame)
+
+
+def test_rows_of_weight_0_are_left_out_group_by_group():
+    frame = sampled("weights", n_folds=5, same=False)
+    none = frame["fold"] == 3
+    for rows in (frame.assign(weight=frame["weight"].where(~none, 0)), frame[~none]):
+        found = gathered(mixed(rows))
+        assert found.counts[:, [i for i, fold in enumerate(found.folds) if fold != 3]].all()
+    assert found.folds == (1, 2, 4, 5)
+    left, here = (
+        read(frame.assign(weight=frame["weight"].where(~none, 0))) for read in (gathered, sa.read_scores)
+    )
+    assert left.counts.tolist() == here.counts.tolist()
+    with pytest.raises(InputError, match="these are missing: model 'a' in fold 3"):
+        sa.compare(left)
+
+
+def with_value(frame, rows, column, value):
+    return frame.assign(**{column: frame[column].where(~rows, value)})
+
+
+@pytest.mark.usefixtures("stays")
+def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
+    frame = sampled("clusters and weights", n_folds=5, same=False)
+    here = sa.read_scores(frame).frame
+    case = here["case"].iloc[0]  # of weight above 0
+    of_case, of_b = frame["case"] == case, frame["model"] == "b"
+    for broken, message in (
+        (
+            with_value(frame, of_case & of_b, "cluster", "other"),
+            f"^a case must have one cluster .* case {case} has",
+        ),
+        (
+            with_value(frame, of_case & of_b, "weight", 9.0),
+            f"^a case must have one weight .* case {case} has .*9",
+        ),
+        (with_value(frame, of_case, "weight", -1.0), r"^`weight` must .* of model '.' in fold \d has -1"),
+        (
+            with_value(frame, of_case, "fold", 6 - frame["fold"][of_case].iloc[0]),
+            "^every fold must test all known ",
+        ),
+        (frame.assign(cluster="p"), "^`cluster` must name at least 2 clusters, but all cases are in 'p'"),
+        (frame.assign(weight=0), "^`weight` must be above 0 in some row, but is 0 in all"),
+        (
+            with_value(frame.drop(columns=["case", "weight"]), of_case & of_b, "cluster", "p7"),
+            "^a case must have one",
+        ),
+        (
+            with_value(frame.drop(columns=["case", "cluster"]), of_case & of_b, "weight", 7.0),
+            "^a case must have one",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            sa.compare(gathered(mixed(broken)))
+        with pytest.raises(InputError):
+            sa.read_scores(broken)
+
+
+def test_folds_said_to_be_independent_share_no_cluster_on_an_engine_either():
+    frame = sampled("clusters", n_folds=5, same=False).drop(columns="case")
+    frame["cluster"] = frame["cluster"].str[:2]
+    frame["cluster"] = frame["cluster"] + frame.groupby(["model", "fold", "cluster"]).cumcount().astype(str)
+    told = []
+    for read in (gathered, sa.read_scores):
+        with pytest.raises(
+            InputError, match=r"no two folds may share a cluster, but cluster 'p\d\d+' is in \d"
+        ) as error:
+            sa.compare(read(frame), resampling="independent")
+        told.append(re.sub("'.*?' is", "", str(error.value).split("but cluster ")[1]))
+    assert told[0] == told[1]
+
+
+def test_what_weights_and_clusters_of_a_set_that_stays_cannot_show_is_told(monkeypatch):
+    frame = sampled("weights")
+    frame["weight"] = 1 + frame["case"] / 7
+    with pytest.raises(
+        InputError, match=r"^cases of a class have more than 64 different weights, .*: round the"
+    ):
+        sa.compare(gathered(frame))
+    runs = sampled("clusters", n_folds=2)
+    runs["cluster"] = runs["cluster"].where(~runs["y_true"], "one")
+    for read in (gathered, sa.read_scores):
+        for look in (sa.compare, describe_table):
+            with pytest.raises(InputError, match="the only cluster with positive cases cannot show"):
+                look(read(runs))
 
 
 # --- Spark ------------------------------------------------------------------------------------------------
@@ -844,6 +1008,17 @@ def test_a_set_stays_with_spark(spark, test_set, set_here, tmp_path):
     test_set.sample(frac=1, random_state=1).to_parquet(tmp_path / "s.parquet", index=False)
     found = sa.compare(spark.read.parquet(str(tmp_path / "s.parquet")), **SET_OPTIONS)
     assert_nearly_alike(found, set_here)
+
+
+@pytest.mark.usefixtures("stays")
+def test_clusters_and_weights_stay_with_spark(spark, tmp_path, monkeypatch):
+    frames = sampled("clusters and weights"), sampled("clusters and weights", n_folds=4, same=False)
+    for i, frame in enumerate(frames):
+        path = tmp_path / f"{i}.parquet"
+        mixed(frame).to_parquet(path, index=False)
+        assert_sampled_alike(spark.read.parquet(str(path)), frame)
+    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 40)
+    assert_sampled_alike(spark.read.parquet(str(path)), frame)
 
 
 def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):

@@ -1,0 +1,447 @@
+"""Cases where an engine has them: what they tell of folds and clusters, and their places on the curves.
+
+All rows of some cases are looked at together, and all rows of some clusters: whether the models of a fold
+have the same cases, which folds share them, whether each has one label, cluster and weight. Those of one test
+set, or of several runs on it, stay with the engine, each by its places on the curves of the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skewanova.base.checks import Bools, Floats, InputError, row_number
+from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.priors.evidence import UnitSums
+from skewanova.scores.clusters import (
+    SAMPLING_COLUMNS,
+    SamplingSummary,
+    SharedClusters,
+    WeightRange,
+    check_any_weight,
+    check_same_for_case,
+    check_several_clusters,
+    check_whole_clusters,
+    shared_clusters,
+)
+from skewanova.scores.engines import Buckets, Engine, Kept
+from skewanova.scores.packing import (
+    Group,
+    Groups,
+    Refused,
+    Weights,
+    accepted,
+    group_of,
+    read_labels,
+    refusing,
+)
+from skewanova.scores.table import (
+    SHOWN,
+    WHOLE,
+    CaseSummary,
+    Label,
+    levels_of,
+    refuse_mixed,
+    refuse_repeated,
+    score_values,
+    with_fold,
+)
+
+if TYPE_CHECKING:
+    from skewanova.scores.streamed_cases import CaseFacts
+
+#: About how many rows of cases are looked at together.
+BUCKET_ROWS = 1 << 20
+
+
+class Known(NamedTuple):
+    """What cases, clusters and weights tell, and the cases of a test set, where there are any."""
+
+    cases: CaseSummary | None
+    sampling: SamplingSummary | None
+    parts: PartsKept | None
+
+
+@dataclass(frozen=True, eq=False)
+class PartsKept:
+    """Cases of one test set that an engine keeps."""
+
+    cells: tuple[tuple[str, Label], ...]
+    kept: Kept
+
+    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+        """What the function makes of each part that has cases."""
+        return [one for one in self.kept.each(_OfPlaced(function)) if one is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class _OfPlaced:
+    function: Callable[[PlacedCases], Any]
+
+    def __call__(self, found: _Found) -> Any:
+        if found.placed is None:
+            raise InputError("the models of one test set must be scored on the same cases")
+        return self.function(found.placed) if len(found.placed.positive) else None
+
+
+def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, pos_label: object) -> Known:
+    """What the cases of all groups together tell; those of one test set stay with the engine."""
+    counts = groups.counts()
+    look = _Rows(
+        models=groups.models,
+        folds=groups.folds,
+        n_models=(counts.sum(axis=2) > 0).sum(axis=0),
+        whole=all(one.whole for one in groups.packed),
+        labels=groups.packed[0].labels,
+        pos_label=pos_label,
+    )
+    n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
+    asked = _Asked(engine, columns, n_buckets)
+    sampling = _sampling(asked, groups, look)
+    if "case" not in columns:
+        return Known(None, sampling, None)
+    summary = None
+    if len(groups.folds) > 1 or sampling is not None:
+        summary = _summary(asked.each("case", _OfCases(look), without="y_score"), groups.folds)
+        if summary.unpaired.any() or not (summary.shared == summary.n_cases).all():
+            return Known(summary, sampling, None)
+    levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
+    if not levels:
+        needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
+        levels = dict(engine.each_group(needed, _LevelsOf(look)))
+    cells = tuple(groups.in_order())
+    place = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
+    kept = engine.keep_buckets(
+        columns, place, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
+    )
+    if summary is None:
+        summary = _summary(kept.each(_facts), groups.folds)
+    return Known(summary, sampling, PartsKept(cells, kept))
+
+
+class _Asked(NamedTuple):
+    """An engine and the columns of its table."""
+
+    engine: Engine
+    columns: Mapping[str, str]
+    n_buckets: int
+
+    def each(self, column: str, function: Callable[[pd.DataFrame], Any], *, without: str) -> list[Any]:
+        """What the function makes of all rows of some of the names in a column."""
+        needed = {own: name for own, name in self.columns.items() if own != without}
+        return self.engine.each_bucket(needed, function, Buckets(self.n_buckets, column))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Reads rows by what is known of all groups."""
+
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    n_models: NDArray[np.intp]
+    whole: bool
+    labels: tuple[str, str]
+    pos_label: object
+
+    def fold(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
+        codes, found = pd.factorize(with_fold(frame)["fold"])
+        place = {str(fold): i for i, fold in enumerate(self.folds)}
+        texts = [str(value) for value in found]
+        plain = [text.removesuffix(".0") if WHOLE.fullmatch(text) else text for text in texts]
+        return np.array([place[text] for text in plain], dtype=np.intp)[codes]
+
+    def model(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Position of every row's model."""
+        codes, found = pd.factorize(frame["model"])
+        place = {model: i for i, model in enumerate(self.models)}
+        return np.array([place[str(value)] for value in found], dtype=np.intp)[codes]
+
+    def positive(self, frame: pd.DataFrame) -> Bools:
+        """Labels as all groups together read them."""
+        return read_labels(frame["y_true"], self.labels, self.pos_label)
+
+    def case(self, frame: pd.DataFrame) -> pd.Categorical[Any]:
+        """Cases as all groups together read them."""
+        return levels_of(frame["case"], "case", row_number, whole=self.whole)
+
+    def table(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What rules about clusters and weights look at, in an order that no engine tells."""
+        codes = {"model": (self.model(frame), self.models), "fold": (self.fold(frame), self.folds)}
+        rows = pd.DataFrame(
+            {
+                key: pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype([*levels]))
+                for key, (at, levels) in codes.items()
+            }
+        )
+        if "case" in frame:
+            rows["case"] = self.case(frame)
+        if "cluster" in frame:
+            rows["cluster"] = levels_of(frame["cluster"], "cluster", row_number, whole=True)
+        if "weight" in frame:
+            rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
+        if "y_true" in frame:
+            rows["y_true"] = self.positive(frame)
+        return rows.sort_values(rows.columns.tolist(), ignore_index=True)
+
+    def where(self, rows: pd.DataFrame) -> Callable[[int], str]:
+        """Rows have no number where they are."""
+        return lambda row: f"a row of fold {rows['fold'].iloc[[row]].tolist()[0]!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class _OfCases:
+    """Looks at all rows of some of the cases."""
+
+    look: _Rows
+
+    def __call__(self, frame: pd.DataFrame) -> CaseFacts | Refused:
+        """Facts of the rows, cases by their names."""
+        found: CaseFacts | Refused = refusing(lambda: self._facts(frame))
+        return found
+
+    def _facts(self, frame: pd.DataFrame) -> CaseFacts:
+        facts = self.facts(frame)
+        if any(column in frame for column in SAMPLING_COLUMNS):
+            rows = self.look.table(frame)
+            check_same_for_case(rows, self.look.where(rows))
+        if "weight" not in frame or (held := frame["weight"].to_numpy(dtype=np.float64) > 0).all():
+            return facts
+        kept = self.facts(frame[held].reset_index(drop=True))
+        every = {name: getattr(facts, name) for name in ("mixed", "mixed_keys", "repeated", "repeated_keys")}
+        return replace(kept, **every)
+
+    def facts(self, frame: pd.DataFrame) -> CaseFacts:
+        """Which folds share cases, which models lack some, and which cases break a rule."""
+        from skewanova.scores.streamed_cases import CaseFacts, look_at_bucket  # needs an extra package
+
+        facts = CaseFacts.none(len(self.look.folds))
+        if not len(frame):
+            return facts
+        case = self.look.case(frame)
+        names = case.categories.tolist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.argsort(order)
+        fold, positive = self.look.fold(frame), self.look.positive(frame)
+        look_at_bucket(facts, self.look.n_models, fold, key=rank[case.codes], positive=positive)
+        named = [names[i] for i in order]
+        unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
+        rows = pd.DataFrame(
+            {"model": frame["model"].astype(str).to_numpy(), "fold": fold, "case": case.codes}
+        )
+        again, folds = rows[rows.duplicated()], self.look.folds
+        repeated = [(m, folds[f], names[c]) for m, f, c in again.head(SHOWN).itertuples(index=False)]
+        return replace(
+            facts,
+            mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]],
+            unpaired_keys=unpaired,
+            repeated=len(again),
+            repeated_keys=repeated,
+        )
+
+
+def _summary(parts: Sequence[CaseFacts | Refused], folds: Sequence[Label]) -> CaseSummary:
+    """What all buckets together tell."""
+    known: list[CaseFacts] = accepted(parts)
+    if repeated := sum(part.repeated for part in known):  # groups that came back whole have none
+        shown = sorted(name for part in known for name in part.repeated_keys)[:SHOWN]
+        refuse_repeated(repeated, ", ".join(map(str, shown)))
+    if mixed := sum(part.mixed for part in known):
+        refuse_mixed(mixed, sorted(name for part in known for name in part.mixed_keys)[:SHOWN])
+    examples = [
+        (name, fold)
+        for at, fold in enumerate(folds)
+        for name in sorted(name for part in known for name in part.unpaired_keys.get(at, ()))[:SHOWN]
+    ]
+    return CaseSummary(
+        shared=np.sum([part.shared for part in known], axis=0),
+        n_cases=sum(part.n_cases for part in known),
+        n_positive=sum(part.n_positive for part in known),
+        unpaired=np.sum([part.unpaired for part in known], axis=0),
+        examples=tuple(examples),
+    )
+
+
+# --- clusters and weights ----------------------------------------------------------------------------------
+
+
+class _Clusters(NamedTuple):
+    """What some of the clusters tell; `cut` is what is wrong with one that a fold cuts in two."""
+
+    cut: Refused | None
+    n_clusters: int
+    name: Label | None
+    shared: SharedClusters | None
+    kinds: NDArray[np.intp]
+    held: UnitSums
+
+
+@dataclass(frozen=True, eq=False)
+class _OfClusters:
+    """Looks at all rows of some of the clusters."""
+
+    look: _Rows
+
+    def __call__(self, frame: pd.DataFrame) -> _Clusters | Refused:
+        """Count them, and see that no fold cuts one."""
+        found: _Clusters | Refused = refusing(lambda: self._clusters(frame))
+        return found
+
+    def _clusters(self, frame: pd.DataFrame) -> _Clusters:
+        rows = self.look.table(frame)
+        if "case" not in rows:
+            check_same_for_case(
+                rows.drop(columns="weight", errors="ignore"),
+                self.look.where(rows),
+                n_models=self.look.n_models,
+            )
+        if "weight" in rows:
+            rows = rows[rows["weight"] > 0].reset_index(drop=True)
+            rows["cluster"] = rows["cluster"].cat.remove_unused_categories()
+        names = rows["cluster"].cat.categories.tolist()
+        cut: Refused | None = refusing(lambda: check_whole_clusters(rows)) if names else None
+        model, fold, cluster = (
+            rows[key].cat.codes.to_numpy().astype(np.intp) for key in ("model", "fold", "cluster")
+        )
+        positive = rows["y_true"].to_numpy().astype(np.intp)
+        weight = rows["weight"].to_numpy() if "weight" in rows else None
+        shape = len(self.look.models), len(self.look.folds), 2
+        held = UnitSums.of((model * shape[1] + fold) * 2 + positive, cluster, weight, int(np.prod(shape)))
+        classes = np.zeros((len(names), 2), dtype=bool)
+        classes[cluster, positive] = True
+        kinds = np.bincount(classes @ [1, 2], minlength=4)[1:]
+        return _Clusters(
+            cut, len(names), next(iter(names), None), shared_clusters(rows), kinds, held.reshape(*shape)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _OfWeights:
+    """Looks at all rows of some of the weights: without cases, every model has as many in a fold."""
+
+    look: _Rows
+
+    def __call__(self, frame: pd.DataFrame) -> Refused | None:
+        """What is wrong, if anything."""
+        rows = self.look.table(frame)
+        found: Refused | None = refusing(
+            lambda: check_same_for_case(rows, self.look.where(rows), n_models=self.look.n_models)
+        )
+        return found
+
+
+def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary | None:
+    """What clusters and weights tell, if there are any."""
+    columns, shape = asked.columns, groups.counts().shape
+    known = groups.weights()
+    if "weight" in columns:
+        check_any_weight(max((one.high for one in known.values()), default=0.0))
+        if "case" not in columns and len(groups.folds) > 1:
+            weights = {own: name for own, name in columns.items() if own in {"model", "fold", "weight"}}
+            accepted(asked.engine.each_bucket(weights, _OfWeights(look), Buckets(asked.n_buckets, "weight")))
+    found, distinct = _range(known)
+    if "cluster" in columns:
+        parts: list[_Clusters] = accepted(asked.each("cluster", _OfClusters(look), without="y_score"))
+        n_clusters = sum(part.n_clusters for part in parts)
+        check_several_clusters(n_clusters, next((part.name for part in parts if part.n_clusters), None))
+        accepted([part.cut for part in parts])
+        negatives, positives, both = np.sum([part.kinds for part in parts], axis=0).tolist()
+        held = UnitSums.joined([part.held for part in parts])
+        shared = _most_shared([part.shared for part in parts if part.shared is not None])
+        return SamplingSummary(n_clusters, shared, (negatives, positives, both), held, found, distinct)
+    if found is None:
+        return None
+    held = UnitSums(*np.zeros((3, *shape)))
+    for (model, fold), one in known.items():
+        for part, own in zip(held, one.held, strict=True):
+            part[model, fold] = own
+    return SamplingSummary(0, None, (0, 0, 0), held, found, distinct)
+
+
+def _range(known: Mapping[tuple[int, int], Weights]) -> tuple[WeightRange | None, tuple[Floats, Floats]]:
+    """Range of all weights, and the different ones; of cases that weigh alike, none and 1."""
+    if not known:
+        return None, (np.ones(1), np.ones(1))
+    every = Weights.joined(list(known.values()))
+    return WeightRange(every.low, every.high, float(every.total[1] / every.total.sum())), every.distinct
+
+
+def _most_shared(found: Sequence[SharedClusters]) -> SharedClusters | None:
+    """Clusters in several folds, of all buckets."""
+    if not found:
+        return None
+    worst = max(found, key=lambda one: (one.n_folds, str(one.name)))
+    return worst._replace(n_clusters=sum(one.n_clusters for one in found))
+
+
+# --- places on the curves ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _LevelsOf:
+    """Finds the different scores of a model's positives, in ascending order."""
+
+    look: _Rows
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[Group, NDArray[Any]]:
+        """Model and fold, and the scores."""
+        score, positive = score_values(frame["y_score"], "y_score", row_number), self.look.positive(frame)
+        if "weight" in frame:
+            positive &= frame["weight"].to_numpy(dtype=np.float64) > 0
+        return group_of(with_fold(frame)), np.unique(score[positive])
+
+
+class _Found(NamedTuple):
+    """What a bucket of one test set keeps: facts, and its cases, placed if all models have the same ones."""
+
+    facts: CaseFacts | Refused
+    placed: PlacedCases | None
+
+
+def _facts(found: _Found) -> CaseFacts | Refused:
+    return found.facts
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Looks at all rows of some of the cases of one test set, and finds their places on the curves.
+
+    The scores of the positives of each model in each run, in ascending order, tell these.
+    """
+
+    look: _Rows
+    cells: tuple[tuple[str, Label], ...]
+    levels: tuple[NDArray[Any], ...]
+
+    def __call__(self, frame: pd.DataFrame) -> _Found:
+        """Facts and places."""
+        return _Found(_OfCases(self.look)(frame), self._placed(frame))
+
+    def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
+        if "weight" in frame:
+            frame = frame[frame["weight"].to_numpy(dtype=np.float64) > 0].reset_index(drop=True)
+        small = np.min_scalar_type(2 * max(map(len, self.levels)) + 1)
+        if not len(frame):
+            return PlacedCases(np.empty(0, dtype=bool), np.empty((len(self.cells), 0), dtype=small))
+        fold, model = self.look.fold(frame), self.look.model(frame)
+        case = self.look.case(frame).codes
+        score = score_values(frame["y_score"], "y_score", row_number)
+        places = [(self.look.models.index(name), self.look.folds.index(label)) for name, label in self.cells]
+        rows = [np.flatnonzero((model == name) & (fold == at)) for name, at in places]
+        rows = [at[np.argsort(case[at])] for at in rows]
+        if any(not np.array_equal(case[at], case[rows[0]]) for at in rows):
+            return None
+        slot = [slots_among(levels, score[at]) for levels, at in zip(self.levels, rows, strict=True)]
+        cluster = weight = None
+        if "cluster" in frame:
+            names = levels_of(frame["cluster"], "cluster", row_number, whole=True).codes[rows[0]]
+            cluster = np.unique(names, return_inverse=True)[1].reshape(-1)
+        if "weight" in frame:
+            weight = frame["weight"].to_numpy(dtype=np.float64)[rows[0]]
+        positive = self.look.positive(frame)[rows[0]]
+        return PlacedCases(positive, np.array(slot, dtype=small), cluster, weight)
