@@ -19,7 +19,8 @@ from benchmarks.measuring import Row, simd_level
 
 #: In the order of the table; `streaming` reads tables larger than memory and may be absent.
 MODULES = (
-    "curves", "groups", "bootstrap", "memory", "streaming", "permutation", "loading", "one_set", "reading"
+    "curves", "groups", "bootstrap", "memory", "streaming", "permutation", "loading", "one_set", "reading",
+    "billion", "suite",
 )  # fmt: skip
 HEADER = ("", "work", "compared", "target", "best", "median", "reached")
 

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -37,14 +38,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.measuring import Row
 from benchmarks.streaming import FOLDS, MODELS, PREVALENCE
 
 #: Rows of a file, and of a row group in it.
 FILE_ROWS, GROUP_ROWS = 5_000_000, 500_000
 
 
-#: Worker processes, and the memory of each (of Spark: of its Java process for each of them).
-WORKERS, WORKER_MEMORY = 2, "4g"
+#: Worker processes, and the memory of each (of Spark: of its Java process for each of them). At 1e9 rows two
+#: workers of Dask with 4 GB each stood still during its own shuffle, one of them full.
+WORKERS, WORKER_MEMORY = 2, "8g"
 
 
 #: Seconds between two looks at the processes.
@@ -149,9 +152,33 @@ def report(scores: Any, _engine: str, scratch: Path) -> int:
     return sum(1 for _ in (scratch / "report").rglob("*"))
 
 
-#: What is done one after another, each with what came of the one before; `compare` is both steps of its line.
+#: Times the engine's own shuffle of the same rows: what is aimed at, and what the whole takes of few rows.
+OF_SHUFFLE, KNOWN = 1.4, 3.0
+
+
+def rows(reduced: bool) -> list[Row]:
+    """Processor time to the curves of all groups, in times of the shuffle alone, on Dask."""
+    if find_spec("distributed") is None:
+        return []
+    size, steps = (1_000_000, ("curves",)) if reduced else (10_000_000, ("curves", "compare"))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "rows"
+        make(folder, size)
+        (alone,) = in_child("dask", "shuffle", folder)
+        found = in_child("dask", steps[-1], folder)
+    spent = [sum(one["cpu"] for one in found[: n + 1]) / alone["cpu"] for n in range(len(found))]
+    names = ("to all curves / shuffle alone", "whole comparison with its report / shuffle alone")
+    work = f"{size:.0e} rows on Dask"
+    return [
+        Row("15", work, name, took, took, at_most=OF_SHUFFLE, known=None if n == 0 else KNOWN)
+        for n, (name, took) in enumerate(zip(names, spent, strict=False))
+    ]
+
+
+#: What is done one after another, each with what came of the one before; `curves` begins `compare`.
 TASKS: dict[str, dict[str, Callable[[Any, str, Path], Any]]] = {
     "shuffle": {"shuffle": shuffle},
+    "curves": {"curves": gather},
     "compare": {"curves": gather, "comparison, report": report},
 }
 
@@ -237,7 +264,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=float, nargs="+", default=[1e6, 1e7])
     parser.add_argument("--engines", nargs="+", default=list(FRAMES), choices=list(FRAMES))
-    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
+    parser.add_argument("--tasks", nargs="+", default=["shuffle", "compare"], choices=list(TASKS))
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
