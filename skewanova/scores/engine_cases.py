@@ -107,7 +107,7 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
         return Known(None, sampling, None)
     summary = None
     if len(groups.folds) > 1 or sampling is not None:
-        summary = _summary(asked.each("case", _OfCases(look), without="y_score"), groups.folds)
+        summary = _summary(asked.each("case", _OfCases(look)), groups.folds)
         if summary.unpaired.any() or not (summary.shared == summary.n_cases).all():
             return Known(summary, sampling, None)
     levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
@@ -131,9 +131,9 @@ class _Asked(NamedTuple):
     columns: Mapping[str, str]
     n_buckets: int
 
-    def each(self, column: str, function: Callable[[pd.DataFrame], Any], *, without: str) -> list[Any]:
-        """What the function makes of all rows of some of the names in a column."""
-        needed = {own: name for own, name in self.columns.items() if own != without}
+    def each(self, column: str, function: Callable[[pd.DataFrame], Any]) -> list[Any]:
+        """What the function makes of all rows of some of the names in a column, scores aside."""
+        needed = {own: name for own, name in self.columns.items() if own != "y_score"}
         return self.engine.each_bucket(needed, function, Buckets(self.n_buckets, column))
 
 
@@ -328,7 +328,7 @@ class _OfWeights:
 
     def __call__(self, frame: pd.DataFrame) -> Refused | None:
         """What is wrong, if anything."""
-        rows = self.look.table(frame)
+        rows = self.look.table(frame).drop(columns="cluster", errors="ignore")
         found: Refused | None = refusing(
             lambda: check_same_for_case(rows, self.look.where(rows), n_models=self.look.n_models)
         )
@@ -342,11 +342,10 @@ def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary | N
     if "weight" in columns:
         check_any_weight(max((one.high for one in known.values()), default=0.0))
         if "case" not in columns and len(groups.folds) > 1:
-            weights = {own: name for own, name in columns.items() if own in {"model", "fold", "weight"}}
-            accepted(asked.engine.each_bucket(weights, _OfWeights(look), Buckets(asked.n_buckets, "weight")))
+            accepted(asked.each("weight", _OfWeights(look)))
     found, distinct = _range(known)
     if "cluster" in columns:
-        parts: list[_Clusters] = accepted(asked.each("cluster", _OfClusters(look), without="y_score"))
+        parts: list[_Clusters] = accepted(asked.each("cluster", _OfClusters(look)))
         n_clusters = sum(part.n_clusters for part in parts)
         check_several_clusters(n_clusters, next((part.name for part in parts if part.n_clusters), None))
         accepted([part.cut for part in parts])

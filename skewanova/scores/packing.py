@@ -155,7 +155,7 @@ def refusing(find: Callable[[], Any]) -> Any:
 def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
     frame = with_fold(frame)
     where = place_of_group(frame)
-    rows = frame.drop(columns="cluster", errors="ignore")  # which is known whole by another look
+    rows = _without_clusters(frame, where)
     if "weight" in rows and not check_weight_column(rows["weight"], where).any():
         found = [str(label) for label in pd.unique(rows["y_true"])]
         return Packed(*group_of(rows), None, (found[0], found[-1]), _all_whole(rows, where))
@@ -172,6 +172,14 @@ def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
     labels = str(written[np.argmin(positive)]), str(written[np.argmax(positive)])
     whole = table.has_cases and pd.api.types.is_integer_dtype(table.frame["case"].cat.categories.dtype)
     return Packed(str(model), str(fold), curve, labels, whole, weights=weights)
+
+
+def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows, each of which names a cluster if any does; all else about these takes more than a group."""
+    if "cluster" not in rows:
+        return rows
+    levels_of(rows["cluster"], "cluster", where)
+    return rows.drop(columns="cluster")
 
 
 def _all_whole(rows: pd.DataFrame, where: Where) -> bool:
@@ -255,6 +263,7 @@ def _sketch(rows: pd.DataFrame) -> Sketch:
     rows = with_fold(rows)
     model, fold = group_of(rows)
     place = f"a row of model {model!r} in fold {fold!r}"
+    rows = _without_clusters(rows, lambda _: place)
     if "weight" in rows:
         check_weight_column(rows["weight"], lambda _: place)
     score = np.sort(score_values(rows["y_score"], "y_score", lambda _: place))

@@ -839,6 +839,10 @@ def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
             with_value(frame, of_case, "fold", 6 - frame["fold"][of_case].iloc[0]),
             "^every fold must test all known ",
         ),
+        (
+            with_value(frame, of_case & of_b, "cluster", None),
+            r"^`cluster` must not be empty, but 1 row is, the first at row \d+ of those of model 'b' in",
+        ),
         (frame.assign(cluster="p"), "^`cluster` must name at least 2 clusters, but all cases are in 'p'"),
         (frame.assign(weight=0), "^`weight` must be above 0 in some row, but is 0 in all"),
         (
