@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,9 @@ from skewanova.scores.table import (
 
 if TYPE_CHECKING:
     from skewanova.scores.streamed_cases import CaseFacts
+
+Found = TypeVar("Found")
+
 
 #: About how many rows of cases are looked at together.
 BUCKET_ROWS = 1 << 20
@@ -171,7 +175,7 @@ class _Rows:
         return levels_of(frame["case"], "case", row_number, whole=self.whole)
 
     def table(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """What rules about clusters and weights look at, in an order that no engine tells."""
+        """What rules about clusters and weights look at."""
         codes = {"model": (self.model(frame), self.models), "fold": (self.fold(frame), self.folds)}
         rows = pd.DataFrame(
             {
@@ -187,11 +191,27 @@ class _Rows:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
         if "y_true" in frame:
             rows["y_true"] = self.positive(frame)
-        return rows.sort_values(rows.columns.tolist(), ignore_index=True)
+        return rows
 
-    def where(self, rows: pd.DataFrame) -> Callable[[int], str]:
-        """Rows have no number where they are."""
-        return lambda row: f"a row of fold {rows['fold'].iloc[[row]].tolist()[0]!r}"
+    def check_same(self, rows: pd.DataFrame) -> None:
+        """One cluster and one weight a case, in every model and fold."""
+        in_order(partial(_check_same, n_models=self.n_models), rows)
+
+
+def _check_same(rows: pd.DataFrame, *, n_models: NDArray[np.intp]) -> None:
+    """One cluster and one weight a case; rows have no number where they are."""
+    fold = rows["fold"]
+    check_same_for_case(
+        rows, lambda row: f"a row of fold {fold.iloc[[row]].tolist()[0]!r}", n_models=n_models
+    )
+
+
+def in_order(look: Callable[[pd.DataFrame], Found], rows: pd.DataFrame) -> Found:
+    """What a look at the rows finds; what it refuses is told of rows in an order that no engine tells."""
+    try:
+        return look(rows)
+    except InputError:
+        return look(rows.sort_values(rows.columns.tolist(), ignore_index=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +228,7 @@ class _OfCases:
     def _facts(self, frame: pd.DataFrame) -> CaseFacts:
         facts = self.facts(frame)
         if any(column in frame for column in SAMPLING_COLUMNS):
-            rows = self.look.table(frame)
-            check_same_for_case(rows, self.look.where(rows))
+            self.look.check_same(self.look.table(frame))
         if "weight" not in frame or (held := frame["weight"].to_numpy(dtype=np.float64) > 0).all():
             return facts
         kept = self.facts(frame[held].reset_index(drop=True))
@@ -295,16 +314,12 @@ class _OfClusters:
     def _clusters(self, frame: pd.DataFrame) -> _Clusters:
         rows = self.look.table(frame)
         if "case" not in rows:
-            check_same_for_case(
-                rows.drop(columns="weight", errors="ignore"),
-                self.look.where(rows),
-                n_models=self.look.n_models,
-            )
+            self.look.check_same(rows.drop(columns="weight", errors="ignore"))
         if "weight" in rows:
             rows = rows[rows["weight"] > 0].reset_index(drop=True)
             rows["cluster"] = rows["cluster"].cat.remove_unused_categories()
         names = rows["cluster"].cat.categories.tolist()
-        cut: Refused | None = refusing(lambda: check_whole_clusters(rows)) if names else None
+        cut: Refused | None = refusing(lambda: in_order(check_whole_clusters, rows)) if names else None
         model, fold, cluster = (
             rows[key].cat.codes.to_numpy().astype(np.intp) for key in ("model", "fold", "cluster")
         )
@@ -315,9 +330,10 @@ class _OfClusters:
         classes = np.zeros((len(names), 2), dtype=bool)
         classes[cluster, positive] = True
         kinds = np.bincount(classes @ [1, 2], minlength=4)[1:]
-        return _Clusters(
-            cut, len(names), next(iter(names), None), shared_clusters(rows), kinds, held.reshape(*shape)
-        )
+        shared = shared_clusters(rows)
+        if shared is not None:
+            shared = shared_clusters(rows.sort_values(["cluster", "fold"]))
+        return _Clusters(cut, len(names), next(iter(names), None), shared, kinds, held.reshape(*shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,9 +345,7 @@ class _OfWeights:
     def __call__(self, frame: pd.DataFrame) -> Refused | None:
         """What is wrong, if anything."""
         rows = self.look.table(frame).drop(columns="cluster", errors="ignore")
-        found: Refused | None = refusing(
-            lambda: check_same_for_case(rows, self.look.where(rows), n_models=self.look.n_models)
-        )
+        found: Refused | None = refusing(lambda: self.look.check_same(rows))
         return found
 
 

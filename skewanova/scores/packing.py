@@ -316,8 +316,8 @@ def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.Da
     if weighted:
         frame = frame[frame["weight"] > 0]
     if not len(frame):
-        none = np.empty(0, dtype=np.int64)
-        return frame[[*keys, *["weight"] * weighted]].assign(piece=none, n=none)
+        none, held = np.empty(0, dtype=np.int64), {"weight": np.empty(0)} if weighted else {}
+        return frame[keys].assign(**held, piece=none, n=none)
     groups = frame.groupby(keys, sort=False, observed=True, dropna=False)
     levels = groups.size().rename("n").to_frame()  # the number stands last
     if weighted:
