@@ -106,14 +106,14 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
     )
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
     asked = _Asked(engine, columns, n_buckets)
-    sampling = _sampling(asked, groups, look)
+    summary, sampled = None, any(column in columns for column in SAMPLING_COLUMNS)
+    if "case" in columns and (len(groups.folds) > 1 or sampled):
+        summary = _summary(asked.each("case", _OfCases(look)), groups.folds)
+    sampling = _sampling(asked, groups, look) if sampled else None
     if "case" not in columns:
         return Known(None, sampling, None)
-    summary = None
-    if len(groups.folds) > 1 or sampling is not None:
-        summary = _summary(asked.each("case", _OfCases(look)), groups.folds)
-        if summary.unpaired.any() or not (summary.shared == summary.n_cases).all():
-            return Known(summary, sampling, None)
+    if summary is not None and (summary.unpaired.any() or not (summary.shared == summary.n_cases).all()):
+        return Known(summary, sampling, None)
     levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
     if not levels:
         needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
@@ -349,8 +349,8 @@ class _OfWeights:
         return found
 
 
-def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary | None:
-    """What clusters and weights tell, if there are any."""
+def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
+    """What clusters and weights tell."""
     columns, shape = asked.columns, groups.counts().shape
     known = groups.weights()
     if "weight" in columns:
@@ -367,8 +367,6 @@ def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary | N
         held = UnitSums.joined([part.held for part in parts])
         shared = _most_shared([part.shared for part in parts if part.shared is not None])
         return SamplingSummary(n_clusters, shared, (negatives, positives, both), held, found, distinct)
-    if found is None:
-        return None
     held = UnitSums(*np.zeros((3, *shape)))
     for (model, fold), one in known.items():
         for part, own in zip(held, one.held, strict=True):
