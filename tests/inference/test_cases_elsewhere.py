@@ -223,3 +223,23 @@ def test_many_different_weights_are_refused():
     many = replace(elsewhere, weights=(np.arange(1.0, 66.0), np.ones(1)))
     with pytest.raises(InputError, match=r"^cases of a class have more than 64 different weights"):
         many.angles([*scores], UniformPrior(0.1, 0.1), "trapezoid")
+
+
+def test_the_only_positive_adds_nothing_to_the_variance():
+    """It is a stratum of one, weighted cases having no cluster that it could join."""
+    rng = np.random.default_rng(0)
+    positive, weight = np.arange(60) == 7, rng.choice([0.5, 2.0], 60)
+    sample, scores = (
+        Sample(positive, None, weight),
+        {("x", 1): rng.normal(size=60), ("y", 1): rng.normal(size=60)},
+    )
+    curves = {cell: WeightedCurve.of(positive, score, weight) for cell, score in scores.items()}
+    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
+    distinct = np.unique(weight)
+    counted = CountedSample.of([59, 1], sums=sums)
+    elsewhere = CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
+    weighting = UniformPrior(0.1, 0.1)
+    here, covariance = angles_of(sample, scores.values(), weighting, "trapezoid")
+    found = elsewhere.angles([*scores], weighting, "trapezoid")
+    assert (counted.alone, found.area.tolist()) == (sample.alone, pytest.approx(here.area.tolist()))
+    assert found.area_covariance == pytest.approx(covariance, rel=1e-9)
