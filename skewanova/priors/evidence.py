@@ -62,7 +62,7 @@ class UnitSums(NamedTuple):
     @classmethod
     def of(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
         """Sum what the cases of every unit and kind weigh."""
-        size = int(unit.max(initial=0)) + 1
+        size = unit.max(initial=0) + 1
         each, at = np.unique(kind * size + unit, return_inverse=True)
         held, of = np.bincount(at.reshape(-1), weights=weight).astype(np.float64), each // size
         largest = np.zeros(n_kinds)
@@ -86,7 +86,7 @@ class UnitSums(NamedTuple):
 
     def equal(self) -> Floats:
         """As many equal units as weigh the same (Kish 1965)."""
-        return np.asarray(self.total**2 / np.where(self.squares > 0, self.squares, 1.0))
+        return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # the largest alone has 1
 
 
 def equal_units(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:

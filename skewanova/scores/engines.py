@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -86,6 +87,9 @@ class Engine(Protocol):
     def n_distinct(self, column: str) -> int:
         """Number of values of a column, missing ones aside."""
 
+    def largest_group(self, columns: Mapping[str, str]) -> int:
+        """Rows of the model and fold that has most."""
+
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
         """All rows, in this process; columns by their own names."""
 
@@ -154,6 +158,13 @@ class DaskFrame:
         """Number of values of a column, missing ones aside."""
         with self._told():
             return int(self.source[column].nunique().compute())
+
+    def largest_group(self, columns: Mapping[str, str]) -> int:
+        """Rows of the model and fold that has most; partitions read the keys alone."""
+        sizes: Counter[str] = Counter()
+        for part in self.each_part({key: columns[key] for key in keys_of(columns)}, group_sizes):
+            sizes.update(part)
+        return max(sizes.values(), default=0)
 
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
         """All rows, in this process."""
@@ -283,6 +294,13 @@ class SparkFrame:
         """Number of values of a column, missing ones aside."""
         with self._told():
             return int(self._chosen({column: column}).dropna().distinct().count())
+
+    def largest_group(self, columns: Mapping[str, str]) -> int:
+        """Rows of the model and fold that has most, counted in Java."""
+        keys = keys_of(columns)
+        with self._told():
+            sizes = self._chosen({key: columns[key] for key in keys}).groupBy(*keys).count()
+            return int(sizes.agg({"count": "max"}).collect()[0][0] or 0)
 
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
         """All rows, in this process."""

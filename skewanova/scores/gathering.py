@@ -11,7 +11,6 @@ Tables with halvings, and small test sets, are read as a whole instead; see :mod
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -34,9 +33,7 @@ from skewanova.scores.packing import (
     by_group,
     counted,
     cuts_of,
-    group_sizes,
     joined,
-    keys_of,
     pack_group,
     sketches,
     weights_of_groups,
@@ -70,14 +67,9 @@ def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> 
 
 
 def _largest_group(engine: Engine, columns: Mapping[str, str]) -> int:
-    """Rows of the largest group, or of all if they are few: the keys alone are read."""
+    """Rows of the largest group, or of all if they are few."""
     total = engine.n_rows()
-    if total <= packing.MOST_ROWS_OF_GROUP:
-        return total
-    sizes: Counter[str] = Counter()
-    for part in engine.each_part({key: columns[key] for key in keys_of(columns)}, group_sizes):
-        sizes.update(part)
-    return max(sizes.values(), default=0)
+    return total if total <= packing.MOST_ROWS_OF_GROUP else engine.largest_group(columns)
 
 
 def _in_pieces(

@@ -63,6 +63,9 @@ class Here:
     def n_distinct(self, column):
         return self.frame[column].nunique()
 
+    def largest_group(self, columns):
+        return int(self._chosen(columns).groupby(engines.keys_of(columns), dropna=False).size().max())
+
     def each_group(self, columns, function):
         return engines.of_groups(self._chosen(columns), keys=engines.keys_of(columns), function=function)
 
