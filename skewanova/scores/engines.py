@@ -18,7 +18,7 @@ from glob import glob
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
 
 import narwhals as nw
@@ -26,17 +26,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import (
-    FullDiskError,
-    InputError,
-    is_full_disk,
-)
-from skewanova.scores.packing import (
-    keys_of,
-)
-
-if TYPE_CHECKING:
-    pass
+from skewanova.base.checks import FullDiskError, InputError, is_full_disk
+from skewanova.scores.packing import group_sizes, keys_of
 
 #: What engines say of workers that are gone or out of reach, and what to do.
 ADVICE = (
