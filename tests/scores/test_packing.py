@@ -1,13 +1,15 @@
 """Groups packed where their rows are, whole and in pieces, against the same rows in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skewanova import InputError, InputTypeError
-from skewanova.curves.groups import PackedCurve
+from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.scores import packing
-from skewanova.scores.packing import PieceOf, Refused, Sketch
+from skewanova.scores.packing import Groups, PieceOf, Refused, Sketch, Weights
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):
@@ -163,3 +165,131 @@ def test_no_rows_have_no_counts():
     alone = packing.counted(rows_of(5).drop(columns="fold"), cuts={})
     assert list(alone) == ["model", "y_true", "y_score", "piece", "n"]
     assert set(alone["piece"]) == {0}
+
+
+# --- weights, and all groups together ----------------------------------------------------------------------
+
+
+def weighted_rows(n=200, **columns):
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 2.0, 7.0], n)
+    return rows_of(n, weight=weight, case=np.arange(n), cluster="p", **columns)
+
+
+def test_weights_are_looked_at_class_by_class():
+    weight, positive = np.array([3.0, 1.0, 1.0, 9.0, 2.0]), np.array([1, 0, 0, 1, 1]) == 1
+    found = Weights.of(weight, positive)
+    assert (found.low, found.high, found.total.tolist()) == (1.0, 9.0, [2.0, 14.0])
+    assert [side.tolist() for side in found.distinct] == [[1.0], [2.0, 3.0, 9.0]]
+    assert found.held.equal() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
+    parts = [Weights.of(weight[rows], positive[rows]) for rows in (slice(0, 2), slice(2, 5))]
+    both = Weights.joined(parts)
+    assert (both.low, both.high, both.total.tolist()) == (1.0, 9.0, [2.0, 14.0])
+    assert [side.tolist() for side in both.distinct] == [[1.0], [2.0, 3.0, 9.0]]
+    assert both.held.equal() == pytest.approx(found.held.equal())
+
+
+def test_of_many_different_weights_one_more_is_kept_than_are_told_apart():
+    weight = 1 + np.arange(200.0)
+    half = [Weights.of(weight[rows], np.arange(100) % 2 == 0) for rows in (slice(100), slice(100, 200))]
+    for found in (*half, Weights.joined(half), Weights.joined(half[::-1])):
+        for negatives_or_positives in found.distinct:
+            assert len(negatives_or_positives) in {50, 65}
+    assert [len(side) for side in Weights.joined(half).distinct] == [65, 65]
+    assert [len(side) for side in Weights.of(weight, weight > 100).distinct] == [65, 65]
+
+
+def test_a_weighted_group_is_packed_without_cases_of_weight_0():
+    frame = weighted_rows()
+    frame["y_true"] = np.where(frame["weight"] > 0, frame["y_true"], 1)
+    frame["y_true"] = np.where(frame["y_true"] == 1, "yes", "no")
+    frame.loc[[0, 1], "weight"] = 0.0
+    kept = frame[frame["weight"] > 0]
+    positive, score, weight = (kept["y_true"] == "yes").to_numpy(), kept["y_score"].to_numpy(), kept["weight"]
+    found = packing.pack_group(frame[::-1], pos_label="yes")
+    expected = WeightedCurve.of(positive, score, weight.to_numpy())
+    assert found.curve.tobytes() == expected.tobytes()
+    assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
+    assert (found.labels, found.whole) == (("no", "yes"), True)
+    assert (found.weights.low, found.weights.high) == (0.5, 7.0)
+    assert found.weights.total == pytest.approx([weight[~positive].sum(), weight[positive].sum()])
+
+
+def test_a_group_whose_cases_all_weigh_0_has_no_curve():
+    frame = weighted_rows(9).assign(weight=0)
+    for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
+        found = packing.pack_group(rows, pos_label=None)
+        assert (found.curve, found.weights, found.labels, found.whole) == (None, None, labels, True)
+        assert (found.model, found.fold) == ("a", "2")
+    assert not packing.pack_group(frame.drop(columns="case"), pos_label=None).whole
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"), [("weight", -1.0, "weight"), ("cluster", None, "cluster")]
+)
+def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, value, message):
+    frame = weighted_rows(9).astype({"cluster": object})
+    frame.loc[3, column] = value
+    found = packing.pack_group(frame, pos_label=None)
+    assert isinstance(found, Refused)
+    assert f"`{message}` must" in found.message
+    assert "row 3 of those of model 'a' in fold 2" in found.message
+    (shown,) = [packing.sketches(frame)]
+    assert "a row of model 'a' in fold '2'" in shown.message
+
+
+def test_weighted_pieces_join_to_the_curve_of_all():
+    frame = pd.concat([weighted_rows(), weighted_rows(model="b")], ignore_index=True)
+    cuts = packing.cuts_of(packing.sketches(frame), 60)
+    counts = pd.concat([packing.counted(part, cuts=cuts) for part in (frame[:130], frame[130:], frame[:0])])
+    assert [*counts] == ["model", "fold", "y_true", "y_score", "weight", "piece", "n"]
+    assert counts["n"].sum() == (frame["weight"] > 0).sum()
+    assert counts["weight"].sum() == pytest.approx(frame["weight"].sum())
+    assert [*counts.dtypes[-3:]] == [np.float64, np.int64, np.int64]
+    pack = PieceOf(("0", "1"), None, with_levels=True)
+    pieces = [pack(rows) for _, rows in counts.groupby(["model", "piece"])]
+    assert len(pieces) > 4
+    for (model, _), (curve, levels) in packing.joined(pieces).items():
+        kept = frame[(frame["model"] == model) & (frame["weight"] > 0)]
+        positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
+        expected = WeightedCurve.of(positive, score, kept["weight"].to_numpy())
+        assert curve.held == pytest.approx(expected.held, rel=1e-15)
+        assert (curve.n_positive, curve.n_negative, curve.n_best) == (
+            expected.n_positive, expected.n_negative, expected.n_best,
+        )  # fmt: skip
+        assert levels.tolist() == np.unique(score[positive]).tolist()
+
+
+def test_weights_of_a_part_by_group():
+    frame = pd.concat([weighted_rows(), weighted_rows(80, fold=3).assign(weight=4.0)], ignore_index=True)
+    found = dict(packing.weights_of_groups(frame, labels=("0", "1"), pos_label=None))
+    assert set(found) == {("a", "2"), ("a", "3")}
+    kept = frame[frame["weight"] > 0]
+    for group, fold in ((("a", "2"), 2), (("a", "3"), 3)):
+        rows = kept[kept["fold"] == fold]
+        expected = Weights.of(rows["weight"].to_numpy(), rows["y_true"].to_numpy() == 1)
+        assert found[group].total.tolist() == expected.total.tolist()
+        assert found[group].high == expected.high
+
+
+def test_groups_stand_in_order_and_lack_what_has_no_curve():
+    rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ba" for f in (10, 9)}
+    rows["a", 10]["weight"] = 0.0
+    groups = Groups.of([packing.pack_group(frame, pos_label=None) for frame in rows.values()])
+    assert (groups.models, groups.folds) == (("a", "b"), (9, 10))
+    assert [*groups.in_order()] == [("a", 9), ("b", 9), ("b", 10)]
+    kept = rows["b", 9][rows["b", 9]["weight"] > 0]["y_true"]
+    each = [(kept == 0).sum(), (kept == 1).sum()]
+    assert groups.counts().tolist() == [[each, [0, 0]], [each, each]]
+    assert set(groups.weights()) == {(0, 0), (1, 0), (1, 1)}
+    groups.check(None)
+
+
+def test_what_is_wrong_across_groups_is_told_of_one():
+    def packed(model, fold, labels=("0", "1")):
+        return replace(packing.pack_group(rows_of(30), pos_label=None), model=model, fold=fold, labels=labels)
+
+    odd = [packed("a", "1"), packed("b", "1", ("0", "5")), packed("c", "1")]
+    with pytest.raises(InputError, match="model 'b' in fold '1'"):
+        Groups.of(odd).check(None)
+    with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
+        Groups.of([packed("a", "1"), packed("a", "1.0")]).check(None)
