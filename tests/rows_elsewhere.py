@@ -1,0 +1,165 @@
+"""Rows that stand in for those of an engine: in pieces, brought together as engines do, in this process."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+
+import skewanova as sa
+from skewanova.scores import engines, gathering
+
+SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "priors": (0.5, 0.1)}
+
+
+SAMPLED = ("clusters", "weights", "clusters and weights")
+
+
+class Here:
+    """Rows in this process, in pieces: groups and cases are brought together as engines do."""
+
+    name = "the frame"
+
+    def __init__(self, frame):
+        self.frame = frame
+        self.names = list(frame)
+
+    def n_rows(self):
+        return len(self.frame)
+
+    def rows(self, columns):
+        return self._chosen(columns)
+
+    def n_distinct(self, column):
+        return self.frame[column].nunique()
+
+    def largest_group(self, columns):
+        return int(self._chosen(columns).groupby(engines.keys_of(columns), dropna=False).size().max())
+
+    def each_group(self, columns, function):
+        return engines.of_groups(self._chosen(columns), keys=engines.keys_of(columns), function=function)
+
+    def each_part(self, columns, function):
+        return [function(part) for part in self._parts(columns)]
+
+    def each_piece(self, columns, count, function):
+        counts = pd.concat([count(part) for part in self._parts(columns)])
+        return engines.of_groups(counts, keys=[*engines.keys_of(columns), "piece"], function=function)
+
+    def _parts(self, columns):
+        rows = self._chosen(columns)
+        return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
+
+    def each_bucket(self, columns, function, by):
+        marked = engines.with_bucket(self._chosen(columns), by)
+        return engines.of_groups(marked, keys=("bucket",), function=function)
+
+    def keep_buckets(self, columns, function, by):
+        return KeptHere(self.each_bucket(columns, function, by))
+
+    def _chosen(self, columns):
+        return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
+
+
+class KeptHere:
+    def __init__(self, found):
+        self.found = found
+
+    def each(self, function):
+        return engines.of_all(pickle.loads(pickle.dumps(function)), self.found)
+
+
+def gathered(frame, **options):
+    names = ("model", "fold", "y_true", "y_score", "case", "cluster", "weight")
+    columns = {name: name for name in names if name in frame}
+    return gathering.gather(Here(frame), columns, **{"pos_label": None, **options})
+
+
+def table(seed=0):
+    """Three models on the same cases of four folds, which overlap; some scores are tied."""
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation([0, 1] * 50)
+    case = np.concatenate([rng.choice(100, 40, replace=False) for _ in range(4)])
+    rows = pd.DataFrame({"fold": np.repeat([4, 3, 2, 1], 40), "case": case, "y_true": truth[case]})
+    scored = (rows.assign(model=m, y_score=rng.normal(size=160).round(1) + rows["y_true"]) for m in "abc")
+    return pd.concat(scored, ignore_index=True).sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def assert_alike(found, read):
+    """Same counts, curves and facts about the cases, whatever order the models have."""
+    assert (sorted(found.models), found.folds) == (sorted(read.models), read.folds)
+    order = [read.models.index(model) for model in found.models]
+    assert found.counts.tolist() == read.counts[order].tolist()
+    assert set(found.curves()) == set(read.curves())
+    for cell, curve in read.curves().items():
+        other = found.curves()[cell]
+        assert (other.fpr.tolist(), other.tpr.tolist()) == (curve.fpr.tolist(), curve.tpr.tolist())
+    assert found.has_cases == read.has_cases
+    if read.has_cases:
+        assert found.unpaired()[0] == read.unpaired()[0]
+        assert found.shared_cases()[1] == read.shared_cases()[1]
+        assert found.shared_cases()[0].tolist() == read.shared_cases()[0].tolist()
+        assert found.class_sizes() == read.class_sizes()
+
+
+def by_names(frame):
+    """Rows in the order in which they come from an engine."""
+    return frame.sort_values(["model", "fold", "case"], key=lambda values: values.astype(str))
+
+
+def assert_nearly_alike(found, here):
+    """Every frame of a comparison, its warnings and its verdict; numbers but for rounding."""
+    frames = [name for name in vars(here) if isinstance(getattr(here, name), pd.DataFrame)]
+    assert {"ranking", "posthoc", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
+    for name in (*frames, "by_prior"):
+        expected = getattr(here, name)
+        pd.testing.assert_frame_equal(
+            getattr(found, name), expected, rtol=1e-10, atol=1e-10, check_categorical=False
+        )
+    assert (found.design, found.warnings) == (here.design, here.warnings)
+    assert str(found.verdict) == str(here.verdict)
+
+
+def sampled(kind, *, n=300, n_folds=1, same=True):
+    """Three models on cases in clusters, with weights, some of them 0; each fold tests the same, or some."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"case": np.arange(n), "y_true": rng.random(n) < 0.4})
+    cluster = rng.integers(0, n // 4, n)
+    if "clusters" in kind:
+        rows["cluster"] = [f"p{number}" for number in cluster]
+    if "weights" in kind:
+        rows["weight"] = rng.choice([0, 0.5, 1, 2.5], n)
+    folds = range(1, n_folds + 1)
+    held = [rows if same else rows[cluster % n_folds == fold - 1] for fold in folds]
+    cells = [part.assign(fold=fold, model=m) for m in "abc" for fold, part in zip(folds, held, strict=True)]
+    score = [
+        rng.normal(size=len(cell)).round(1) + (1 + k / 9) * cell["y_true"] for k, cell in enumerate(cells)
+    ]
+    return pd.concat(
+        [cell.assign(y_score=s) for cell, s in zip(cells, score, strict=True)], ignore_index=True
+    )
+
+
+def mixed(frame):
+    return frame.sample(frac=1, random_state=0, ignore_index=True)
+
+
+def assert_sampled_alike(source, frame):
+    """Of fewer clusters than columns, bands are drawn from other rows with the same products."""
+    found, here = (sa.compare(rows, **SET_OPTIONS) for rows in (source, by_names(frame)))
+    for name in ("ranking", "posthoc", "crossings", "assumptions", "plans"):
+        pd.testing.assert_frame_equal(
+            getattr(found, name), getattr(here, name), rtol=1e-10, atol=1e-10, check_categorical=False
+        )
+    assert found.design == here.design
+
+
+def cases_of(design):
+    """Three models on 60 cases: one test set, two runs on it, clusters and weights, halvings."""
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"case": np.arange(60), "y_true": np.arange(60) % 3 == 0})
+    if design == "clusters, weights":
+        rows = rows.assign(cluster=rows["case"] // 2, weight=1 + rows["case"] % 4 / 4)
+    folds = [1, 2] if design == "runs" else [1]
+    cells = (rows.assign(fold=f, model=m) for m in "abc" for f in folds)
+    scored = (cell.assign(y_score=rng.normal(size=60) + cell["y_true"]) for cell in cells)
+    return pd.concat(scored, ignore_index=True)
