@@ -260,7 +260,9 @@ def stream_scores(
     Text and queries are first written to temporary Parquet.
 
     Groups of Dask and Spark are packed where their rows are, one or two bits a case, and so are the checks
-    made; models then stand in the order of their names. Workers need skewanova (and Spark 4 or later).
+    made; models then stand in the order of their names. Clusters and weights are honoured there (16 bytes for
+    every different score of weighted cases), and refused elsewhere. Workers need skewanova (and Spark 4 or
+    later).
 
     Examples
     --------
