@@ -13,9 +13,10 @@ from strategies import tie_groups
 from skewanova import UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.curves.placed import slots_among
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference import auprec_covariance, jackknife
-from skewanova.inference.jackknife import Ranked, left_out
+from skewanova.inference.jackknife import Ranked, WeightedPlaces, left_out
 from skewanova.inference.sampling import Sample, check_sample
 from skewanova.priors import DiscretePrior
 
@@ -305,3 +306,28 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
         assert error[model] == pytest.approx(known[model, "std_error_by_strata"], rel=1e-9)
         one_stratum = 1e-9 if name == "mixed" else 2e-3  # survey has one centre for all strata
         assert error[model] == pytest.approx(known[model, "std_error"], rel=one_stratum)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted):
+    """Of weights that only one class has, too."""
+    rng = np.random.default_rng(4)
+    positive = rng.random(80) < 0.4
+    score = rng.normal(size=80).round(1) + positive
+    weight = (
+        np.where(positive, rng.choice([1.0, 3.0], 80), rng.choice([0.5, 1.0, 2.0], 80)) if weighted else None
+    )
+    sample, weightings = Sample(positive, None, weight), [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)]
+    held = np.ones(80) if weight is None else weight
+    slot = slots_among(np.unique(score[positive]), score)
+    gain = np.bincount(slot[positive] // 2, weights=held[positive])
+    fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
+    weights = np.unique(held[~positive]), np.unique(held[positive])
+    places = WeightedPlaces(gain, fall, weights, (int((~positive).sum()), int(positive.sum())))
+    found = places.changes(weightings, "trapezoid")
+    at = found.number[places.place(positive, slot, weight)]
+    expected = Ranked(sample, score).left_out(weightings, "trapezoid")
+    assert found.estimate == pytest.approx(expected.estimate)
+    assert found.values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
+    assert set(at[positive]).isdisjoint(at[~positive])
+    assert places.n_of_positives == len(gain) * (2 if weighted else 1)
