@@ -182,10 +182,10 @@ class WeightedPlaces(NamedTuple):
         held = np.concatenate([np.tile(at > 0, len(weight)) for at, weight in sides])
         number, n_entries = np.where(held, np.cumsum(held) - 1, -1), int(np.count_nonzero(held))
         negatives, positives = (
-            _Weights(weight, number[:0], size) for weight, size in zip(self.weights, self.sizes, strict=True)
+            _Weights(weight, number, size) for weight, size in zip(self.weights, self.sizes, strict=True)
         )
         ladder = _ladder(self.gain, self.fall)
-        standing = _Standing(ladder, (negatives, positives), number, number[:0], n_entries)
+        standing = _Standing(ladder, (negatives, positives), number, number, n_entries)  # of no cases
         return CurveDeviations(*_changes_at(standing, weightings, area_estimator), number)
 
     def place(self, positive: Bools, slot: Codes, weight: Floats | None) -> Codes:
@@ -270,7 +270,7 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
             weight, code = np.unique(sample.weight[rows], return_inverse=True)
         if len(weight) > FEW_WEIGHTS:
             return None
-        found.append(_Weights(weight, code.reshape(-1), n_cases))
+        found.append(_Weights(weight, code, n_cases))
     return found[0], found[1]
 
 
@@ -412,7 +412,7 @@ class _Changes:
 
     def _without_positive(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
-        above, below = np.zeros((self.size, 1)), None
+        above, below = np.zeros((2, self.size, 1))
         for start, ladder in self._blocks(1):
             whole = self._terms(ladder.without_negative(0.0))
             kept, own, fewer, skip = (
@@ -427,14 +427,14 @@ class _Changes:
             n = min(self.step, len(self.standing.ladder.gain) - start)
             behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
-            below = fewer[:, :1] if below is None else below
+            below = below if start else fewer[:, :1]
             upto = below + np.cumsum(behind[0], axis=1)
             over = above + np.cumsum(kept[:, :n], axis=1)
             after = np.where(ladder.gain[:n] <= weight, behind[1], behind[0])
             found = (over - kept[:, :n]) + own[:, :n] + after - upto
             above, below = over[:, -1:], upto[:, -1:]
             _put(values, entry[start : start + n], found)
-        _finish(values, entry, 0.0 if below is None else below[:, 0], factor)
+        _finish(values, entry, below[:, 0], factor)
 
     def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a negative of each slot."""

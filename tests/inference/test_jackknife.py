@@ -309,8 +309,9 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted):
-    """Of weights that only one class has, too."""
+def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monkeypatch):
+    """Of weights that only one class has, too; the curve is looked at in blocks."""
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 8)
     rng = np.random.default_rng(4)
     positive = rng.random(80) < 0.4
     score = rng.normal(size=80).round(1) + positive
@@ -327,7 +328,8 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted):
     found = places.changes(weightings, "trapezoid")
     at = found.number[places.place(positive, slot, weight)]
     expected = Ranked(sample, score).left_out(weightings, "trapezoid")
-    assert found.estimate == pytest.approx(expected.estimate)
+    curve = curve_from_scores(positive, score, weight)
+    assert found.estimate == pytest.approx([iauprec(curve, weighting) for weighting in weightings])
     assert found.values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_of_positives == len(gain) * (2 if weighted else 1)
