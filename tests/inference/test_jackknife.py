@@ -333,3 +333,15 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monk
     assert found.values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_of_positives == len(gain) * (2 if weighted else 1)
+
+
+def test_clusters_are_left_out_few_at_a_time_on_curves_that_end_with_a_positive(monkeypatch):
+    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 2)
+    rng = np.random.default_rng(6)
+    positive, cluster = np.arange(40) % 3 == 0, np.repeat(np.arange(10), 4)
+    score = rng.normal(size=40).round(1) + positive
+    score[0] = score.min() - 1
+    sample, weighting = Sample(positive, cluster), UniformPrior(0.1, 0.1)
+    found = Ranked(sample, score).left_out([weighting], "trapezoid")
+    _, expected = brute_values(sample, score, weighting, "trapezoid")
+    assert found.rows()[:, 0] == pytest.approx(expected, rel=1e-9)
