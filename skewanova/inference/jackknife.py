@@ -434,7 +434,7 @@ class _Changes:
             found = (over - kept[:, :n]) + own[:, :n] + after - upto
             above, below = over[:, -1:], upto[:, -1:]
             _put(values, entry[start : start + n], found)
-        _finish(values, entry, below[:, 0], factor)
+        _finish(values, entry, below.ravel(), factor)
 
     def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a negative of each slot."""
@@ -459,7 +459,7 @@ class _Changes:
                 np.stack([beside + between, beside + own], axis=2).reshape(self.size, -1),
             )
             above, below = over[:, -1:], upto[:, -1:]
-        _finish(values, entry[:-1], below[:, 0], factor)
+        _finish(values, entry[:-1], below.ravel(), factor)
         _put(values, entry[-1:], factor * above)
 
 
