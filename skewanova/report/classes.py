@@ -11,9 +11,9 @@ import pandas as pd
 from skewanova.base.folders import check_formats
 from skewanova.base.frames import records
 from skewanova.base.text import Table, format_p, limits, number, table_of
-from skewanova.decision.verdict import class_choice
 from skewanova.report.parts import Parts, PartsSource, parts_folder, parts_page
 from skewanova.report.source import ReportSource, control_of
+from skewanova.report.verdict_text import class_choice
 
 #: Frames and files of all classes.
 ALL_CLASSES = Parts(

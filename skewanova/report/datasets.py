@@ -22,9 +22,10 @@ from skewanova.base.text import (
     table_of,
     with_error,
 )
-from skewanova.decision.verdict import Verdict, datasets_verdict
+from skewanova.decision.verdict import Verdict
 from skewanova.report.parts import Parts, PartsSource, parts_folder, parts_page
 from skewanova.report.source import ReportSource, control_of
+from skewanova.report.verdict_text import datasets_verdict
 
 if TYPE_CHECKING:
     from skewanova.report.document import Picture

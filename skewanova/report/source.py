@@ -15,10 +15,11 @@ from skewanova.base.checks import Floats
 from skewanova.base.frames import Framed
 from skewanova.decision.bands import BAND_COLUMNS
 from skewanova.decision.leads import by_prior_of
-from skewanova.decision.verdict import VERDICT_FRAMES, Verdict, verdict_of
+from skewanova.decision.verdict import VERDICT_FRAMES, Judgement, Verdict
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
+from skewanova.report.verdict_text import write_verdict
 from skewanova.scores.bins import score_bins
 from skewanova.scores.design import Resampling
 from skewanova.scores.table import Scores
@@ -69,7 +70,7 @@ class ReportSource(Framed):
         """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
         frames = {name: getattr(self, name) for name in VERDICT_FRAMES}
         rope = float(str(self.settings["rope"]))
-        return verdict_of(frames, self.evaluation, rope=rope, control=control_of(self))
+        return write_verdict(Judgement(frames, self.evaluation, rope=rope, control=control_of(self)))
 
     @property
     @abstractmethod

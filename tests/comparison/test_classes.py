@@ -13,7 +13,8 @@ from statsmodels.stats.multitest import multipletests
 
 import skewanova as sa
 from skewanova.cli import commands
-from skewanova.decision.verdict import Verdict, class_choice
+from skewanova.decision.verdict import Verdict
+from skewanova.report.verdict_text import class_choice
 
 OPTIONS = {"priors": (0.3,)}
 

@@ -15,15 +15,11 @@ import skewanova as sa
 from skewanova.base.frames import records
 from skewanova.decision.verdict import (
     LINES,
-    MOST_WORDS,
     VERDICT_COLUMNS,
-    Speech,
     Verdict,
-    largest_difference,
-    listed,
-    share_words,
 )
 from skewanova.report.tables import TABLES
+from skewanova.report.verdict_text import MAX_WORDS, LineWriter, join_names, largest_difference, percent_text
 
 STATES = {
     "clear": "choose",
@@ -172,7 +168,7 @@ def assert_words_agree(result):
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
     if result.design.kind == "shared_cases":
         assert not re.search(r"\bfolds?\b", str(verdict))
-    assert len(words_of(verdict)) <= MOST_WORDS, (len(words_of(verdict)), str(verdict))
+    assert len(words_of(verdict)) <= MAX_WORDS, (len(words_of(verdict)), str(verdict))
 
 
 CHECKS = (
@@ -223,7 +219,7 @@ def test_one_difference_is_not_the_largest(results):
     pairs = list(records(pairs_of(results["clear"])))
     names = {model: model for model in results["clear"].evaluation.models}
     for rows, word in ((pairs[:1], "Difference: "), (pairs, "Largest difference: ")):
-        assert largest_difference(rows, names, Speech("how_sure")).startswith(word)
+        assert largest_difference(rows, names, LineWriter("how_sure")).startswith(word)
 
 
 # --- as text, frame, page -----------------------------------------------------------------------------------
@@ -326,7 +322,7 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
 
 def test_limits_of_a_small_difference_keep_their_sign():
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
-    assert Speech("how_sure").lead(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
+    assert LineWriter("how_sure").difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):
@@ -353,14 +349,15 @@ def test_a_control_is_what_the_others_are_held_against(control, told, models):
 
 
 def test_names_in_a_row():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"], "or") == "a, b or c"
-    assert listed(list("abcde")) == "a, b, c and 2 more"
+    names = dict(zip("abcde", "abcde", strict=True))
+    assert join_names("a", names) == "a"
+    assert join_names("abc", names, "or") == "a, b or c"
+    assert join_names("abcde", names) == "a, b, c and 2 more"
 
 
 @pytest.mark.parametrize(("value", "shown"), [(0.4, "<1"), (37.6, "38"), (99.7, ">99"), (100.0, "100")])
 def test_shares_in_words(value, shown):
-    assert share_words(value) == shown
+    assert percent_text(value) == shown
 
 
 @pytest.mark.parametrize(
