@@ -15,9 +15,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova.studies.areas import INTERVAL_SIZES, SIZES, estimators_study, intervals_study
-from skewanova.studies.output import study_figures
-from skewanova.studies.results import Study
+from studies.areas import INTERVAL_SIZES, SIZES, estimators_study, intervals_study
+from studies.output import study_figures
+from studies.results import Study
 
 SMALL = 2000  # cases in the largest sample of a reduced run
 

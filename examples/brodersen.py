@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 import skewanova as sa
 from skewanova.base.text import Table
 from skewanova.curves.distributions import sample_scores, true_roc
-from skewanova.studies.areas import binormal_study, fit_moments
-from skewanova.studies.output import SHOWN_ALPHA, study_figures
-from skewanova.studies.results import Study
-from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES
+from studies.areas import binormal_study, fit_moments
+from studies.output import SHOWN_ALPHA, study_figures
+from studies.results import Study
+from studies.scenarios import BRODERSEN, BRODERSEN_CASES
 
 Floats = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from skewanova.decision import auprec_bands, difference_curves, ranking
 from skewanova.decision.joint_curves import run_areas
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_runs, effects
-from skewanova.studies.scenarios import HalfFolds, Splits, Task, lda, separation
+from studies.scenarios import HalfFolds, Splits, Task, lda, separation
 
 LEVEL = 0.95
 

@@ -2,11 +2,11 @@
 
     python examples/estimated_prior_study.py --replicates 150 --out docs/studies/prior-uses.csv
 
-Normal scores as in `skewanova study prior`: 100 labelled positives and 400 negatives, 2,000 unlabelled cases,
-an area under ROC of .85. "IAUPREC" is its interval over the estimated prior, which holds or does not hold the
-IAUPREC of the population over the same estimate; the prior is estimated from the labelled cases that the
-interval is of, or from others. "further batch" is the 95 % range of the prior of a further batch, predicted
-from several; the log-odds of batches are normal around those of .1, and "true
+Normal scores as in `python -m studies prior`: 100 labelled positives and 400 negatives, 2,000 unlabelled
+cases, an area under ROC of .85. "IAUPREC" is its interval over the estimated prior, which holds or does not
+hold the IAUPREC of the population over the same estimate; the prior is estimated from the labelled cases
+that the interval is of, or from others. "further batch" is the 95 % range of the prior of a further batch,
+predicted from several; the log-odds of batches are normal around those of .1, and "true
 spread" is how wide the range of their true distribution is.
 """
 
@@ -24,7 +24,7 @@ from scipy.stats import norm
 
 import skewanova as sa
 from skewanova.curves import true_iauprec
-from skewanova.studies.priors import Setting, sample
+from studies.priors import Setting, sample
 
 COLUMNS = ("use", "setting", "way", "coverage", "std_error", "width", "replicates")
 

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 import skewanova as sa
 from skewanova.base.text import Table
 from skewanova.curves.distributions import sample_scores, true_auprec
-from skewanova.studies.scenarios import PRIOR, SETTINGS
+from studies.scenarios import PRIOR, SETTINGS
 
 RANGES = {"binormal": (-5, 5), "bibeta": (0, 1), "offset_uniform": (-0.5, 2)}
 N_CASES, N_SAMPLES = 500, 10

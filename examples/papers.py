@@ -32,7 +32,7 @@ import skewanova as sa
 from skewanova.base.text import Table
 from skewanova.curves.distributions import true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.studies.scenarios import BRODERSEN, SETTINGS
+from studies.scenarios import BRODERSEN, SETTINGS
 
 Floats = NDArray[np.float64]
 
@@ -604,7 +604,7 @@ def _() -> str:
 @functools.cache
 def shown_sample() -> object:
     """The typical sample of figure 1."""
-    return importlib.import_module("skewanova.studies.areas").typical_sample()
+    return importlib.import_module("studies.areas").typical_sample()
 
 
 @item(BRODERSEN_ET_AL, "figure 1a", "reproduced on a typical sample", "examples/brodersen.py")
@@ -718,7 +718,9 @@ def _() -> str:
     return f"true areas at prior .1: {', '.join(truths)}"
 
 
-@item(BOYD, "AUCPR estimator results", "reproduced", "study estimators; docs/studies/estimators.md")
+@item(
+    BOYD, "AUCPR estimator results", "reproduced", "python -m studies estimators; docs/studies/estimators.md"
+)
 def _() -> str:
     frame = recorded("estimators")
     names = ("trapezoid", "average_precision", "interpolated_median", "convex_hull")
@@ -781,7 +783,7 @@ for _slide, _column in (
     ("backup: confidence interval widths", "width"),
     ("backup: confidence interval locations", "location"),
 ):
-    item(BOYD, _slide, "reproduced", "study intervals; docs/studies/intervals.md")(
+    item(BOYD, _slide, "reproduced", "python -m studies intervals; docs/studies/intervals.md")(
         functools.partial(of_intervals, _column, ".3f")
     )
 
@@ -800,7 +802,7 @@ def _() -> str:
     BOYD,
     "conclusion: recommended estimators",
     "qualified: average precision is among the biased ones",
-    "study estimators --by prior",
+    "python -m studies estimators --by prior",
 )
 def _() -> str:
     frame = recorded("estimators_by_prior")
@@ -833,7 +835,7 @@ def _() -> str:
     BOYD,
     "backup: AUCPR estimator results by pi",
     "reproduced: bias and spread",
-    "study estimators --by prior; docs/studies/estimators_by_prior.md",
+    "python -m studies estimators --by prior; docs/studies/estimators_by_prior.md",
 )
 def _() -> str:
     frame = recorded("estimators_by_prior")

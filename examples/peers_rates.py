@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import skewanova as sa
-from skewanova.studies.scenarios import SCENARIOS
+from studies.scenarios import SCENARIOS
 
 Floats = NDArray[np.float64]
 #: From values (folds, models) to the smallest p-value, adjusted as the tool does by default.

@@ -8,7 +8,6 @@ from . import inference as inference
 from . import plotting as plotting
 from . import priors as priors
 from . import scores as scores
-from . import studies as studies
 
 # base
 from .base.checks import InputError as InputError

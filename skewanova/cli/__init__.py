@@ -5,5 +5,4 @@
 - options: What the commands share: options, how they are read, and how bad input is told.
 - output: What the commands print: colours, progress, JSON.
 - priors: The commands ``prior`` and ``monitor``.
-- studies: The commands ``skewanova study``: the simulations behind the claims.
 """

@@ -55,7 +55,6 @@ from skewanova.cli.output import (
     write_results,
 )
 from skewanova.cli.priors import LEADER_CHANGED, monitor, prior
-from skewanova.cli.studies import study
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
 
@@ -497,9 +496,6 @@ main.add_command(plan)
 
 
 main.add_command(prior)
-
-
-main.add_command(study)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def compare_estimators(
     -----
     Half splits come first because they cost nothing: over unstable learners the corrected test on 20
     hold-outs of a fifth rejects true equality in up to .11 of simulated studies at the level .05, on 20 half
-    splits in .01 to .06, with no loss of power where both hold it (``skewanova study split-half``). Their
+    splits in .01 to .06, with no loss of power where both hold it (the recorded study of split halves). Their
     estimates are of models trained on half of the data. Halvings keep the hold-outs of a fifth, hold the
     level too, and cost ``2 n_halvings inner_folds`` further fits a model (200 by default). The difference of
     two models has the variance ``V + s^2 / J``: V is the mean square of half the difference between halves,

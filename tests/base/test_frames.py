@@ -10,7 +10,7 @@ import pytest
 import skewanova as sa
 from skewanova.base import text
 from skewanova.base.frames import Framed
-from skewanova.studies import results as studies_results
+from studies import results as studies_results
 
 
 class Given(Framed):

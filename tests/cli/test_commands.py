@@ -381,12 +381,3 @@ def test_intervals(folder):
 )
 def test_intervals_that_are_refused(folder, arguments, message):
     assert_refused(["intervals", "scores.csv", *arguments], message, folder)
-
-
-@pytest.mark.parametrize("name", ["power", "type-one-error"])
-def test_studies_that_are_refused(folder, name):
-    assert_refused(
-        ["study", name, "--scenarios", "zzz"], "`scenarios` must be one of .*; but got 'zzz'", folder
-    )
-    assert_refused(["study", name, "--replicates", "0"], "0 is not in the range x>=1", folder)
-    assert_refused(["study", name, "--out", "scores.csv"], "'scores.csv' is a file", folder)

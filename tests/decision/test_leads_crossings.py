@@ -26,7 +26,7 @@ from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior
 from skewanova.inference import auprec_covariance, compare_on_one_set
-from skewanova.studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
+from studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
 
 PRIORS = (0.6, 0.1, 0.004)
 RATIO = 0.25

@@ -232,7 +232,7 @@ def arguments(
     wanted = [
         _arguments(path, command, out=out)
         for path, command in commands()
-        if (names is None and (path[0] in SLOW or path[0] == "study") == slow) or (names and path[0] in names)
+        if (names is None and (path[0] in SLOW) == slow) or (names and path[0] in names)
     ]
     return st.one_of(wanted)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fuzz import run, same, search
 from fuzz.search import Generator
-from skewanova.studies.one_set import paired_study
+from studies.one_set import paired_study
 
 BOUNDED = [generator for generator in run.GENERATORS if generator.examples]
 KEPT = [(generator, name, case) for generator in run.GENERATORS for name, case in search.kept(generator)]

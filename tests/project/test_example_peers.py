@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import skewanova as sa
-from skewanova.studies.calibration import default_omnibus, default_pairs
-from skewanova.studies.scenarios import SCENARIOS
+from studies.calibration import default_omnibus, default_pairs
+from studies.scenarios import SCENARIOS
 
 pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 

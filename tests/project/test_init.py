@@ -61,7 +61,7 @@ def stubs():
                 yield from ((package, f"{package}.{node.module}", name) for name in node.names)
 
 
-PACKAGES = ("curves", "decision", "evaluation", "inference", "plotting", "priors", "scores", "studies")
+PACKAGES = ("curves", "decision", "evaluation", "inference", "plotting", "priors", "scores")
 
 
 def test_every_list_is_sorted_and_has_each_name_once():

@@ -31,7 +31,7 @@ from skewanova.base.checks import FullDiskError, InputError
 from skewanova.scores import engines, packing
 from skewanova.scores.design import find_resampling
 from skewanova.scores.reading import open_scores
-from skewanova.studies.areas import estimators_study
+from studies.areas import estimators_study
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -285,7 +285,7 @@ def test_simulations_spread_over_the_cluster(client):
     with joblib.parallel_config(backend="dask"):
         spread = estimators_study(n_jobs=2, **run).to_frame()
     pd.testing.assert_frame_equal(alone, spread, check_exact=True)
-    ran = client.run(lambda: "skewanova.studies.areas" in sys.modules)
+    ran = client.run(lambda: "studies.areas" in sys.modules)
     assert any(ran.values())
 
 

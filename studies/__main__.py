@@ -1,4 +1,4 @@
-"""The commands ``skewanova study``: the simulations behind the claims."""
+"""The command ``python -m studies``: the simulations behind the claims."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
             options["scenarios"] = [each.strip() for each in options["scenarios"].split(",")]
         by_prior = options.pop("by", "size") == "prior"
         function = simulation.by_prior if by_prior else simulation.function
-        simulate = getattr(import_module(f"skewanova.studies.{simulation.file}"), function)
+        simulate = getattr(import_module(f"studies.{simulation.file}"), function)
         result = simulate(rng=seed, n_jobs=jobs, **options)
         if out is not None:
-            from skewanova.studies.output import write_study
+            from studies.output import write_study
 
             write_study(result, out, options)
         say("\n\n".join(table.to_text() for table in result.to_tables()))
@@ -125,3 +125,7 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
 
 for _name, _simulation in STUDIES.items():
     study.add_command(_command(_name, _simulation))
+
+
+if __name__ == "__main__":
+    study(prog_name="python -m studies")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from skewanova.decision.operating import MEASURES
-from skewanova.studies.operating import RULES, SIZES, datasets_study, operating_study
+from studies.operating import RULES, SIZES, datasets_study, operating_study
 
 STUDIES = Path(__file__).parents[2] / "docs" / "studies"
 

@@ -23,9 +23,9 @@ from skewanova.inference.intervals import Question, answer
 from skewanova.inference.jackknife import Ranked
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
-from skewanova.studies.results import Study, study_of
-from skewanova.studies.runner import Cell, Run, chosen, means, one_by_one
-from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, LEVEL, N_FOLDS, PRIOR, SETTINGS
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, means, one_by_one
+from studies.scenarios import BRODERSEN, BRODERSEN_CASES, LEVEL, N_FOLDS, PRIOR, SETTINGS
 
 #: Bootstrap samples behind an interval.
 N_RESAMPLES = 1000
@@ -165,7 +165,7 @@ def typical_sample(alpha: float = 0.4, *, n_samples: int = 100, rng: int = 0) ->
 
     Examples
     --------
-    >>> from skewanova.studies.areas import typical_sample
+    >>> from studies.areas import typical_sample
     >>> typical_sample(n_samples=50).percentile < 20
     True
     """
@@ -252,7 +252,7 @@ def estimators_study(
     sizes : sequence of int
         Numbers of cases, a tenth of them positive; at least 20.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (10,000 samples; 4,000 at 10,000
+        Fields of :class:`~studies.runner.Run`: replicates, full (10,000 samples; 4,000 at 10,000
         cases), rng, n_jobs, progress.
 
     Returns
@@ -277,7 +277,7 @@ def estimators_study(
 
     Examples
     --------
-    >>> from skewanova.studies.areas import estimators_study
+    >>> from studies.areas import estimators_study
     >>> study = estimators_study(settings=["binormal"], sizes=[50], replicates=300, progress=False)
     >>> ratio = study.to_frame().set_index("estimator")["ratio"]
     >>> bool(ratio["average_precision"] > ratio["trapezoid"] > 1)
@@ -330,7 +330,7 @@ def estimators_by_prior_study(
 
     Examples
     --------
-    >>> from skewanova.studies.areas import estimators_by_prior_study
+    >>> from studies.areas import estimators_by_prior_study
     >>> study = estimators_by_prior_study(
     ...     settings=["binormal"], sizes=[200], priors=[0.02, 0.5], replicates=100, progress=False
     ... )
@@ -396,7 +396,7 @@ def intervals_study(
 
     Examples
     --------
-    >>> from skewanova.studies.areas import intervals_study
+    >>> from studies.areas import intervals_study
     >>> study = intervals_study(settings=["binormal"], sizes=[200], replicates=100, progress=False)
     >>> coverage = study.to_frame().set_index("method")["coverage"]
     >>> bool(coverage["cross_validation"] < coverage["jackknife"])
@@ -450,7 +450,7 @@ def binormal_study(
 
     Examples
     --------
-    >>> from skewanova.studies.areas import binormal_study
+    >>> from studies.areas import binormal_study
     >>> frame = binormal_study(alphas=[0.1], replicates=100, progress=False).to_frame()
     >>> bias = frame[frame["measure"] == "auprec"].set_index("model")["bias"]
     >>> bool(abs(bias["alpha_binormal_ddof0"]) < bias["average_precision"] < bias["binormal"])

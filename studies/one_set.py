@@ -17,8 +17,8 @@ from skewanova.inference.one_set import compare_on_one_set
 from skewanova.inference.sampling import Codes
 from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
-from skewanova.studies.results import Study, study_of
-from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_error
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
 
 #: Share of the variance of a case's score that all models have in common, within either class.
 CORRELATION = 0.5
@@ -180,7 +180,7 @@ def paired_study(
         Values of m/lam (negatives over skew), which say how many negatives there are, as far as that is no
         more than 10,000.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (2,000), rng, n_jobs, progress.
+        Fields of :class:`~studies.runner.Run`: replicates, full (2,000), rng, n_jobs, progress.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def paired_study(
 
     Examples
     --------
-    >>> from skewanova.studies.one_set import paired_study
+    >>> from studies.one_set import paired_study
     >>> options = {"settings": ["values_8"], "weightings": [0.5], "sizes": [50], "models": [2]}
     >>> frame = paired_study(**options, replicates=100, progress=False).to_frame()
     >>> frame["n_negative"].unique().tolist(), bool((frame["rate"] < 0.2).all())

@@ -13,8 +13,8 @@ from skewanova.base.checks import check_choice
 from skewanova.base.frames import Framed, distinct, records
 from skewanova.base.text import Table, format_number
 from skewanova.inference.catalogue import known
-from skewanova.studies.runner import Cell, Run, simulated
-from skewanova.studies.scenarios import BRODERSEN_CASES, LEVEL, PRIOR, SIXTEEN_PRIORS
+from studies.runner import Cell, Run, simulated
+from studies.scenarios import BRODERSEN_CASES, LEVEL, PRIOR, SIXTEEN_PRIORS
 
 OMNIBUS_DEFAULT = "default_omnibus"
 

@@ -14,8 +14,8 @@ from skewanova.base.checks import Floats
 from skewanova.priors import estimation, mixtures
 from skewanova.priors.binning import CASES_A_BIN, N_BINS, bin_edges, tally
 from skewanova.priors.mixtures import Counts
-from skewanova.studies.results import Study, study_of
-from skewanova.studies.runner import Cell, Run, chosen, means
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, means
 
 #: Samples of each setting in the recorded study.
 RECORDED = 1000
@@ -88,7 +88,7 @@ def prior_study(*, scenarios: Sequence[str] | None = None, bins: Sequence[str] =
         Numbers of bins, taken as they are; "rule" takes eight, fewer with few cases, and the bootstrap where
         chi2 is too small, as :func:`~skewanova.estimate_prior` does.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (1,000), rng, n_jobs, progress.
+        Fields of :class:`~studies.runner.Run`: replicates, full (1,000), rng, n_jobs, progress.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def prior_study(*, scenarios: Sequence[str] | None = None, bins: Sequence[str] =
 
     Examples
     --------
-    >>> from skewanova.studies.priors import prior_study
+    >>> from studies.priors import prior_study
     >>> study = prior_study(scenarios=["usual"], bins=["8"], replicates=5, progress=False)
     >>> study.to_frame()[["setting", "bins", "level"]].values.tolist()
     [['usual', '8', 0.05], ['usual', '8', 0.005]]

@@ -23,9 +23,9 @@ from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
 from skewanova.inference.fold_statistics import pair_indices
-from skewanova.studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
-from skewanova.studies.runner import Cell, Run, chosen, means
-from skewanova.studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables
+from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
+from studies.runner import Cell, Run, chosen, means
+from studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables
 
 #: Random arrangements of the resampling tests.
 N_RESAMPLES = 999
@@ -254,7 +254,7 @@ def type_one_error_study(
     scenarios : sequence of str, optional
         Names from `SCENARIOS`; by default all.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates (400 unless said otherwise), full (each
+        Fields of :class:`~studies.runner.Run`: replicates (400 unless said otherwise), full (each
         scenario's own number, 1,000 to 10,000), rng, n_jobs, progress.
 
     Returns
@@ -271,7 +271,7 @@ def type_one_error_study(
 
     Examples
     --------
-    >>> from skewanova.studies.calibration import type_one_error_study
+    >>> from studies.calibration import type_one_error_study
     >>> frame = type_one_error_study(scenarios=["S2a"], replicates=50, progress=False).to_frame()
     >>> bool(frame.set_index(["test", "level"])["rate"].loc["two_way", 0.05] > 0.4)
     True
@@ -314,7 +314,7 @@ def power_study(
 
     Examples
     --------
-    >>> from skewanova.studies.calibration import power_study
+    >>> from studies.calibration import power_study
     >>> study = power_study(scenarios=["S1"], effects=[0.8], replicates=50, progress=False)
     >>> frame = study.to_frame().set_index(["test", "level"])
     >>> bool(frame["rate"].loc["default_omnibus", 0.05] > 0.9)

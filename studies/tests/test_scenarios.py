@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skewanova import auprec, iauprec, roc_curve
-from skewanova.studies.scenarios import (
+from studies.scenarios import (
     BINORMAL_CASES,
     DEPLOYMENT,
     PRIOR_GRIDS,

@@ -13,8 +13,8 @@ from skewanova import compare_on_one_set
 from skewanova.base.checks import InputError
 from skewanova.curves.distributions import true_iauprec
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
-from skewanova.studies import one_set
-from skewanova.studies.one_set import Design, paired_study
+from studies import one_set
+from studies.one_set import Design, paired_study
 
 RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies" / "paired.csv"
 

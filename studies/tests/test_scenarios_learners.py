@@ -6,7 +6,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skewanova.studies.scenarios import N_NEIGHBOURS, lda, naive_bayes, nearest_neighbours, qda, separation
+from studies.scenarios import N_NEIGHBOURS, lda, naive_bayes, nearest_neighbours, qda, separation
 
 N_POSITIVE, N_CASES, N_FOLDS = 40, 120, 3
 Y = (np.arange(N_CASES) < N_POSITIVE).astype(int)

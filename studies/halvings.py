@@ -14,9 +14,9 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import known
 from skewanova.inference.omnibus import KERNELS, what_it_needs
 from skewanova.scores.design import Resampling
-from skewanova.studies.results import Study, study_of
-from skewanova.studies.runner import Cell, Run, chosen, means
-from skewanova.studies.scenarios import HALVED_SCENARIOS, LEVELS, Scenario, Tables
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, means
+from studies.scenarios import HALVED_SCENARIOS, LEVELS, Scenario, Tables
 
 #: Effects of the first model: none, and one that is found about half of the time in scenario S2a.
 EFFECTS = (0.0, 0.4)
@@ -43,7 +43,7 @@ def split_half_study(
     effects : sequence of float, default (0, 0.4)
         By how much further apart the first model's classes lie; 0 for models that are equal in truth.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (400), rng, n_jobs, progress.
+        Fields of :class:`~studies.runner.Run`: replicates, full (400), rng, n_jobs, progress.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def split_half_study(
 
     Examples
     --------
-    >>> from skewanova.studies.halvings import split_half_study
+    >>> from studies.halvings import split_half_study
     >>> frame = split_half_study(scenarios=["S2a"], effects=[0], replicates=5, progress=False).to_frame()
     >>> sorted(set(frame["n_fits"]))
     [20, 220]

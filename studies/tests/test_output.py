@@ -12,17 +12,17 @@ from matplotlib.figure import Figure
 
 from skewanova.base.checks import InputError
 from skewanova.base.folders import is_output
-from skewanova.cli.commands import main
-from skewanova.studies import output as studies_output
-from skewanova.studies.areas import (
+from studies import output as studies_output
+from studies.__main__ import study as main
+from studies.areas import (
     binormal_study,
     estimators_by_prior_study,
     estimators_study,
     intervals_study,
     typical_sample,
 )
-from skewanova.studies.one_set import paired_study
-from skewanova.studies.priors import prior_study
+from studies.one_set import paired_study
+from studies.priors import prior_study
 
 SMALL = {"replicates": 3, "progress": False}
 STUDIES = {
@@ -96,7 +96,7 @@ def test_an_earlier_study_is_replaced_and_anything_else_is_left(tmp_path, monkey
 
 
 def test_the_command_writes_a_folder(tmp_path):
-    args = ["study", "binormal", "--replicates", "2", "--out", str(tmp_path / "new")]
+    args = ["binormal", "--replicates", "2", "--out", str(tmp_path / "new")]
     result = CliRunner().invoke(main, args)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "new" / "curves.svg").read_bytes().startswith(b"<?xml")
@@ -105,8 +105,8 @@ def test_the_command_writes_a_folder(tmp_path):
 @pytest.mark.parametrize("name", ["file.txt", "file.txt/bias"])
 def test_a_place_that_cannot_be_written_is_told_before_the_work(name, tmp_path, monkeypatch):
     (tmp_path / "file.txt").write_text("mine")
-    monkeypatch.setattr("skewanova.studies.areas.binormal_study", None)  # would fail if it were called
-    result = CliRunner().invoke(main, ["study", "binormal", "--out", str(tmp_path / name)])
+    monkeypatch.setattr("studies.areas.binormal_study", None)  # would fail if it were called
+    result = CliRunner().invoke(main, ["binormal", "--out", str(tmp_path / name)])
     assert result.exit_code == 2
     assert "Traceback" not in result.output
     assert (tmp_path / "file.txt").read_text() == "mine"

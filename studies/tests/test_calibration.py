@@ -9,16 +9,16 @@ from skewanova.base.checks import InputError
 from skewanova.inference import three_way_anova, tukey_hsd, two_way_anova
 from skewanova.inference.fold_resampling import permutation_test
 from skewanova.inference.fold_statistics import blocked_f, pair_indices
-from skewanova.studies import calibration
-from skewanova.studies.calibration import (
+from studies import calibration
+from studies.calibration import (
     POWER_COLUMNS,
     TYPE_ONE_ERROR_COLUMNS,
     adjusted_rate,
     power_study,
     type_one_error_study,
 )
-from skewanova.studies.results import Study
-from skewanova.studies.scenarios import SCENARIOS
+from studies.results import Study
+from studies.scenarios import SCENARIOS
 
 RESAMPLED_DEFAULTS = ("default_omnibus", "default", "corrected_f", "corrected_gg", "corrected_hotelling")
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from command_runs import run
+from click.testing import CliRunner
 from scipy.stats import chi2
 
 from skewanova import InputError, estimate_prior
 from skewanova.priors.mixtures import Counts
-from skewanova.studies import priors
-from skewanova.studies.priors import LEVELS, PRIOR_STUDY_COLUMNS, SETTINGS, Setting, prior_study, sample
+from studies import priors
+from studies.__main__ import study
+from studies.priors import LEVELS, PRIOR_STUDY_COLUMNS, SETTINGS, Setting, prior_study, sample
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +96,6 @@ def test_weak_models_and_few_positives_take_the_bootstrap():
 
 def test_the_command_runs_the_study(monkeypatch):
     monkeypatch.setattr(priors, "SETTINGS", {"usual": SETTINGS["usual"]})
-    done = run("study", "prior", "--replicates", "2")
+    done = CliRunner().invoke(study, ["prior", "--replicates", "2"])
     assert done.exit_code == 0, done.output
     assert "Coverage (mean width) of intervals of the prior at level .05" in " ".join(done.stdout.split())

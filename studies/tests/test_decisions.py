@@ -8,10 +8,10 @@ from scipy import integrate, stats
 
 from skewanova import auprec, roc_curve
 from skewanova.base.checks import InputError
-from skewanova.cli.commands import main
 from skewanova.curves import true_auprec
-from skewanova.studies import results
-from skewanova.studies.decisions import (
+from studies import results
+from studies.__main__ import study as main
+from studies.decisions import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
     P_BEST_COLUMNS,
@@ -126,7 +126,7 @@ def test_options_are_checked(study):
 
 
 def test_commands_print_and_write_the_study(tmp_path):
-    args = ["study", "p-best", "--replicates", "1", "--out", str(tmp_path / "p")]
+    args = ["p-best", "--replicates", "1", "--out", str(tmp_path / "p")]
     told = CliRunner().invoke(main, args)
     assert told.exit_code == 0, told.output
     expected = p_best_study(replicates=1, progress=False)

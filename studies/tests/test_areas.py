@@ -18,9 +18,9 @@ from skewanova.curves import fit_binormal
 from skewanova.curves.distributions import sample_scores
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.intervals import confidence_interval
-from skewanova.studies import areas as studies_areas
-from skewanova.studies import scenarios
-from skewanova.studies.areas import binormal_study, estimators_study, intervals_study
+from studies import areas as studies_areas
+from studies import scenarios
+from studies.areas import binormal_study, estimators_study, intervals_study
 
 RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies"
 FAR = 4  # standard errors, for dozens of comparisons

@@ -30,9 +30,9 @@ from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
 from skewanova.inference.jackknife import measured
 from skewanova.inference.sampling import Sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
-from skewanova.studies.results import Study, study_of
-from skewanova.studies.runner import Cell, Run, chosen, one_by_one, share_and_error
-from skewanova.studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures, summed_gains
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
+from studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures, summed_gains
 
 #: Share of the variance of a case's score that all models have in common.
 SHARED_VARIANCE = 0.5
@@ -191,7 +191,7 @@ def crossings_study(*, settings: Sequence[str] | None = None, **run: Any) -> Stu
     settings : sequence of str, optional
         Names from `CROSSING_DESIGNS`; by default all.
     **run
-        Fields of :class:`~skewanova.studies.runner.Run`: replicates, full (2,000; 1,000 in the other
+        Fields of :class:`~studies.runner.Run`: replicates, full (2,000; 1,000 in the other
         studies), rng, n_jobs, progress.
 
     Returns
@@ -208,7 +208,7 @@ def crossings_study(*, settings: Sequence[str] | None = None, **run: Any) -> Stu
 
     Examples
     --------
-    >>> from skewanova.studies.decisions import crossings_study
+    >>> from studies.decisions import crossings_study
     >>> study = crossings_study(settings=["folds-5"], replicates=4, progress=False)
     >>> study.to_frame()["method"].tolist()
     ['fieller', 'delta', 'set']
@@ -332,7 +332,7 @@ def leaders_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study
 
     Examples
     --------
-    >>> from skewanova.studies.decisions import leaders_study
+    >>> from studies.decisions import leaders_study
     >>> frame = leaders_study(settings=["equal-2-folds-10"], replicates=4, progress=False).to_frame()
     >>> frame["models"].tolist()
     ['2 equal']
@@ -466,7 +466,7 @@ def p_best_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study:
 
     Examples
     --------
-    >>> from skewanova.studies.decisions import p_best_study
+    >>> from studies.decisions import p_best_study
     >>> frame = p_best_study(settings=["folds-10-0.1"], replicates=4, progress=False).to_frame()
     >>> int(frame["n_models"].sum())
     32

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import skewanova as sa
-from skewanova.cli.commands import main
-from skewanova.studies.halvings import SPLIT_HALF_COLUMNS, WAYS, split_half_study
-from skewanova.studies.scenarios import (
+from studies.__main__ import study as main
+from studies.halvings import SPLIT_HALF_COLUMNS, WAYS, split_half_study
+from studies.scenarios import (
     DEPLOYMENT,
     HALVED_SCENARIOS,
     SCENARIOS,
@@ -124,11 +124,11 @@ def test_processes_and_neighbours_change_nothing() -> None:
 
 
 def test_the_command() -> None:
-    args = ["study", "split-half", "--scenarios", "qda", "--replicates", "2", "--seed", "1"]
+    args = ["split-half", "--scenarios", "qda", "--replicates", "2", "--seed", "1"]
     result = CliRunner().invoke(main, args)
     assert result.exit_code == 0, result.output
-    study = split_half_study(scenarios=["qda"], replicates=2, rng=1, progress=False)
-    assert result.output == "\n\n".join(table.to_text() for table in study.to_tables()) + "\n"
+    expected = split_half_study(scenarios=["qda"], replicates=2, rng=1, progress=False)
+    assert result.output == "\n\n".join(table.to_text() for table in expected.to_tables()) + "\n"
     wrong = CliRunner().invoke(main, [*args[:3], "qdb"])
     assert wrong.exit_code == 2
     assert "`scenarios` must be one of S2a, qda" in wrong.output

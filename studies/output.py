@@ -20,9 +20,9 @@ from skewanova.base.folders import provenance_of, whole_folder
 from skewanova.curves.binormal import fit_binormal
 from skewanova.curves.distributions import true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
-from skewanova.studies.areas import TypicalSample, typical_sample
-from skewanova.studies.results import Study
-from skewanova.studies.scenarios import BRODERSEN, BRODERSEN_CASES, PRIOR
+from studies.areas import TypicalSample, typical_sample
+from studies.results import Study
+from studies.scenarios import BRODERSEN, BRODERSEN_CASES, PRIOR
 
 MARKERS = "osD^v<>PXh"
 
@@ -428,8 +428,8 @@ def write_study(result: Study, directory: Path, settings: Mapping[str, Any] | No
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from skewanova.studies.areas import estimators_study
-    >>> from skewanova.studies.output import write_study
+    >>> from studies.areas import estimators_study
+    >>> from studies.output import write_study
     >>> study = estimators_study(settings=["binormal"], sizes=[20, 50], replicates=5, progress=False)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     write_study(study, Path(place) / "out")
