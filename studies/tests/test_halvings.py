@@ -129,7 +129,7 @@ def test_the_command() -> None:
     assert result.exit_code == 0, result.output
     expected = split_half_study(scenarios=["qda"], replicates=2, rng=1, progress=False)
     assert result.output == "\n\n".join(table.to_text() for table in expected.to_tables()) + "\n"
-    wrong = CliRunner().invoke(main, [*args[:3], "qdb"])
+    wrong = CliRunner().invoke(main, [*args[:2], "qdb"])
     assert wrong.exit_code == 2
     assert "`scenarios` must be one of S2a, qda" in wrong.output
 
