@@ -103,7 +103,7 @@ CHECKS["interval", "scikit-learn"] = lacks("scikit-learn", "interval", "confiden
 @check("one_set", "skewanova")
 def _() -> str:
     positive, scores = cases()
-    found = sa.compare_on_one_set(positive, scores, prior=0.1)
+    found = sa.inference.compare_test_set(positive, scores, prior=0.1)
     return verdict((found.std_error > 0).all(), "standard error, any prior")
 
 

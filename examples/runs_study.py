@@ -26,7 +26,7 @@ from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import RunAreas
 from skewanova.inference import compare_runs
 from skewanova.inference.fold_statistics import holm
-from skewanova.inference.jackknife import measured
+from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import DEGREES, Degrees
 from skewanova.priors.weightings import UniformPrior
@@ -63,7 +63,7 @@ def drawn(n_models, n_runs, rng, better=0.0):
     scores[:N_POSITIVE] += 1.2 + 0.15 * rng.normal(size=(n_models, n_runs))
     scores[:N_POSITIVE, 0] += better
     sample = Sample(np.arange(n_cases) < N_POSITIVE)
-    area, values = measured(sample, list(scores.reshape(n_cases, -1).T), [PRIOR], "trapezoid")
+    area, values = measure_models(sample, list(scores.reshape(n_cases, -1).T), [PRIOR], "trapezoid")
     return RunAreas(area.reshape(n_models, n_runs), values[..., 0], sample, "crossed")
 
 

@@ -54,7 +54,6 @@ from .evaluation.measures import evaluate as evaluate
 
 # inference
 from .inference.intervals import confidence_interval as confidence_interval
-from .inference.one_set import compare_on_one_set as compare_on_one_set
 
 # decision
 from .decision.operating import threshold_table as threshold_table

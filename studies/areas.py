@@ -19,8 +19,8 @@ from skewanova.curves.binormal import BinormalFit
 from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
 from skewanova.curves.roc import auc, curve_from_scores
-from skewanova.inference.intervals import Question, answer
-from skewanova.inference.jackknife import Ranked
+from skewanova.inference.intervals import IntervalInputs, compute_interval
+from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from studies.results import Study, study_of
@@ -91,8 +91,8 @@ def _limits(
     Of the folds, each class is dealt out in turn.
     """
     n = int(positive.sum())
-    question = Question(
-        model=Ranked(Sample(positive), score),
+    question = IntervalInputs(
+        model=SortedScores(Sample(positive), score),
         weighting=UniformPrior(prior, prior),
         area_estimator="average_precision",
         confidence_level=LEVEL,
@@ -102,7 +102,7 @@ def _limits(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        found = [answer(question, method) for method in methods]
+        found = [compute_interval(question, method) for method in methods]
     return np.array([(one.conf_low, one.conf_high, one.method == "boundary") for one in found], dtype=float)
 
 

@@ -227,7 +227,7 @@ POWER_SCENARIOS = ("S1", "S2a")
 REPLICATES = 400
 
 
-#: Resampled p-values are fractions that may fall on a level, but for rounding.
+#: ResamplingPValues p-values are fractions that may fall on a level, but for rounding.
 ROUNDING = 1e-9
 
 

@@ -26,8 +26,8 @@ from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves, panel_priors
 from skewanova.decision.leads import find_crossings, lead_stretches, undecided
-from skewanova.inference.fold_resampling import fold_bootstrap_means, share_best
-from skewanova.inference.jackknife import measured
+from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
+from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
 from studies.results import Study, study_of
@@ -501,7 +501,7 @@ def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
     mean = values.mean(axis=0)
     posterior = probability_best(mean, covariance, df=n_folds - 1, n_draws=2000, rng=rng)
     moved = np.sqrt(1 + n_folds * ratio) * (fold_bootstrap_means(values, n_resamples=2000, rng=rng) - mean)
-    return np.array([distance == distance.max(), posterior, share_best(mean + moved)])
+    return np.array([distance == distance.max(), posterior, fraction_best(mean + moved)])
 
 
 def _one_set_shares(
@@ -510,11 +510,11 @@ def _one_set_shares(
     """P(best) by the posterior, and by draws around the estimates."""
     positive, scores = draw_scores(models, design, rng)
     sample = Sample(positive)
-    area, values = measured(sample, list(scores[0]), [DEPLOYMENT], "trapezoid")
+    area, values = measure_models(sample, list(scores[0]), [DEPLOYMENT], "trapezoid")
     estimate, covariance = area[:, 0], sample.covariance(values[..., 0])
     draws = rng.multivariate_normal(estimate, covariance, size=2000)
     posterior = probability_best(estimate, covariance, df=sample.df, n_draws=2000, rng=rng)
-    return posterior, share_best(draws)
+    return posterior, fraction_best(draws)
 
 
 def _held_out(shift: Floats, rng: np.random.Generator) -> Floats:

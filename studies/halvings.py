@@ -11,8 +11,8 @@ import numpy as np
 from skewanova.base.checks import Floats
 from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
-from skewanova.inference.catalogue import known
-from skewanova.inference.omnibus import KERNELS, what_it_needs
+from skewanova.inference.catalogue import get_test
+from skewanova.inference.omnibus import KERNELS, kernel_arguments
 from skewanova.scores.design import Resampling
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, means
@@ -104,7 +104,7 @@ def _of_design(way: str, design: Resampling, tables: Tables) -> dict[str, Floats
 
 
 def _needed(test: str, needs: Mapping[str, Any]) -> dict[str, Any]:
-    return what_it_needs(known(test), **needs, n_resamples=0, rng=None)
+    return kernel_arguments(get_test(test), **needs, n_resamples=0, rng=None)
 
 
 def _rows(cell: Cell, p_values: Mapping[str, Floats]) -> Iterator[tuple[object, ...]]:
@@ -113,7 +113,7 @@ def _rows(cell: Cell, p_values: Mapping[str, Floats]) -> Iterator[tuple[object, 
     better = fold_statistics.pair_indices(scenario.n_models)[0] == 0
     for key, p in p_values.items():
         way, test, question = key.split("|")
-        extra = scenario.half_folds.n_fits if scenario.half_folds and known(test).halved else 0
+        extra = scenario.half_folds.n_fits if scenario.half_folds and get_test(test).halved else 0
         price = scenario.n_folds + extra
         for level in LEVELS:
             rate, error = means(_found(p, level, effect != "0", better)[:, None])[0]

@@ -13,7 +13,7 @@ from scipy import optimize, special, stats
 
 from skewanova.base.checks import Bools, Floats, SkewanovaWarning, check_count
 from skewanova.curves.distributions import true_iauprec
-from skewanova.inference.one_set import compare_on_one_set
+from skewanova.inference.one_set import compare_test_set
 from skewanova.inference.sampling import Codes
 from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
@@ -216,7 +216,7 @@ def judged(design: Design, rng: np.random.Generator) -> Floats:
     told = SETTINGS[design.setting].patients in {"alike", "mixed"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        found = compare_on_one_set(
+        found = compare_test_set(
             positive,
             scores,
             deployment_prior=design.weighting,

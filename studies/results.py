@@ -12,7 +12,7 @@ import pandas as pd
 from skewanova.base.checks import check_choice
 from skewanova.base.frames import Framed, distinct, records
 from skewanova.base.text import Table, format_number
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from studies.runner import Cell, Run, simulated
 from studies.scenarios import BRODERSEN_CASES, LEVEL, PRIOR, SIXTEEN_PRIORS
 
@@ -279,4 +279,4 @@ def role(test: str) -> str:
     """Whether a test is the headline, as published, or another."""
     if test in {OMNIBUS_DEFAULT, PAIRS_DEFAULT}:
         return "headline"
-    return "as_published" if known(test.removesuffix(SIXTEEN_PRIORS)).published else "check"
+    return "as_published" if get_test(test.removesuffix(SIXTEEN_PRIORS)).published else "check"

@@ -4,7 +4,7 @@ import numpy as np
 
 from skewanova.curves.groups import PackedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
-from skewanova.inference.jackknife import left_out
+from skewanova.inference import jackknife
 from skewanova.inference.sampling import Sample
 from skewanova.scores.table import CaseSummary, StreamedScores
 
@@ -45,7 +45,9 @@ def moved_elsewhere(table):
 
 def jackknife_values(positive, score, weighting, area_estimator="trapezoid"):
     """Area, and the value of every case."""
-    found = left_out(Sample(np.asarray(positive)), np.asarray(score), [weighting], area_estimator)
+    found = jackknife.jackknife_values(
+        Sample(np.asarray(positive)), np.asarray(score), [weighting], area_estimator
+    )
     return found.estimate[0], found.rows()[:, 0]
 
 

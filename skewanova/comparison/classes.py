@@ -20,7 +20,7 @@ from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.choice import RANKING_COLUMNS
-from skewanova.inference.families import adjusted, family
+from skewanova.inference.families import adjust_p_values, family
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
@@ -215,7 +215,7 @@ def _omnibus(comparisons: Mapping[str, Comparison], alpha: float) -> pd.DataFram
     """Headline test of all models of every class, adjusted by Holm over the classes."""
     rows = [result.anova.iloc[[0]].assign(**{"class": name}) for name, result in comparisons.items()]
     frame = pd.concat(rows, ignore_index=True)
-    p_adjusted = adjusted(frame["p_value"].to_numpy(dtype=float), "holm")
+    p_adjusted = adjust_p_values(frame["p_value"].to_numpy(dtype=float), "holm")
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(OMNIBUS_COLUMNS)]
 
 

@@ -20,8 +20,8 @@ from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
-from skewanova.inference.catalogue import known
-from skewanova.inference.families import adjusted
+from skewanova.inference.catalogue import get_test
+from skewanova.inference.families import adjust_p_values
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import posthoc
 from skewanova.inference.random_effects import random_effects
@@ -182,7 +182,7 @@ def compare_datasets(
     scores : path, frame or mapping
         A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
         names of data sets to tables. Every data set needs the same models; one with
-        one fold is judged by its cases (:func:`~skewanova.compare_on_one_set`).
+        one fold is judged by its cases (:func:`~skewanova.inference.compare_test_set`).
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         As for :func:`~skewanova.compare`; the same for all data sets.
     columns, pos_label
@@ -336,7 +336,7 @@ def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
     With a single case in a class no test knows the error: it is nan.
     """
     rows = result.posthoc[result.posthoc["response"] == "iauprec"]
-    holds = rows["test"].map(lambda test: result.design.kind in known(test).designs)
+    holds = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
     measured = rows[rows["std_error"].notna()]
     pair = (rows if measured.empty else measured).iloc[0]
@@ -365,7 +365,7 @@ def _hierarchical(differences: pd.DataFrame, alpha: float, *, adjust: str) -> pd
             }
         )
     frame = pd.DataFrame(rows)
-    p_adjusted = adjusted(frame["p_value"].to_numpy(), adjust)
+    p_adjusted = adjust_p_values(frame["p_value"].to_numpy(), adjust)
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
 
 

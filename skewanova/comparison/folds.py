@@ -31,7 +31,7 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, N_CONCLUSIONS, PAIRS, family_test, known
+from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, N_CONCLUSIONS, PAIRS, get_test, name_family
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
@@ -69,7 +69,9 @@ def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
     """The test of all models that the design asks for, as the headline, then the others as checks."""
     chosen = headline_test(measures)
     full_rank = fold_statistics.full_rank(fold_table(measures.iauprec)[0])
-    others = [m for m in _worth_a_row(OMNIBUS_TESTS, measures.design) if full_rank or not known(m).full_rank]
+    others = [
+        m for m in _worth_a_row(OMNIBUS_TESTS, measures.design) if full_rank or not get_test(m).full_rank
+    ]
     results = [omnibus_test(measures, method=chosen, role="headline")]
     results += [omnibus_test(measures, method=method, rng=rng) for method in others if method != chosen]
     if len(measures.priors) > 1:
@@ -79,8 +81,12 @@ def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
 
 def _worth_a_row(tests: Iterable[str], design: Resampling, *, control: bool = False) -> list[str]:
     """Tests but those that correct for what these folds do not share, or that compare other pairs."""
-    suited = [test for test in tests if known(test).suits(design.kind)]
-    return [t for t in suited if (known(t).adjusted or known(t).control if control else not known(t).control)]
+    suited = [test for test in tests if get_test(test).applies_to(design.kind)]
+    return [
+        t
+        for t in suited
+        if (get_test(t).adjusted or get_test(t).control if control else not get_test(t).control)
+    ]
 
 
 def headline_test(measures: Evaluation) -> str:
@@ -121,7 +127,7 @@ def pairs_method(design: Resampling, alpha: float) -> str:
 def pairs_test(design: Resampling, alpha: float) -> str:
     """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
     method = pairs_method(design, alpha)
-    return family_test(method, "holm" if known(method).adjusted else "")
+    return name_family(method, "holm" if get_test(method).adjusted else "")
 
 
 @dataclass(frozen=True)
@@ -174,9 +180,9 @@ def chosen_pairs(design: Resampling, options: Options) -> str:
     """
     if options.pairs == "auto":
         method = pairs_method(design, options.alpha)
-        plain = known(method).adjusted or not (options.adjust or options.control)
+        plain = get_test(method).adjusted or not (options.adjust or options.control)
         return method if plain else "paired_t"
-    if not known(options.pairs).suits(design.kind):
+    if not get_test(options.pairs).applies_to(design.kind):
         raise InputError(
             f"`pairs` must name a test that these folds can have, but {options.pairs!r} corrects for what "
             "they do not share or tell: leave it out, or state `resampling`"
@@ -186,11 +192,11 @@ def chosen_pairs(design: Resampling, options: Options) -> str:
 
 def chosen_note(design: Resampling, options: Options) -> list[str]:
     """Say of a family that was asked for that it may not hold its level here."""
-    if options.pairs == "auto" or design.kind in known(options.pairs).designs:
+    if options.pairs == "auto" or design.kind in get_test(options.pairs).designs:
         return []
     return [
-        f"pairs={options.pairs!r} may reject true equality too often here: {known(options.pairs).note} These "
-        f"folds are not: {design.describe()}"
+        f"pairs={options.pairs!r} may reject true equality too often here: {get_test(options.pairs).note} "
+        f"These folds are not: {design.describe()}"
     ]
 
 
@@ -199,7 +205,7 @@ def needs_no_folds(options: Options, headline: str) -> None:
     if options.pairs != "auto":
         raise InputError(
             f"`pairs` chooses between tests over folds, but got {options.pairs!r} where pairs are tested "
-            f"over cases ({known(headline).name}): leave it out"
+            f"over cases ({get_test(headline).name}): leave it out"
         )
 
 
@@ -320,7 +326,7 @@ def _family(measures: Evaluation, method: str, options: Options, *, role: str = 
     return posthoc(
         measures,
         method=method,
-        adjust=options.adjust if known(method).adjusted else None,
+        adjust=options.adjust if get_test(method).adjusted else None,
         control=options.control,
         alpha=options.alpha,
         order=measures.models,

@@ -22,12 +22,12 @@ from skewanova.decision.choice import ranking_of
 from skewanova.decision.joint_curves import PairedSet, paired_set
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
-from skewanova.inference.catalogue import family_test
+from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.intervals import Interval, answer
+from skewanova.inference.intervals import Interval, compute_interval
 from skewanova.inference.omnibus import OmnibusResult
-from skewanova.inference.one_set import ALONE, OneSetComparison, compare_areas
+from skewanova.inference.one_set import ALONE, TestSetComparison, compare_areas
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import SharedCasesComparison
@@ -55,7 +55,7 @@ class _Set(NamedTuple):
         """How the cases were drawn."""
         return self.known.sample
 
-    def compare(self, target: Target, alpha: float) -> OneSetComparison:
+    def compare(self, target: Target, alpha: float) -> TestSetComparison:
         """Compare at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
         angles, covariance = self.known.angles(self.measures, weighting)
@@ -110,7 +110,7 @@ def _in_order(table: Scores, measures: Evaluation) -> _Set:
     return _Set(paired_set(table), measures)
 
 
-def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
+def omnibus_result(found: TestSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
     """F test that all models are equal, as a row of the ANOVA frame."""
     row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
         "test": test,
@@ -126,7 +126,7 @@ def omnibus_result(found: OneSetComparison | SharedCasesComparison, test: str) -
     return OmnibusResult(test, "headline", "iauprec", (), frame)
 
 
-def _posthoc(cases: _Set, found: OneSetComparison, options: Options) -> pd.DataFrame:
+def _posthoc(cases: _Set, found: TestSetComparison, options: Options) -> pd.DataFrame:
     """The pairs over the deployment prior and, as a check, at each prior: one family each."""
     at_priors = {prior: cases.compare(prior, options.alpha) for prior in cases.measures.priors}
     known = [prior for prior in at_priors if supported(cases.sample, prior)]
@@ -146,8 +146,8 @@ def supported(sample: Sample, prior: float) -> bool:
 
 
 def pair_families(
-    found: OneSetComparison | SharedCasesComparison,
-    at_priors: Mapping[float, OneSetComparison | SharedCasesComparison],
+    found: TestSetComparison | SharedCasesComparison,
+    at_priors: Mapping[float, TestSetComparison | SharedCasesComparison],
     method: str,
     *,
     options: Options,
@@ -164,15 +164,15 @@ def pair_families(
     return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
 
-def _pairs(found: OneSetComparison | SharedCasesComparison, method: str, options: Options) -> pd.DataFrame:
+def _pairs(found: TestSetComparison | SharedCasesComparison, method: str, options: Options) -> pd.DataFrame:
     """One family: all pairs, or those with the control."""
     how = options.family
-    test = family_test(method, how["adjust"], control=options.control is not None)
+    test = name_family(method, how["adjust"], control=options.control is not None)
     needs_no_folds(options, test)
     return family(_pair_frame(found).assign(test=test, p_value=found.p_value), **how)
 
 
-def _pair_frame(found: OneSetComparison | SharedCasesComparison) -> pd.DataFrame:
+def _pair_frame(found: TestSetComparison | SharedCasesComparison) -> pd.DataFrame:
     """Difference of every pair with its t."""
     return pd.DataFrame(
         {
@@ -191,10 +191,12 @@ def _intervals(cases: _Set, options: Options) -> list[Interval]:
     level = 1 - options.alpha
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # each keeps its own
-        return [answer(question, "auto") for question in cases.known.questions(cases.measures, level)]
+        return [
+            compute_interval(question, "auto") for question in cases.known.questions(cases.measures, level)
+        ]
 
 
-def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:
+def posterior_over_cases(found: TestSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:
     """Posterior of each difference under a flat prior, t about the estimate, and the two one-sided tests.
 
     Without spread, models that are the same are equal; of others nothing is known.
@@ -210,7 +212,7 @@ def posterior_over_cases(found: OneSetComparison | SharedCasesComparison, option
 
 
 def effects_over_cases(
-    found: OneSetComparison | SharedCasesComparison, options: Options, spread: Floats
+    found: TestSetComparison | SharedCasesComparison, options: Options, spread: Floats
 ) -> pd.DataFrame:
     """Effect sizes; `spread` is the standard deviation of each difference on one test set, or in one run."""
     pairs = _pair_frame(found).assign(spread=spread)

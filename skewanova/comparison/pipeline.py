@@ -103,7 +103,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
         Held-out scores of at least two models, as for :func:`~skewanova.read_scores`; what would not fit in
         memory is read as by :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark. With one
         fold, the fitted models are compared by the jackknife covariance of their areas on the same cases
-        (:func:`~skewanova.compare_on_one_set`); the analyses of variance need folds.
+        (:func:`~skewanova.inference.compare_test_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
     priors : sequence of float, default (0.5, 0.1, 0.01)

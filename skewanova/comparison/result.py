@@ -14,7 +14,7 @@ import pandas as pd
 
 from skewanova.base.checks import nearest
 from skewanova.base.text import Table, filled, item, section, short_names, shortened
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences, tables
 from skewanova.report.findings import results_paragraph
 from skewanova.report.latex import check_label, latex_of
@@ -131,7 +131,7 @@ class Comparison(ReportSource):
     @property
     def labels(self) -> dict[str, str]:
         """How each test may be read."""
-        return {test: known(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
+        return {test: get_test(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
 
     @property
     def methods(self) -> Prose:
@@ -304,7 +304,7 @@ class Comparison(ReportSource):
         parts = []
         published = self.anova[self.anova["role"] == "as_published"]
         for test, group in published.groupby("test", sort=False, observed=True):
-            known_test = known(str(test))
+            known_test = get_test(str(test))
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]
             if known_test.pairs:
                 rows = self._family(known_test.pairs, group["response"].iloc[0])

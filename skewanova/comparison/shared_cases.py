@@ -28,7 +28,7 @@ from skewanova.decision.joint_curves import RunAreas, areas_of_runs, run_areas
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
-from skewanova.inference.one_set import Angles, OneSetComparison, compare_areas
+from skewanova.inference.one_set import ArcsineAreas, TestSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
 from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs, no_components
 from skewanova.priors.weightings import Target, as_deployment_prior
@@ -72,7 +72,7 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
     )
 
 
-def _one_run(found: SharedCasesComparison | OneSetComparison, areas: RunAreas) -> Floats:
+def _one_run(found: SharedCasesComparison | TestSetComparison, areas: RunAreas) -> Floats:
     """Standard deviation of each difference in one run, on cases of its own; of fixed runs, of their mean.
 
     What runs add to the variance of the mean over J runs is a J-th of their variance.
@@ -88,7 +88,7 @@ def _one_run(found: SharedCasesComparison | OneSetComparison, areas: RunAreas) -
 
 def _compared(
     areas: RunAreas, measures: Evaluation, alpha: float
-) -> SharedCasesComparison | OneSetComparison:
+) -> SharedCasesComparison | TestSetComparison:
     """Compare the models over runs and cases or, if the runs are fixed, their means over cases."""
     if areas.runs != "fixed":
         return compare_runs(
@@ -100,7 +100,7 @@ def _compared(
             case_df=areas.sample.df,
         )
     return compare_areas(
-        Angles.of(areas.area.mean(axis=1), areas.mean_values, areas.sample),
+        ArcsineAreas.of(areas.area.mean(axis=1), areas.mean_values, areas.sample),
         areas.covariance_of_means,
         weighting=measures.deployment_prior.describe(),
         models=measures.models,
@@ -109,7 +109,7 @@ def _compared(
 
 
 def _intervals(
-    areas: RunAreas, found: SharedCasesComparison | OneSetComparison, alpha: float
+    areas: RunAreas, found: SharedCasesComparison | TestSetComparison, alpha: float
 ) -> tuple[Floats, Floats]:
     """Interval of every model's mean over runs."""
     if isinstance(found, SharedCasesComparison):

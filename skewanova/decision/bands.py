@@ -33,7 +33,7 @@ from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
-from skewanova.inference.one_set import t_deviate, t_test
+from skewanova.inference.one_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, rarest_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
@@ -489,7 +489,7 @@ def auprec_bands(
         np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
     )
     critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
-    deviate = critical if joint.model_df is None else t_deviate(critical, joint.model_df)
+    deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     reach = deviate * error
     low, high = joint.estimate - reach, joint.estimate + reach
     if evaluation.design.over_cases_alone:

@@ -23,7 +23,7 @@ from skewanova.base.checks import Floats, Seed, check_fraction, seeded
 from skewanova.base.rounding import TIE, falling_order, is_largest
 from skewanova.decision.joint_curves import MeanCurves, iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.fold_resampling import share_best
+from skewanova.inference.fold_resampling import fraction_best
 from skewanova.inference.fold_statistics import helmert
 from skewanova.priors.weightings import DiscretePrior
 from skewanova.scores.design import fold_mean_interval
@@ -72,7 +72,7 @@ def probability_best(
         for n_leading in _numbers_leading(falling)
     )
     twin = _first_twins(falling, among)
-    shares = (share_best(drawn[:, twin]) for drawn in draws)
+    shares = (fraction_best(drawn[:, twin]) for drawn in draws)
     found = np.empty(len(order))
     found[order] = min(shares, key=lambda share: float(share[0]))
     return found

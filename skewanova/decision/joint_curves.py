@@ -40,10 +40,10 @@ from skewanova.inference.case_deviations import (
     triangle,
 )
 from skewanova.inference.cases_elsewhere import AnglesElsewhere, CasesElsewhere, DeviationsElsewhere
-from skewanova.inference.intervals import KnownSpread, Question
-from skewanova.inference.jackknife import Ranked, measured, ranked
-from skewanova.inference.one_set import Angles, OnAngles, Scale, angles_of, t_deviate
-from skewanova.inference.sampling import CondensedSample, CountedSample, Sample, Spreads
+from skewanova.inference.intervals import IntervalInputs, PrecomputedInterval
+from skewanova.inference.jackknife import SortedScores, measure_models, ranked
+from skewanova.inference.one_set import ArcsineAreas, ArcsineScale, AreasOnArcsine, angles_of, t_from_z
+from skewanova.inference.sampling import ReducedSample, Sample, SampleSummary, Spreads
 from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
@@ -315,7 +315,7 @@ class JointCurves:
         Of cases the value is a normal deviate: t with as much beyond it takes its place.
         """
         error = np.sqrt(self.pairs()[1])
-        return error * (critical if self.pair_df is None else t_deviate(critical, self.pair_df))
+        return error * (critical if self.pair_df is None else t_from_z(critical, self.pair_df))
 
     def critical_value(self, alpha: float) -> float:
         """Two-sided value of one t; nan where nothing is known."""
@@ -357,7 +357,7 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
 
 
 def case_curves(
-    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any] | Ranked], area_estimator: str
+    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any] | SortedScores], area_estimator: str
 ) -> JointCurves:
     """Curves of models on one test set, from what leaving out every unit changes (jackknife)."""
     models = [ranked(sample, score) for score in scores]
@@ -376,7 +376,7 @@ def _curves_of_cases(
     priors = np.concatenate(grids)
     nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
     weights = np.split(nodes.weight, np.cumsum([*map(len, grids)])[:-1], axis=1)
-    scales = [[Scale.of(area) for area in estimate.T] for estimate in estimates]
+    scales = [[ArcsineScale.of(area) for area in estimate.T] for estimate in estimates]
     slopes = [np.transpose([1 / scale.slope for scale in at]) for at in scales]
     found = measure(nodes.priors)
     parts = found.along([Turn(*turn) for turn in zip(weights, slopes, strict=True)])
@@ -389,7 +389,9 @@ def _curves_of_cases(
     ]
 
 
-def _errors(scales: Sequence[Scale], spreads: Spreads, *, alone: bool) -> tuple[Floats, Floats, Floats]:
+def _errors(
+    scales: Sequence[ArcsineScale], spreads: Spreads, *, alone: bool
+) -> tuple[Floats, Floats, Floats]:
     """Standard errors of all differences, their degrees of freedom, and those of all estimates."""
     error = np.transpose(
         [scale.errors(*part) for scale, *part in zip(scales, spreads.pair.T, spreads.own.T, strict=True)]
@@ -462,7 +464,7 @@ class RunAreas(NamedTuple):
     def pairs(self) -> tuple[Floats, Floats]:
         """Standard error of every difference of two means, and its degrees of freedom, as tests have them."""
         if self.runs == "fixed":
-            return Angles.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
+            return ArcsineAreas.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
         nested = self.runs == "nested"
         return run_pairs(self.area, self.covariance, self.degrees, nested=nested)[1:]
 
@@ -487,7 +489,7 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         spreads.append((*found.pairs(), found.means_df()))
     error, df, own = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
-    if len(over_cases) > over_cases[0].size or isinstance(found.sample, CondensedSample):
+    if len(over_cases) > over_cases[0].size or isinstance(found.sample, ReducedSample):
         flat = over_cases.reshape(len(over_cases), -1)
         starts = range(0, len(flat), CASES_AT_ONCE)
         root = condensed(flat[start : start + CASES_AT_ONCE] for start in starts)
@@ -511,7 +513,7 @@ def areas_of_runs(evaluation: Evaluation, weightings: Sequence[DeploymentPrior])
     together = max(1, RUN_VALUES_AT_ONCE // (sample.n_units * len(columns)))
     for start in range(0, len(weightings), together):
         part = weightings[start : start + together]
-        areas, values = measured(sample, columns, part, evaluation.area_estimator)
+        areas, values = measure_models(sample, columns, part, evaluation.area_estimator)
         for i in range(len(part)):
             area, left = areas[:, i].reshape(len(runs[0]), len(runs)), np.ascontiguousarray(values[..., i])
             yield RunAreas(area, left, sample, evaluation.design.runs)
@@ -597,11 +599,11 @@ class PairedSet(ABC):
         self._curves: dict[tuple[object, ...], JointCurves] = {}
 
     @abstractmethod
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[OnAngles, Floats]:
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AreasOnArcsine, Floats]:
         """Areas of the models of an evaluation on the angular scale, and their covariance as they are."""
 
     @abstractmethod
-    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
         """What an interval of every model's IAUPREC is made of."""
 
     @abstractmethod
@@ -634,26 +636,26 @@ class SetHere(PairedSet):
         cases = paired_cases(table)
         self.sample = Sample(cases.positive, cases.cluster, cases.weight)
         self.models = {
-            name: Ranked(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
+            name: SortedScores(self.sample, s) for name, s in zip(table.models, cases.scores, strict=True)
         }
 
-    def of(self, evaluation: Evaluation) -> list[Ranked]:
+    def of(self, evaluation: Evaluation) -> list[SortedScores]:
         """Models in the order of an evaluation."""
         return [self.models[name] for name in evaluation.models]
 
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[OnAngles, Floats]:
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AreasOnArcsine, Floats]:
         """Areas on the angular scale, and their covariance as they are."""
         return angles_of(self.sample, self.of(evaluation), weighting, evaluation.area_estimator)
 
-    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
         """What an interval of every model's IAUPREC is made of."""
         how = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
-        return [Question(model, *how) for model in self.of(evaluation)]
+        return [IntervalInputs(model, *how) for model in self.of(evaluation)]
 
     def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
         """IAUPREC, and what strata add to the variances of differences."""
         weighting, models = evaluation.deployment_prior, self.of(evaluation)
-        area, values = measured(self.sample, models, [weighting], evaluation.area_estimator)
+        area, values = measure_models(self.sample, models, [weighting], evaluation.area_estimator)
         return area[:, 0], *strata_of_pairs(self.sample, values[..., 0])
 
     def _measured(self, evaluation: Evaluation, grids: Sequence[Floats]) -> list[JointCurves]:
@@ -689,12 +691,14 @@ class SetElsewhere(PairedSet):
             self._angles[key] = self._cases.angles(self._cells(models), weighting, area_estimator)
         return self._angles[key], self._angles[key].area_covariance
 
-    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[Question]:
+    def questions(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
         """What an interval of every model's IAUPREC is made of."""
         angles, _ = self.angles(evaluation, evaluation.deployment_prior)
         how = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
         known = zip(*(part.tolist() for part in (angles.area, *angles.own())), strict=True)
-        return [KnownSpread(Ranked(self.sample, np.empty(0)), *how, known=each) for each in known]
+        return [
+            PrecomputedInterval(SortedScores(self.sample, np.empty(0)), *how, known=each) for each in known
+        ]
 
     def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
         """IAUPREC, and what classes add to the variances of differences."""
@@ -722,14 +726,14 @@ def cases_elsewhere(table: StreamedScores, parts: Parts) -> CasesElsewhere:
     return CasesElsewhere(sample, table.packed, parts, known.distinct)
 
 
-def counted_sample(table: StreamedScores) -> CountedSample:
+def counted_sample(table: StreamedScores) -> SampleSummary:
     """How the cases of a test set that are elsewhere were drawn."""
     known = table.sampling
     if known is None:
-        return CountedSample.of(table.counts[0, 0])
+        return SampleSummary.of(table.counts[0, 0])
     sums = UnitSums(*(part[0, 0] for part in known.held))
     sizes = known.kinds if table.has_clusters else table.counts[0, 0]
-    return CountedSample.of(sizes, sums=sums, clustered=table.has_clusters)
+    return SampleSummary.of(sizes, sums=sums, clustered=table.has_clusters)
 
 
 _PAIRED_SETS: WeakKeyDictionary[Scores, PairedSet] = WeakKeyDictionary()

@@ -18,8 +18,8 @@ from .jackknife import AuprecCovariance as AuprecCovariance
 from .jackknife import auprec_covariance as auprec_covariance
 from .omnibus import OmnibusResult as OmnibusResult
 from .omnibus import omnibus_test as omnibus_test
-from .one_set import OneSetComparison as OneSetComparison
-from .one_set import compare_on_one_set as compare_on_one_set
+from .one_set import TestSetComparison as TestSetComparison
+from .one_set import compare_test_set as compare_test_set
 from .pairwise import PosthocResult as PosthocResult
 from .pairwise import equivalence as equivalence
 from .pairwise import posthoc as posthoc

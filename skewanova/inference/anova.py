@@ -29,7 +29,7 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.frames import Framed, distinct
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import ROUNDING
 
 #: Columns of every ANOVA frame, whatever the test.
@@ -146,7 +146,7 @@ class AnovaResult(Framed):
     @property
     def label(self) -> str:
         """How the test may be read."""
-        return known(self.test).note
+        return get_test(self.test).note
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, in the columns of every ANOVA frame."""
@@ -412,7 +412,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     if kept["fold"].nunique() < 2:
         raise InputError(
             "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-            "compare_on_one_set(), which uses the jackknife over cases, or the bootstrap over cases"
+            "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
         )
     return kept
 

@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
 from skewanova.curves.estimators import BY_RISES
-from skewanova.inference.jackknife import LeftOut, Ranked
+from skewanova.inference.jackknife import JackknifeValues, SortedScores
 from skewanova.inference.sampling import Sample, Spreads, power_sums, spreads_of_sums
 from skewanova.priors.weightings import UniformPrior
 
@@ -97,19 +97,21 @@ class CaseDeviations:
     ----------
     sample : Sample
         The cases.
-    tables : tuple of LeftOut
+    tables : tuple of JackknifeValues
         Of every model: values whose products over units sum to the covariance of the areas.
     """
 
     sample: Sample
-    tables: tuple[LeftOut, ...]
+    tables: tuple[JackknifeValues, ...]
 
     @classmethod
-    def of(cls, models: Sequence[Ranked], priors: Floats, area_estimator: str) -> CaseDeviations:
+    def of(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> CaseDeviations:
         """Measure at the nodes."""
         at = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
-        found = (one.left_out(at, area_estimator).deviations(sample, overwrite=True) for one in models)
+        found = (
+            one.jackknife_values(at, area_estimator).deviations(sample, overwrite=True) for one in models
+        )
         return cls(sample, tuple(found))
 
     def units(self, weight: Floats) -> Floats:

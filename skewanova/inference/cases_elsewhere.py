@@ -22,18 +22,18 @@ from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.placed import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
 from skewanova.inference.jackknife import (
-    CurveDeviations,
-    LeftOut,
-    UnitPlaces,
-    WeightedPlaces,
+    ClusterRanks,
+    CurveJackknife,
+    JackknifeValues,
+    WeightedRanks,
     areas_over,
 )
-from skewanova.inference.one_set import Scale
+from skewanova.inference.one_set import ArcsineScale
 from skewanova.inference.sampling import (
     Codes,
-    CountedSample,
     Sample,
-    SampleInPart,
+    SamplePartition,
+    SampleSummary,
     Spreads,
     kinds_of,
     spreads_of_sums,
@@ -55,13 +55,13 @@ MANY_WEIGHTS = (
 class _Table(NamedTuple):
     """Jackknife values at every place of a model's curve that holds cases."""
 
-    changes: CurveDeviations
-    places: WeightedPlaces
+    changes: CurveJackknife
+    places: WeightedRanks
 
-    def at(self, part: PlacedCases, row: int) -> LeftOut:
+    def at(self, part: PlacedCases, row: int) -> JackknifeValues:
         """The same for the cases of a part."""
         place = self.places.place(part.positive, part.slot[row].astype(np.intp), part.weight)
-        return LeftOut(self.changes.estimate, self.changes.values, self.changes.number[place])
+        return JackknifeValues(self.changes.estimate, self.changes.values, self.changes.number[place])
 
 
 class _Whole(NamedTuple):
@@ -82,7 +82,7 @@ class _Values:
         The curve of every model or run, and its row among the slots.
     weightings, area_estimator
         What to measure.
-    sample : CountedSample
+    sample : SampleSummary
         All units together.
     weights : (ndarray, ndarray)
         Different weights of the negatives and of the positives.
@@ -95,7 +95,7 @@ class _Values:
     rows: Sequence[int]
     weightings: Sequence[DeploymentPrior]
     area_estimator: str
-    sample: CountedSample
+    sample: SampleSummary
     weights: tuple[Floats, Floats]
     means: Floats | None = None
 
@@ -112,9 +112,9 @@ class _Values:
         asked, found = (self.weightings, self.area_estimator), []
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
-            places = WeightedPlaces(gain, fall, self.weights, self.sample.sizes[:2])
+            places = WeightedRanks(gain, fall, self.weights, self.sample.sizes[:2])
             if self.sample.sums is None:
-                changes = CurveDeviations.of(gain, fall, *asked)
+                changes = CurveJackknife.of(gain, fall, *asked)
             else:
                 changes = places.changes(*asked)
                 held = np.flatnonzero(changes.number >= 0)
@@ -136,13 +136,13 @@ class _Values:
     def _of_clusters(self, part: PlacedCases) -> CaseDeviations:
         cases = part.positive, part.cluster, part.weight
         stratum = np.array(self.sample.kinds)[kinds_of(Sample(*cases))]
-        sample, sizes = SampleInPart(*cases, known=stratum), self.sample.stratum_sizes[stratum]
+        sample, sizes = SamplePartition(*cases, known=stratum), self.sample.stratum_sizes[stratum]
         found = []
         for model, (whole, row) in enumerate(zip(self._wholes, self.rows, strict=True)):
             slot = part.slot[row].astype(np.intp)
             places = slot[part.positive] // 2, slot[~part.positive]
-            units = UnitPlaces(sample, *places, whole.gain, whole.fall)
-            left = units.left_out(whole.area, sizes, self.weightings, self.area_estimator)
+            units = ClusterRanks(sample, *places, whole.gain, whole.fall)
+            left = units.jackknife_values(whole.area, sizes, self.weightings, self.area_estimator)
             found.append(replace(left, values=self._centred(model, left.values, stratum)))
         return CaseDeviations(sample, tuple(found))
 
@@ -211,7 +211,10 @@ class _Question:
 
 def _both_scales(area: Floats) -> list[Turn]:
     """Of areas over one weighting: on the angular scale, and as they are."""
-    return [Turn(np.ones((1, 1)), 1 / slope[:, None]) for slope in (Scale.of(area).slope, np.ones(len(area)))]
+    return [
+        Turn(np.ones((1, 1)), 1 / slope[:, None])
+        for slope in (ArcsineScale.of(area).slope, np.ones(len(area)))
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +223,7 @@ class Measured:
 
     Attributes
     ----------
-    sample : CountedSample
+    sample : SampleSummary
         The numbers of cases.
     estimate : ndarray of shape (n_models, n_weightings)
         Areas.
@@ -230,7 +233,7 @@ class Measured:
         For every turn: sums by stratum (3, 2, n_models + n_pairs, n_priors), over powers of the unit.
     """
 
-    sample: CountedSample
+    sample: SampleSummary
     estimate: Floats
     root: Floats
     powers: list[tuple[Floats, Floats]]
@@ -251,7 +254,7 @@ class CasesElsewhere:
 
     Attributes
     ----------
-    sample : CountedSample
+    sample : SampleSummary
         The numbers of cases.
     curves : mapping
         The curve of every (model, fold).
@@ -261,7 +264,7 @@ class CasesElsewhere:
         Different weights of the negatives and of the positives, of more than are taken at least as many.
     """
 
-    sample: CountedSample
+    sample: SampleSummary
     curves: Mapping[Cell, CompactCurve]
     parts: Parts
     weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
@@ -333,7 +336,7 @@ class DeviationsElsewhere:
     area_estimator: str
 
     @property
-    def sample(self) -> CountedSample:
+    def sample(self) -> SampleSummary:
         """The numbers of cases."""
         return self.cases.sample
 
@@ -347,7 +350,7 @@ class DeviationsElsewhere:
 
 @dataclass(frozen=True, eq=False)
 class AnglesElsewhere:
-    """Areas on the angular scale, as :class:`~skewanova.inference.one_set.Angles` has them."""
+    """Areas on the angular scale, as :class:`~skewanova.inference.one_set.ArcsineAreas` has them."""
 
     cases: CasesElsewhere
     cells: tuple[Cell, ...]
@@ -356,7 +359,7 @@ class AnglesElsewhere:
     found: Measured
 
     @property
-    def sample(self) -> CountedSample:
+    def sample(self) -> SampleSummary:
         """The numbers of cases."""
         return self.cases.sample
 
@@ -371,9 +374,9 @@ class AnglesElsewhere:
         return self.scale.angle
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> ArcsineScale:
         """The angular scale at the areas."""
-        return Scale.of(self.area)
+        return ArcsineScale.of(self.area)
 
     @property
     def area_covariance(self) -> Floats:

@@ -32,7 +32,7 @@ SHARED_CASES = ("shared_cases",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownTest:
+class TestInfo:
     """One test, of all models at once or of pairs.
 
     Attributes
@@ -78,7 +78,7 @@ class KnownTest:
     ranks: bool = False
     adjusted: bool = False
 
-    def suits(self, design: str) -> bool:
+    def applies_to(self, design: str) -> bool:
         """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
         return not (self.corrected or self.halved) or design in self.designs
 
@@ -102,14 +102,14 @@ INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "b
 
 #: What records share: those of pairs, of pairs whose p-values are adjusted, of the paper's analyses, and of
 #: its analyses over three factors.
-_pairs = partial(KnownTest, question="pairs")
+_pairs = partial(TestInfo, question="pairs")
 _adjusted = partial(_pairs, adjusted=True)
-_published = partial(KnownTest, published=True)
+_published = partial(TestInfo, published=True)
 _over_three = partial(_published, note=_THREE_WAY_NOTE, designs=())
 
 
 #: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
-METHODS: Mapping[str, KnownTest] = {
+METHODS: Mapping[str, TestInfo] = {
     "paired_t": _adjusted(
         name="Paired t",
         methods="paired t tests of every pair",
@@ -171,12 +171,12 @@ ADJUSTED = {
 }
 
 
-def family_test(method: str, adjust: str, *, control: bool = False) -> str:
+def name_family(method: str, adjust: str, *, control: bool = False) -> str:
     """Word of the column `test` for a method with its adjustment, of all pairs or of those with a control."""
     return method + (f"_{adjust}" if adjust else "") + ("_control" if adjust and control else "")
 
 
-def _families() -> dict[str, KnownTest]:
+def _families() -> dict[str, TestInfo]:
     """Every method with every adjustment, of all pairs and of those with a control."""
     found = {}
     ways = product(METHODS.items(), ADJUSTED.items(), (False, True))
@@ -187,12 +187,12 @@ def _families() -> dict[str, KnownTest]:
             methods = methods.replace("every pair", "every other model with the control")
             note = f"Against the control. {note}"
         record = replace(test, name=name, methods=methods, note=note, control=control)
-        found[family_test(method, adjust, control=control)] = record
+        found[name_family(method, adjust, control=control)] = record
     return found
 
 
 #: Every test by the word that the column `test` has for it.
-TESTS: Mapping[str, KnownTest] = {
+TESTS: Mapping[str, TestInfo] = {
     "two_way": _published(
         name="2-way ANOVA",
         methods="2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
@@ -218,43 +218,43 @@ TESTS: Mapping[str, KnownTest] = {
         "observations of their own.",
         designs=(),
     ),
-    "repeated_measures": KnownTest(
+    "repeated_measures": TestInfo(
         name="repeated-measures F (Greenhouse-Geisser)",
         methods="repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
         note="Models against model:fold with Greenhouse and Geisser's degrees of freedom. Valid when folds "
         "are independent (simulated rate of rejecting true equality at level .05: .04).",
     ),
-    "hotelling": KnownTest(
+    "hotelling": TestInfo(
         name="Hotelling T2",
         methods="Hotelling's (1931) T2 of the contrasts between models",
         note="Hotelling's T2 on contrasts between models. Valid when folds are independent.",
         full_rank=True,
     ),
-    "friedman": KnownTest(
+    "friedman": TestInfo(
         name="Friedman, Iman-Davenport F",
         methods="Friedman's ranks by the F of Iman and Davenport (1980)",
         note="Friedman's ranks with Iman and Davenport's F. Valid when folds are independent.",
         ranks=True,
     ),
-    "sign_flip": KnownTest(
+    "sign_flip": TestInfo(
         name="Sign flips of fold profiles",
         methods="sign flips of whole fold profiles",
         note="Sign flips of whole fold profiles. Valid when folds are independent and symmetric.",
         draws=True,
     ),
-    "permutation": KnownTest(
+    "permutation": TestInfo(
         name="Permutation of models within folds",
         methods="permutation of models within folds",
         note="Permutation of models within folds. Valid when folds are independent and models spread alike.",
         draws=True,
     ),
-    "mixed": KnownTest(
+    "mixed": TestInfo(
         name="Mixed model",
         methods="a mixed model with random folds",
         note="Mixed model with random folds, for tables with missing cells. Valid when folds are "
         "independent.",
     ),
-    "corrected_f": KnownTest(
+    "corrected_f": TestInfo(
         name="corrected 2-way F",
         methods="the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
         "(Nadeau and Bengio 2003, extended to several models)",
@@ -262,7 +262,7 @@ TESTS: Mapping[str, KnownTest] = {
         designs=OVERLAPPING,
         corrected=True,
     ),
-    "corrected_gg": KnownTest(
+    "corrected_gg": TestInfo(
         name="corrected Greenhouse-Geisser F",
         methods="the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, "
         "divided by 1 + J r",
@@ -272,7 +272,7 @@ TESTS: Mapping[str, KnownTest] = {
         designs=OVERLAPPING,
         corrected=True,
     ),
-    "corrected_hotelling": KnownTest(
+    "corrected_hotelling": TestInfo(
         name="corrected Hotelling T2",
         methods="Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J "
         "folds with r test cases for each training case (Nadeau and Bengio 2003, extended to several models)",
@@ -283,7 +283,7 @@ TESTS: Mapping[str, KnownTest] = {
         corrected=True,
         full_rank=True,
     ),
-    "split_half_gg": KnownTest(
+    "split_half_gg": TestInfo(
         name="split-half Greenhouse-Geisser F",
         methods="the sum of squares of the contrasts between mean models over its expectation under the "
         "split-half variance, with Greenhouse and Geisser's (1959) epsilon on as many degrees of freedom as "
@@ -293,7 +293,7 @@ TESTS: Mapping[str, KnownTest] = {
         designs=SPLIT_HALF,
         halved=True,
     ),
-    "split_half_hotelling": KnownTest(
+    "split_half_hotelling": TestInfo(
         name="split-half Hotelling T2",
         methods="Hotelling's (1931) T2 of the contrasts between mean models with the split-half variance, "
         "V + S/J: V the mean square of half the difference between models cross-validated in two random "
@@ -305,7 +305,7 @@ TESTS: Mapping[str, KnownTest] = {
         halved=True,
         full_rank=True,
     ),
-    "obuchowski_rockette": KnownTest(
+    "obuchowski_rockette": TestInfo(
         name="Obuchowski-Rockette F over runs and cases",
         methods="Obuchowski and Rockette's (1995) F of models, runs and cases both being random, with the "
         "jackknife covariance of the areas over cases, as Hillis (2007) has it, Greenhouse and Geisser's "
@@ -315,7 +315,7 @@ TESTS: Mapping[str, KnownTest] = {
         designs=SHARED_CASES,
         over="cases",
     ),
-    "jackknife": KnownTest(
+    "jackknife": TestInfo(
         name="F over cases of one test set",
         methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
         "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
@@ -391,9 +391,9 @@ PAIRS = (
 )
 
 
-def known(test: str) -> KnownTest:
+def get_test(test: str) -> TestInfo:
     """Return the record of a test; a test of somebody else's has but its name."""
-    return TESTS.get(test) or METHODS.get(test) or KnownTest(name=test, methods=test)
+    return TESTS.get(test) or METHODS.get(test) or TestInfo(name=test, methods=test)
 
 
 def response_name(response: str) -> str:
@@ -401,6 +401,6 @@ def response_name(response: str) -> str:
     return RESPONSE_NAMES.get(response, response)
 
 
-def named_test(row: Any) -> str:
+def name_test(row: Any) -> str:
     """A test and what it tests, of a row of a frame: "2-way ANOVA of IAUPREC"."""
-    return f"{known(row.test).name} of {response_name(row.response)}"
+    return f"{get_test(row.test).name} of {response_name(row.response)}"

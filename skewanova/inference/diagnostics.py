@@ -16,7 +16,7 @@ from skewanova.base.rounding import falling_order
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
-from skewanova.inference.omnibus import fold_table, without_variation
+from skewanova.inference.omnibus import find_degenerate, fold_table
 from skewanova.scores.design import FOLD_IMBALANCE
 from skewanova.scores.soundness import ranking_findings, score_findings
 
@@ -169,7 +169,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
     weight = (fold**2).sum() * (model**2).sum()
-    if weight <= 1e-24 * grand**4 or without_variation(values) is not None:
+    if weight <= 1e-24 * grand**4 or find_degenerate(values) is not None:
         return np.nan, np.nan
     explained = float(fold @ values @ model) ** 2 / weight
     df_error = residual.size - len(fold) - len(model)
@@ -182,7 +182,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 def _residual_rows(values: Floats) -> list[Row]:
     residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
-    if without_variation(values) is not None:
+    if find_degenerate(values) is not None:
         return [("normality", np.nan, np.nan, ""), ("spread", np.nan, np.nan, "")]
     nothing = (np.nan, np.nan)
     normal = stats.shapiro(residual.ravel()) if residual.size <= MOST_RESIDUALS else nothing

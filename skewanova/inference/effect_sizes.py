@@ -12,7 +12,7 @@ from skewanova.base.checks import Floats, check_choice, check_fraction
 from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.families import with_control
+from skewanova.inference.families import orient_to_control
 from skewanova.inference.fold_statistics import REACH, deviation_nodes
 from skewanova.inference.pairwise import ordered_table
 
@@ -120,7 +120,7 @@ def effects(
 
 def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
     """Effect sizes of pairs with the columns estimate, std_error, df, statistic and spread (in one fold)."""
-    chosen = pairs if control is None else with_control(pairs, control)
+    chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)
     varies = (error > 0) & np.isfinite(statistic)

@@ -24,7 +24,7 @@ _OTHERS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_
 _SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
-def adjusted(p_values: Floats, adjust: str) -> Floats:
+def adjust_p_values(p_values: Floats, adjust: str) -> Floats:
     """Adjusted p-values of one family; nan stays nan and counts as not tested."""
     if adjust == "holm":
         return holm(p_values)
@@ -35,7 +35,7 @@ def adjusted(p_values: Floats, adjust: str) -> Floats:
     return found
 
 
-def step_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
+def stepwise_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
     """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
 
     Of m pairs tested, r are rejected. Bonferroni: alpha / m. Benjamini and Hochberg: alpha r / m (Benjamini
@@ -43,7 +43,7 @@ def step_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
     of them. Hochberg: the same, but all rejected pairs by that of the last of them.
     """
     tested = max(int(np.isfinite(p_values).sum()), 1)
-    rejected = int((adjusted(p_values, adjust) < alpha).sum())
+    rejected = int((adjust_p_values(p_values, adjust) < alpha).sum())
     if adjust == "bonferroni":
         return np.full(p_values.shape, alpha / tested)
     if adjust == "bh":
@@ -61,11 +61,11 @@ def family(
     Of `pairs` the columns model_a, model_b, estimate, std_error, df, statistic and p_value are used; with a
     control, a difference is the other model less the control.
     """
-    chosen = pairs if control is None else with_control(pairs, control)
+    chosen = pairs if control is None else orient_to_control(pairs, control)
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
     )
-    level, p_adjusted = step_levels(p_value, alpha, adjust=adjust), adjusted(p_value, adjust)
+    level, p_adjusted = stepwise_levels(p_value, alpha, adjust=adjust), adjust_p_values(p_value, adjust)
     unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
     reach = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
     return chosen.assign(
@@ -76,7 +76,7 @@ def family(
     )
 
 
-def with_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
+def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
     """Pairs that hold the control, as the other model less the control."""
     kept = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = kept["model_a"] == control
@@ -114,7 +114,7 @@ def equivalence_family(
             "p_b_ahead": behind,
         }
     )
-    chosen = posterior if control is None else with_control(posterior, control)
+    chosen = posterior if control is None else orient_to_control(posterior, control)
     p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
-    p_adjusted = adjusted(p_value, adjust)
+    p_adjusted = adjust_p_values(p_value, adjust)
     return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)

@@ -66,7 +66,7 @@ def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed =
     return np.asarray(draws @ table / n_folds)
 
 
-def share_best(means: Floats) -> Floats:
+def fraction_best(means: Floats) -> Floats:
     """Share of the resamples in which each model has the largest mean, ties shared equally.
 
     Parameters
@@ -82,15 +82,15 @@ def share_best(means: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import share_best
-    >>> share_best(np.array([[1.0, 2.0], [3.0, 3.0]])).tolist()
+    >>> from skewanova.inference.fold_resampling import fraction_best
+    >>> fraction_best(np.array([[1.0, 2.0], [3.0, 3.0]])).tolist()
     [0.25, 0.75]
     """
     best = is_largest(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-class Resampled(NamedTuple):
+class ResamplingPValues(NamedTuple):
     """p-values of a resampling test, how many arrangements were tried, and whether these were all."""
 
     p_value: Floats
@@ -132,7 +132,7 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
     return signs, False
 
 
-def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Resampled:
+def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
     """Test equal means by flipping the signs of whole fold profiles about the fold's mean.
 
     Parameters
@@ -146,7 +146,7 @@ def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) ->
 
     Returns
     -------
-    Resampled
+    ResamplingPValues
         p-values of shape ``values.shape[:-2]``. The smallest p possible is ``2 ** (1 - n_folds)``.
 
     Notes
@@ -164,10 +164,10 @@ def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) ->
     centred = _centred(values)
     signs, exact = sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
-    return Resampled(_tail((effects**2).sum(axis=-1)), len(signs), exact)
+    return ResamplingPValues(_upper_tail((effects**2).sum(axis=-1)), len(signs), exact)
 
 
-def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Resampled:
+def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
     """Test exchangeable models by permuting them within folds.
 
     Parameters
@@ -181,7 +181,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
     Returns
     -------
-    Resampled
+    ResamplingPValues
         One p-value. The smallest p possible is ``factorial(n_models) ** (1 - n_folds)``.
 
     Notes
@@ -200,7 +200,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
     n_folds, n_models = centred.shape
     if (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK:
         statistic = _all_permuted(centred)
-        return Resampled(_tail(statistic), len(statistic), True)
+        return ResamplingPValues(_upper_tail(statistic), len(statistic), True)
     rng = seeded(rng)
     block = max(1, BLOCK_SIZE // centred.size)
     parts = [((centred.sum(axis=0)) ** 2).sum()[None]]
@@ -208,10 +208,10 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
         size = min(block, n_resamples - start)
         drawn = rng.permuted(np.broadcast_to(centred, (size, *centred.shape)), axis=-1)
         parts.append((drawn.sum(axis=-2) ** 2).sum(axis=-1))
-    return Resampled(_tail(np.concatenate(parts)), n_resamples + 1, False)
+    return ResamplingPValues(_upper_tail(np.concatenate(parts)), n_resamples + 1, False)
 
 
-def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Resampled:
+def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
     """Step-down max-T test of all pairs of models by sign flips of whole fold profiles.
 
     Parameters
@@ -225,7 +225,7 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
 
     Returns
     -------
-    Resampled
+    ResamplingPValues
         Adjusted p-values of shape (..., n_pairs), pairs in the order of :func:`numpy.triu_indices`.
 
     References
@@ -246,9 +246,9 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     observed = squared_t(difference, signs[:1])[..., 0, :]
     size = difference[..., 0, :].size
     hits = np.zeros_like(observed)
-    for part in sign_blocks(signs, size):
-        hits += _step_down_hits(squared_t(difference, part), observed)
-    return Resampled(_monotone(hits / len(signs), observed), len(signs), exact)
+    for part in split_signs(signs, size):
+        hits += _stepdown_exceedances(squared_t(difference, part), observed)
+    return ResamplingPValues(_monotone(hits / len(signs), observed), len(signs), exact)
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:
@@ -264,13 +264,13 @@ def squared_t(difference: Floats, signs: Floats) -> Floats:
     return square
 
 
-def sign_blocks(signs: Floats, size: int) -> list[Floats]:
+def split_signs(signs: Floats, size: int) -> list[Floats]:
     """Rows of signs, as many at a time as leave `size` statistics of each in memory."""
     rows = max(1, BLOCK_SIZE // max(size, 1))
     return [signs[start : start + rows] for start in range(0, len(signs), rows)]
 
 
-def _step_down_hits(statistic: Floats, observed: Floats) -> Floats:
+def _stepdown_exceedances(statistic: Floats, observed: Floats) -> Floats:
     """How many arrangements reach each observed statistic by the largest of it and all less extreme ones."""
     order = np.argsort(observed, axis=-1)  # the least extreme first: its maximum is over itself alone
     ranked = np.take_along_axis(statistic, order[..., None, :], axis=-1)
@@ -298,7 +298,7 @@ def _centred(values: Floats) -> Floats:
     return np.where(np.abs(centred) <= rounding, 0.0, centred)
 
 
-def _tail(statistic: Floats) -> Floats:
+def _upper_tail(statistic: Floats) -> Floats:
     """Share of arrangements (last axis) that reach the first, the observed one."""
     return np.asarray((statistic >= statistic[..., :1] * (1 - TIE_SLACK)).mean(axis=-1))
 

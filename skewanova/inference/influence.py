@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats, InputError
-from skewanova.inference.jackknife import places_of
+from skewanova.inference.jackknife import rank_cases
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
@@ -34,7 +34,7 @@ def influence_kernel(
     towards case j moves T_k by [j at or above rise k] - T_k, and the weight of its own p; moving the
     negatives' moves F_k likewise.
     """
-    ladder, rise, slot = places_of(Sample(positive), score)
+    ladder, rise, slot = rank_cases(Sample(positive), score)
     tpr, fpr = ladder.hits / ladder.n_positive, ladder.alarms / ladder.n_negative
     share = ladder.gain / ladder.n_positive
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)

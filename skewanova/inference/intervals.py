@@ -32,7 +32,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_bootstrap import bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.jackknife import Ranked
+from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
@@ -93,7 +93,7 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
     return low, high
 
 
-def thin_limits(theta: float, size: float, level: float) -> Limits:
+def small_sample_limits(theta: float, size: float, level: float) -> Limits:
     """Wilson's limits or, with so few trials that they are too short for an area, Clopper and Pearson's."""
     return (clopper_pearson_limits if size < FEW_TRIALS else wilson_limits)(theta, size, level)
 
@@ -173,10 +173,10 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Question:
+class IntervalInputs:
     """Clean input, and what several methods need of it, computed once: :func:`answer` takes it."""
 
-    model: Ranked
+    model: SortedScores
     weighting: DeploymentPrior
     area_estimator: str
     confidence_level: float
@@ -217,14 +217,14 @@ class Question:
         return self.area(slice(None))
 
     @cached_property
-    def left_out(self) -> Floats:
+    def jackknife_values(self) -> Floats:
         """Jackknife value of every unit."""
-        return self.model.left_out([self.weighting], self.area_estimator).rows()[:, 0]
+        return self.model.jackknife_values([self.weighting], self.area_estimator).rows()[:, 0]
 
     @cached_property
     def spread(self) -> tuple[float, float]:
         """Jackknife standard error of the area, and its degrees of freedom."""
-        std_error, df = self.sample.spread(self.left_out)
+        std_error, df = self.sample.spread(self.jackknife_values)
         return float(std_error), float(df)
 
     def area(self, rows: Bools | slice) -> float:
@@ -253,7 +253,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class KnownSpread(Question):
+class PrecomputedInterval(IntervalInputs):
     """The same about cases that are elsewhere, whose area and spread came back."""
 
     known: tuple[float, float, float] = (np.nan, np.nan, np.nan)
@@ -364,8 +364,8 @@ def confidence_interval(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    question = Question(
-        model=Ranked(sample, columns[:, 0]),
+    question = IntervalInputs(
+        model=SortedScores(sample, columns[:, 0]),
         weighting=target_prior(prior, deployment_prior, sample),
         area_estimator=area_estimator,
         confidence_level=confidence_level,
@@ -373,10 +373,10 @@ def confidence_interval(
         rng=rng,
         folds=_check_folds(folds, method, sample.positive),
     )
-    return answer(question, method)
+    return compute_interval(question, method)
 
 
-def answer(question: Question, method: str) -> Interval:
+def compute_interval(question: IntervalInputs, method: str) -> Interval:
     """Interval by one method."""
     estimate = float(question.fold_areas.mean()) if method == "cross_validation" else question.estimate
     at_boundary = min(estimate, 1 - estimate) <= AT_BOUNDARY and method != "wilson"
@@ -403,7 +403,7 @@ def chosen_method(n_positive: float, support: float) -> str:
     return "jackknife" if enough else "thin"
 
 
-def _thin_name(question: Question) -> str:
+def _thin_name(question: IntervalInputs) -> str:
     return "clopper_pearson" if question.effective_size < FEW_TRIALS else "wilson"
 
 
@@ -429,7 +429,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
     return codes
 
 
-def _note(question: Question, method: str, used: str) -> str | None:
+def _note(question: IntervalInputs, method: str, used: str) -> str | None:
     """What to say about the method used on this question, if anything."""
     support, size = question.support, question.effective_size
     thin = f"m/lam = {support:.3g} (negatives over skew, at {question.weighting.describe()})"
@@ -453,20 +453,20 @@ def _note(question: Question, method: str, used: str) -> str | None:
     return None
 
 
-def _jackknife(question: Question) -> Limits:
+def _jackknife(question: IntervalInputs) -> Limits:
     std_error, df = question.spread
     return delta_logit_limits(question.estimate, std_error, question.confidence_level, df=df)
 
 
-def _bca(question: Question) -> Limits:
-    acceleration = acceleration_of(question.sample.deviations(question.left_out))
+def _bca(question: IntervalInputs) -> Limits:
+    acceleration = acceleration_of(question.sample.deviations(question.jackknife_values))
     return bca_limits(question.estimate, question.resampled, acceleration, question.confidence_level)
 
 
-_LIMITS: dict[str, Callable[[Question], Limits]] = {
+_LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
     "jackknife": _jackknife,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
-    "thin": lambda q: thin_limits(q.estimate, q.effective_size, q.confidence_level),
+    "thin": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
     "bootstrap": lambda q: percentile_limits(q.resampled, q.confidence_level),

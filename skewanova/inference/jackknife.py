@@ -42,7 +42,7 @@ ENTRIES_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class JackknifeValues:
     """Jackknife values of all units: those that are alike share an entry.
 
     Attributes
@@ -63,7 +63,7 @@ class LeftOut:
         """Values of some units, of shape (n_rows, n_weightings)."""
         return np.asarray(self.values[:, weightings][self.entry[rows]])
 
-    def deviations(self, sample: Sample, *, overwrite: bool = False) -> LeftOut:
+    def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
         """The same with values whose products over units sum to the covariance."""
         moved = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
@@ -80,19 +80,19 @@ def _centre(values: Floats, count: Codes, size: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class SortedScores:
     """Scores of one model on the cases of a sample, sorted once however often they are asked about."""
 
     sample: Sample
     score: NDArray[Any]
 
     @cached_property
-    def standing(self) -> _Standing | None:
+    def layout(self) -> _Layout | None:
         """Where the cases stand; None where no entry can be shared between units."""
         distinct = None if self.sample.cluster is not None else _distinct_weights(self.sample)
-        return None if distinct is None else _standing(self.sample, self.score, distinct)
+        return None if distinct is None else _layout(self.sample, self.score, distinct)
 
-    def left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
+    def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         """Areas over several weightings, and what leaving out each unit changes in them.
 
         Those of the latest one that is no single prior are kept: tests, intervals and P(best) ask for them.
@@ -105,37 +105,37 @@ class Ranked:
         return self._kept[0][2]
 
     @cached_property
-    def _kept(self) -> list[tuple[DeploymentPrior, str, LeftOut]]:
+    def _kept(self) -> list[tuple[DeploymentPrior, str, JackknifeValues]]:
         return []
 
-    def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> LeftOut:
-        if area_estimator not in BY_RISES or self.standing is None:
+    def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+        if area_estimator not in BY_RISES or self.layout is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
-        found = _changes_at(self.standing, weightings, area_estimator)
-        return LeftOut(*found, self.standing.entry)
+        found = _changes_at(self.layout, weightings, area_estimator)
+        return JackknifeValues(*found, self.layout.entry)
 
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
-        if area_estimator in BY_RISES and self.standing is not None:
-            return areas(in_blocks(self.standing.ladder.without_negative(0.0)), priors, area_estimator)
+        if area_estimator in BY_RISES and self.layout is not None:
+            return areas(in_blocks(self.layout.ladder.without_negative(0.0)), priors, area_estimator)
         curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
         return auprec(curve, priors, area_estimator=area_estimator)
 
 
 def _changes_at(
-    standing: _Standing, weightings: Sequence[DeploymentPrior], area_estimator: str
+    layout: _Layout, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> tuple[Floats, Floats]:
     """Areas, and the value of every entry (n_entries, n_weightings)."""
     columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))
     sizes = [len(part) if isinstance(part, np.ndarray) else 1 for part in columns]
-    estimate, values = np.empty(len(weightings)), np.empty((standing.n_entries, len(weightings)))
+    estimate, values = np.empty(len(weightings)), np.empty((layout.n_entries, len(weightings)))
     for part, stop in zip(columns, np.cumsum(sizes).tolist(), strict=True):
         rows = slice(stop - (len(part) if isinstance(part, np.ndarray) else 1), stop)
-        estimate[rows] = _Changes(standing, part, area_estimator).fill(values[:, rows])
+        estimate[rows] = _LeaveOneOut(layout, part, area_estimator).fill(values[:, rows])
     return estimate, values
 
 
-class CurveDeviations(NamedTuple):
+class CurveJackknife(NamedTuple):
     """Deviations of cases that weigh alike, at every place of a curve that holds any.
 
     Areas (n_weightings,), values (n_entries, n_weightings), and the entry of every place: of positives at
@@ -153,10 +153,10 @@ class CurveDeviations(NamedTuple):
         fall: Floats | Counts,
         weightings: Sequence[DeploymentPrior],
         area_estimator: str,
-    ) -> CurveDeviations:
+    ) -> CurveJackknife:
         """Measure a curve with so many positives at every rise and negatives in every slot."""
         sizes, ones = (int(fall.sum()), int(gain.sum())), np.ones(1)
-        found = WeightedPlaces(gain, fall, (ones, ones), sizes).changes(weightings, area_estimator)
+        found = WeightedRanks(gain, fall, (ones, ones), sizes).changes(weightings, area_estimator)
         for start, counts, size in ((len(gain), fall, sizes[0]), (0, gain, sizes[1])):
             of_entry = np.zeros(len(found.values), dtype=np.intp)
             place = start + np.flatnonzero(counts)
@@ -165,7 +165,7 @@ class CurveDeviations(NamedTuple):
         return found
 
 
-class WeightedPlaces(NamedTuple):
+class WeightedRanks(NamedTuple):
     """A curve with so much weight of positives at every rise and of negatives in every slot.
 
     `weights` are the different ones of negatives and of positives, `sizes` the numbers of these cases.
@@ -176,7 +176,7 @@ class WeightedPlaces(NamedTuple):
     weights: tuple[Floats, Floats]
     sizes: tuple[int, int]
 
-    def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveDeviations:
+    def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveJackknife:
         """What leaving out a case of each weight changes, at every place that holds any: not yet centred."""
         sides = (self.gain, self.weights[1]), (self.fall, self.weights[0])
         held = np.concatenate([np.tile(at > 0, len(weight)) for at, weight in sides])
@@ -185,8 +185,8 @@ class WeightedPlaces(NamedTuple):
             _Weights(weight, number, size) for weight, size in zip(self.weights, self.sizes, strict=True)
         )
         ladder = _ladder(self.gain, self.fall)
-        standing = _Standing(ladder, (negatives, positives), number, number, n_entries)  # of no cases
-        return CurveDeviations(*_changes_at(standing, weightings, area_estimator), number)
+        layout = _Layout(ladder, (negatives, positives), number, number, n_entries)  # of no cases
+        return CurveJackknife(*_changes_at(layout, weightings, area_estimator), number)
 
     def place(self, positive: Bools, slot: Codes, weight: Floats | None) -> Codes:
         """Place of every case: positives at the rises, weight by weight, then negatives in the slots."""
@@ -202,45 +202,45 @@ class WeightedPlaces(NamedTuple):
         return len(self.gain) * len(self.weights[1])
 
 
-def left_out(
+def jackknife_values(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> LeftOut:
+) -> JackknifeValues:
     """Areas of one model over several weightings, and what leaving out each unit changes in them."""
-    return Ranked(sample, score).left_out(weightings, area_estimator)
+    return SortedScores(sample, score).jackknife_values(weightings, area_estimator)
 
 
-def measured(
+def measure_models(
     sample: Sample,
-    scores: Iterable[NDArray[Any] | Ranked],
+    scores: Iterable[NDArray[Any] | SortedScores],
     weightings: Sequence[DeploymentPrior],
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
     """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
-    found = [ranked(sample, score).left_out(weightings, area_estimator) for score in scores]
+    found = [ranked(sample, score).jackknife_values(weightings, area_estimator) for score in scores]
     values = np.empty((sample.n_units, len(found), len(weightings)))
     for k, one in enumerate(found):
         values[:, k] = one.rows()
     return np.stack([one.estimate for one in found]), values
 
 
-def ranked(sample: Sample, score: NDArray[Any] | Ranked) -> Ranked:
+def ranked(sample: Sample, score: NDArray[Any] | SortedScores) -> SortedScores:
     """The same, ready to be sorted once."""
-    return score if isinstance(score, Ranked) else Ranked(sample, score)
+    return score if isinstance(score, SortedScores) else SortedScores(sample, score)
 
 
-class _Standing(NamedTuple):
+class _Layout(NamedTuple):
     """A ladder, the different weights, the entry of every place (-1 without a case), and of every case."""
 
-    ladder: Ladder
+    ladder: StepTable
     weights: tuple[_Weights, _Weights]
     number: Codes
     entry: Codes
     n_entries: int
 
 
-def _standing(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Standing:
-    """Places of positives at every rise, then of negatives in every slot, weight by weight."""
-    places = places_of(sample, score)
+def _layout(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Layout:
+    """CaseRanks of positives at every rise, then of negatives in every slot, weight by weight."""
+    places = rank_cases(sample, score)
     n_rises = len(places.ladder.gain)
     n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
     n_places = n_first + n_slots * len(distinct[0].weight)
@@ -249,7 +249,7 @@ def _standing(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _We
     place[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
     held = np.bincount(place, minlength=n_places) > 0
     number = np.where(held, np.cumsum(held) - 1, -1).astype(place.dtype)
-    return _Standing(places.ladder, distinct, number, number[place], int(np.count_nonzero(held)))
+    return _Layout(places.ladder, distinct, number, number[place], int(np.count_nonzero(held)))
 
 
 class _Weights(NamedTuple):
@@ -274,7 +274,7 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
     return found[0], found[1]
 
 
-class Ladder(NamedTuple):
+class StepTable(NamedTuple):
     """The rises of a curve, the best score first, in cases or their weight.
 
     `gain` positives at the rise, `hits` at or above it; `above` negatives above it, `alarms` at or above it;
@@ -290,7 +290,7 @@ class Ladder(NamedTuple):
     n_positive: float
     n_negative: float
 
-    def part(self, rows: slice) -> Ladder:
+    def part(self, rows: slice) -> StepTable:
         """Some of the rises."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
@@ -318,18 +318,18 @@ def _rises(*rates: Floats) -> Rises:
     return Rises(*(np.maximum(rate, 0.0) for rate in rates))
 
 
-class Places(NamedTuple):
+class CaseRanks(NamedTuple):
     """Where the cases stand: the rise of every positive, and the slot of every negative.
 
     Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k.
     """
 
-    ladder: Ladder
+    ladder: StepTable
     rise: Codes
     slot: Codes
 
 
-def places_of(sample: Sample, score: NDArray[Any]) -> Places:
+def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     """Sort the positives; of the negatives, only the place among them is needed."""
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
@@ -338,17 +338,17 @@ def places_of(sample: Sample, score: NDArray[Any]) -> Places:
     held = (None, None) if weight is None else (weight[positive], weight[~positive])
     gain = np.bincount(rise, weights=held[0], minlength=len(distinct))
     fall = np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)
-    return Places(_ladder(gain, fall), rise, slot)
+    return CaseRanks(_ladder(gain, fall), rise, slot)
 
 
-def _ladder(gain: Floats | Counts, fall: Floats | Counts) -> Ladder:
+def _ladder(gain: Floats | Counts, fall: Floats | Counts) -> StepTable:
     """Rises with such weights of positives at each, and of negatives in every slot."""
     alarms = np.cumsum(fall).astype(np.float64)
     hits = np.cumsum(gain, dtype=np.float64)
     at = alarms[1::2]
     before, long_before = (np.append(np.zeros(back), at)[: len(at)] for back in (1, 2))
     whole = float(hits[-1]), float(alarms[-1])
-    return Ladder(gain.astype(np.float64), hits, alarms[:-1:2], at, before, long_before, *whole)
+    return StepTable(gain.astype(np.float64), hits, alarms[:-1:2], at, before, long_before, *whole)
 
 
 def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:
@@ -365,43 +365,43 @@ def _is_prior(weighting: DeploymentPrior) -> bool:
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
 
 
-class _Changes:
+class _LeaveOneOut:
     """What leaving out a case of every place changes in areas, over a column of priors or one weighting.
 
     Rises are looked at in blocks, for all priors at once; sums over the rises above and up to each are
     carried from block to block. Changes are summed, not areas: what is left of two areas is mostly rounding.
     """
 
-    def __init__(self, standing: _Standing, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
+    def __init__(self, layout: _Layout, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
         """Take what all places share."""
-        self.standing, self.weighting, self.area_estimator = standing, weighting, area_estimator
+        self.layout, self.weighting, self.area_estimator = layout, weighting, area_estimator
         self.size = len(weighting) if isinstance(weighting, np.ndarray) else 1
         self.step = max(1, BLOCK_SIZE // self.size)
 
     def fill(self, values: Floats) -> Floats:
         """Write the values (n_entries, n_weightings), and return the areas."""
-        negatives, positives = self.standing.weights
-        n_rises, place = len(self.standing.ladder.gain), 0
+        negatives, positives = self.layout.weights
+        n_rises, place = len(self.layout.ladder.gain), 0
         area = np.zeros(self.size)
         for _, ladder in self._blocks(0):
             area += self._terms(ladder.without_negative(0.0)).sum(axis=-1)
         for weight in positives.weight.tolist():
-            entry = self.standing.number[place : place + n_rises]
+            entry = self.layout.number[place : place + n_rises]
             values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.standing.ladder.n_positive):
+            if not is_all(weight, self.layout.ladder.n_positive):
                 self._without_positive(values, entry, weight, 1 - positives.n_cases)
             place += n_rises
         for weight in negatives.weight.tolist():
-            entry = self.standing.number[place : place + 2 * n_rises + 1]
+            entry = self.layout.number[place : place + 2 * n_rises + 1]
             values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.standing.ladder.n_negative):
+            if not is_all(weight, self.layout.ladder.n_negative):
                 self._without_negative(values, entry, weight, 1 - negatives.n_cases)
             place += 2 * n_rises + 1
         return area
 
-    def _blocks(self, beyond: int) -> Iterator[tuple[int, Ladder]]:
+    def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """First rise of a block, and the rises of it and some beyond."""
-        ladder = self.standing.ladder
+        ladder = self.layout.ladder
         for start in range(0, len(ladder.gain), self.step):
             yield start, ladder.part(slice(start, start + self.step + beyond))
 
@@ -424,7 +424,7 @@ class _Changes:
                     {"start": True, "end": True, "skip": True},
                 )
             )
-            n = min(self.step, len(self.standing.ladder.gain) - start)
+            n = min(self.step, len(self.layout.ladder.gain) - start)
             behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
             below = below if start else fewer[:, :1]
@@ -480,20 +480,20 @@ def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) 
 
 def _refitted(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> LeftOut:
+) -> JackknifeValues:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
     curve = curve_from_scores(sample.positive, score, sample.weight)
     whole = areas_over(curve, weightings, area_estimator)
     if area_estimator in BY_RISES:
-        units = UnitPlaces.of(sample, score)
-        return units.left_out(whole, sample.stratum_size, weightings, area_estimator)
+        units = ClusterRanks.of(sample, score)
+        return units.jackknife_values(whole, sample.stratum_size, weightings, area_estimator)
     first, entry = _alike(sample, score)
     areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
     without = np.array(list(areas))
     size = np.empty(len(without))
     size[entry] = sample.stratum_size
     values = (size[:, None] - 1) * (whole - without)
-    return LeftOut(whole, np.where(np.isnan(values), 0.0, values), entry)
+    return JackknifeValues(whole, np.where(np.isnan(values), 0.0, values), entry)
 
 
 def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
@@ -502,7 +502,7 @@ def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_esti
 
 
 @dataclass(frozen=True, eq=False)
-class UnitPlaces:
+class ClusterRanks:
     """Where the cases of units stand on a curve: rises of the positives, slots of the negatives.
 
     `gain` and `fall` are the weights of all positives at every rise and of all negatives in every slot, those
@@ -516,20 +516,20 @@ class UnitPlaces:
     fall: Floats
 
     @classmethod
-    def of(cls, sample: Sample, score: NDArray[Any]) -> UnitPlaces:
-        """Places of units that are all here."""
-        ladder, rise, slot = places_of(sample, score)
+    def of(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
+        """CaseRanks of units that are all here."""
+        ladder, rise, slot = rank_cases(sample, score)
         weight = np.ones(len(score)) if sample.weight is None else sample.weight
         gain = np.bincount(rise, weights=weight[sample.positive], minlength=len(ladder.gain))
         fall = np.bincount(slot, weights=weight[~sample.positive], minlength=2 * len(ladder.gain) + 1)
         return cls(sample, rise, slot, gain.astype(np.float64), fall.astype(np.float64))
 
-    def left_out(
+    def jackknife_values(
         self, whole: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
-    ) -> LeftOut:
+    ) -> JackknifeValues:
         """Jackknife values of units whose strata have so many; one that leaves a class empty has 0."""
         values = (sizes[:, None] - 1) * (whole - self.areas(weightings, area_estimator))
-        return LeftOut(whole, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
+        return JackknifeValues(whole, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
@@ -545,18 +545,18 @@ class UnitPlaces:
         return np.concatenate(found)
 
     @cached_property
-    def _whole(self) -> tuple[tuple[_Held, Floats], tuple[_Held, Floats]]:
+    def _whole(self) -> tuple[tuple[_ClassCases, Floats], tuple[_ClassCases, Floats]]:
         """Cases of each class, and the weight of all at every place."""
         positive, weight = self.sample.positive, self.sample.weight
         sides = []
         for rows, place in ((positive, self.rise), (~positive, self.slot)):
             order = np.argsort(self.sample.unit[rows], kind="stable")
             known = np.ones(len(order)) if weight is None else weight[rows][order]
-            sides.append(_Held(self.sample.unit[rows][order], place[order], known))
+            sides.append(_ClassCases(self.sample.unit[rows][order], place[order], known))
         return (sides[0], self.gain), (sides[1], self.fall)
 
 
-class _Held(NamedTuple):
+class _ClassCases(NamedTuple):
     """Unit, place and weight of the cases of a class, unit after unit."""
 
     unit: Codes
@@ -702,7 +702,7 @@ def auprec_covariance(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    estimate, values = measured(
+    estimate, values = measure_models(
         sample, columns.T, [target_prior(prior, deployment_prior, sample)], area_estimator
     )
     return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))

@@ -15,8 +15,8 @@ from skewanova.base.frames import Framed
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
-from skewanova.inference.catalogue import KnownTest, known
-from skewanova.inference.fold_resampling import Resampled, permutation_test, sign_flip_test
+from skewanova.inference.catalogue import TestInfo, get_test
+from skewanova.inference.fold_resampling import ResamplingPValues, permutation_test, sign_flip_test
 from skewanova.inference.fold_statistics import FTest
 
 
@@ -41,7 +41,7 @@ class OmnibusResult(Framed):
     @property
     def label(self) -> str:
         """How the test may be read."""
-        return known(self.test).note
+        return get_test(self.test).note
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, in the columns of every ANOVA frame."""
@@ -85,17 +85,17 @@ def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, 
     return values, list(models)
 
 
-def without_variation(values: Floats) -> tuple[FTest, str] | None:
+def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
     """Return F where the residuals are but rounding (infinite, or nan for identical models), and a note."""
     found = fold_statistics.blocked_f(values)
     sums = float(found.model_sum_sq), float(found.error_sum_sq)
-    return flat_test(*sums, limit=variation_limit(values), df=(found.df, found.df_error))
+    return degenerate_result(*sums, limit=variation_limit(values), df=(found.df, found.df_error))
 
 
-def flat_test(
+def degenerate_result(
     effect: float, error: float, *, limit: float, df: tuple[float, float]
 ) -> tuple[FTest, str] | None:
-    """As :func:`without_variation`, from sums of squares that are rounding up to a limit."""
+    """As :func:`find_degenerate`, from sums of squares that are rounding up to a limit."""
     if error > limit:
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
@@ -189,22 +189,22 @@ def omnibus_test(
     [0.12]
     """
     check_choice(method, OMNIBUS_TESTS, "method")
-    test = known(method)
+    test = get_test(method)
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = fold_table(frame)
     halves = between_halves(iauprec, models, needed=method) if test.halved else None
     if test.full_rank:
         _check_enough(values, halves)
     inflation = 1 + len(values) * ratio
-    needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
+    needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     compute = partial(KERNELS[method], **needs)
     if test.ranks:
         return omnibus_result(method, role, compute(values))
     return _tested(method, role, values, compute, halves=halves)
 
 
-def what_it_needs(
-    test: KnownTest, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
+def kernel_arguments(
+    test: TestInfo, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
 ) -> dict[str, Any]:
     """Arguments of the function of a test beside the values."""
     needs: dict[str, Any] = {"inflation": inflation} if test.corrected else {}
@@ -212,7 +212,7 @@ def what_it_needs(
     return needs | ({"n_resamples": n_resamples, "rng": rng} if test.draws else {})
 
 
-def _rearranged(values: Floats, *, rearrange: Callable[..., Resampled], **draws: Any) -> FTest:
+def _rearranged(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
     """The F of the blocked analysis, its p from random arrangements."""
     found = rearrange(values, **draws)
     return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
@@ -248,7 +248,7 @@ def _check_enough(values: Floats, halves: Floats | None) -> None:
         raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
     if halves is not None and fold_statistics.full_rank(np.concatenate([halves, -halves])):
         return
-    if not fold_statistics.full_rank(values) and without_variation(values) is None:
+    if not fold_statistics.full_rank(values) and find_degenerate(values) is None:
         raise InputError(
             "Hotelling's test needs differences that vary on their own, but some models move alike"
         )
@@ -259,8 +259,8 @@ def _tested(
 ) -> OmnibusResult:
     """Run a test on the table, unless the table leaves nothing to test."""
     contrasts = values @ fold_statistics.helmert(values.shape[-1]).T
-    varied = halves is not None and without_variation(halves) is None
-    flat = None if varied else without_variation(values)
+    varied = halves is not None and find_degenerate(halves) is None
+    flat = None if varied else find_degenerate(values)
     if flat is not None:
         return omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
     return omnibus_result(test, role, compute(values), contrasts=contrasts)

@@ -19,7 +19,7 @@ from skewanova.base.checks import Floats, check_choice, check_fraction, emit
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm
-from skewanova.inference.jackknife import Ranked, measured
+from skewanova.inference.jackknife import SortedScores, measure_models
 from skewanova.inference.sampling import Sample, check_model_names, check_sample, spreads_of, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
 
@@ -31,7 +31,7 @@ RANK_TOLERANCE = 1e-10
 LOG_DRAWS = 16
 
 
-#: Angles nearer than this have the slope at the area itself.
+#: ArcsineAreas nearer than this have the slope at the area itself.
 SAME_ANGLE = 1e-9
 
 
@@ -57,7 +57,7 @@ class PairTests(NamedTuple):
     critical_value: Floats
 
 
-class Scale(NamedTuple):
+class ArcsineScale(NamedTuple):
     """Areas on the angular scale, and its slope at them, by which their spreads are divided.
 
     An area of 0 or 1 (but for rounding) has no slope there: with one among them, all stay as they are.
@@ -68,13 +68,13 @@ class Scale(NamedTuple):
     slope: Floats
 
     @classmethod
-    def of(cls, area: Floats) -> Scale:
+    def of(cls, area: Floats) -> ArcsineScale:
         """Carry areas (n_models,) over."""
         if ((area <= 0) | (area >= 1 - TIE)).any():
             return cls(area, area, np.ones(len(area)))
         return cls(area, 2 * np.arcsin(np.sqrt(area)), np.sqrt(area * (1 - area)))
 
-    def chords(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+    def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
         """Difference of two areas for one of their angles, pair by pair."""
         rise, at = self.angle[a] - self.angle[b], self.area[a]
         near = np.abs(rise) <= SAME_ANGLE
@@ -88,10 +88,10 @@ class Scale(NamedTuple):
         """
         a, b = np.triu_indices(len(self.area), 1)
         kept = ~(pair <= RANK_TOLERANCE * (own[a] + own[b]))
-        return np.where(kept, np.sqrt(pair), 0.0) * self.chords(a, b)
+        return np.where(kept, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
 
-class Angles(NamedTuple):
+class ArcsineAreas(NamedTuple):
     """Areas on the angular scale, and the jackknife values of every unit on it."""
 
     area: Floats
@@ -100,9 +100,9 @@ class Angles(NamedTuple):
     sample: Sample
 
     @classmethod
-    def of(cls, area: Floats, values: Floats, sample: Sample) -> Angles:
+    def of(cls, area: Floats, values: Floats, sample: Sample) -> ArcsineAreas:
         """Carry areas and values of shape (n_units, n_models) over (delta method)."""
-        scale = Scale.of(area)
+        scale = ArcsineScale.of(area)
         return cls(area, scale.angle, values / scale.slope, sample)
 
     @property
@@ -110,9 +110,9 @@ class Angles(NamedTuple):
         """Covariance of the angles."""
         return self.sample.covariance(self.values)
 
-    def chords(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+    def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
         """Difference of two areas for one of their angles, pair by pair."""
-        return self._scale.chords(a, b)
+        return self._scale.secant_slopes(a, b)
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
@@ -129,12 +129,12 @@ class Angles(NamedTuple):
         return np.full(error.shape, np.nan) if self.sample.alone else error, found.pair_df[:, 0]
 
     @property
-    def _scale(self) -> Scale:
+    def _scale(self) -> ArcsineScale:
         slope = np.ones(len(self.area)) if self.angle is self.area else np.sqrt(self.area * (1 - self.area))
-        return Scale(self.area, self.angle, slope)
+        return ArcsineScale(self.area, self.angle, slope)
 
 
-class OnAngles(Protocol):
+class AreasOnArcsine(Protocol):
     """What the tests need of areas on the angular scale, wherever the jackknife values are."""
 
     @property
@@ -160,7 +160,7 @@ class OnAngles(Protocol):
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
 
 
-def pair_tests(angles: OnAngles, *, level: float, simultaneous: str) -> PairTests:
+def pair_tests(angles: AreasOnArcsine, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
 
     A difference without spread has neither test nor limits, however large: a perfect model and a constant one
@@ -172,13 +172,13 @@ def pair_tests(angles: OnAngles, *, level: float, simultaneous: str) -> PairTest
     statistic, p_value = t_test(difference, std_error, df_error)
     contrasts = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b]
     normal = _critical_value(contrasts, angles.covariance, level, simultaneous)
-    critical = t_deviate(normal, df_error)
+    critical = t_from_z(normal, df_error)
     reach = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
     low, high = difference - reach, difference + reach
     return PairTests(difference, std_error, statistic, df_error, p_value, holm(p_value), low, high, critical)
 
 
-def t_deviate(normal: float, df: Floats) -> Floats:
+def t_from_z(normal: float, df: Floats) -> Floats:
     """Value of t with the upper tail of this normal deviate."""
     return np.asarray(-special.stdtrit(df, special.ndtr(-normal)))
 
@@ -196,7 +196,7 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
-def omnibus_test(angles: OnAngles) -> tuple[float, int, float, float]:
+def omnibus_test(angles: AreasOnArcsine) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
     The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
@@ -269,7 +269,7 @@ ALONE = "{} cannot show how others would differ: there is no standard error, tes
 
 
 @dataclass(frozen=True, eq=False)
-class OneSetComparison:
+class TestSetComparison:
     """Models compared on one set of cases: the omnibus test and every pair.
 
     Attributes
@@ -315,7 +315,7 @@ class OneSetComparison:
     weighting: str
 
 
-def compare_on_one_set(
+def compare_test_set(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
@@ -328,7 +328,7 @@ def compare_on_one_set(
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
-) -> OneSetComparison:
+) -> TestSetComparison:
     """Compare models on one set of cases, without folds.
 
     Parameters
@@ -345,7 +345,7 @@ def compare_on_one_set(
 
     Returns
     -------
-    OneSetComparison
+    TestSetComparison
         All pairs, in the order of the columns, and the omnibus test.
 
     Raises
@@ -373,11 +373,11 @@ def compare_on_one_set(
     Examples
     --------
     >>> import numpy as np
-    >>> from skewanova.inference.one_set import compare_on_one_set
+    >>> from skewanova.inference import compare_test_set
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([0, 1], [300, 100])
     >>> scores = labels[:, None] * [1.5, 0.5] + rng.normal(size=(400, 2))
-    >>> result = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"])
+    >>> result = compare_test_set(labels, scores, prior=0.1, models=["A", "B"])
     >>> result.difference.round(3).tolist(), bool(result.p_adjusted[0] < 0.01)
     ([0.391], True)
     """
@@ -402,28 +402,28 @@ def compare_on_one_set(
 
 def angles_of(
     sample: Sample,
-    scores: Iterable[NDArray[Any] | Ranked],
+    scores: Iterable[NDArray[Any] | SortedScores],
     weighting: DeploymentPrior,
     area_estimator: str,
-) -> tuple[Angles, Floats]:
+) -> tuple[ArcsineAreas, Floats]:
     """Areas of the models of a clean sample on the angular scale, and their covariance as they are."""
-    estimate, values = measured(sample, scores, [weighting], area_estimator)
-    angles = Angles.of(estimate[:, 0], values[..., 0], sample)
+    estimate, values = measure_models(sample, scores, [weighting], area_estimator)
+    angles = ArcsineAreas.of(estimate[:, 0], values[..., 0], sample)
     return angles, sample.covariance(values[..., 0])
 
 
 def compare_areas(
-    angles: OnAngles,
+    angles: AreasOnArcsine,
     covariance: Floats,
     *,
     weighting: str,
     models: tuple[str, ...],
     confidence_level: float,
     simultaneous: str = "max_z",
-) -> OneSetComparison:
-    """Compare areas that were measured, of that covariance; says what cannot be tested."""
+) -> TestSetComparison:
+    """Compare areas that were measure_models, of that covariance; says what cannot be tested."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
-    result = OneSetComparison(
+    result = TestSetComparison(
         models=models,
         estimate=angles.area,
         covariance=covariance,

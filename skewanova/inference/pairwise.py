@@ -37,11 +37,11 @@ from skewanova.inference.anova import (
     two_way_anova,
     variation_limit,
 )
-from skewanova.inference.catalogue import ADJUSTMENTS, family_test, known
+from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
 from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.fold_resampling import max_t_test, sign_blocks, sign_flips, squared_t
+from skewanova.inference.fold_resampling import max_t_test, sign_flips, split_signs, squared_t
 from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
-from skewanova.inference.omnibus import fold_table, what_it_needs
+from skewanova.inference.omnibus import fold_table, kernel_arguments
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
@@ -162,7 +162,7 @@ def tukey_hsd(
     if result.rounding:  # no residual variation
         estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
     frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
-    test = known(result.test).pairs
+    test = get_test(result.test).pairs
     frame = frame.assign(test=test, role=result.role, response=result.response)
     frame[f"{factor}_a"], frame[f"{factor}_b"] = [levels[i] for i in a], [levels[i] for i in b]
     columns = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
@@ -371,7 +371,7 @@ def posthoc(
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    test, adjust = known(method), check_family(method, adjust, control)
+    test, adjust = get_test(method), check_family(method, adjust, control)
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = ordered_table(frame, order)
     if control is not None:  # the last of all: then every pair with it is another model less the control
@@ -380,19 +380,19 @@ def posthoc(
         values, models = values[:, places], [models[i] for i in places]
     halves = between_halves(iauprec, models, needed=method) if test.halved else None
     inflation = 1 + len(values) * ratio
-    needs = what_it_needs(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
+    needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     frame = _FAMILIES[method](values, alpha, **needs)
     names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
     frame = frame.assign(role=role, response="iauprec", prior=np.nan, **names)
     if adjust:
         frame = family(frame, alpha=alpha, adjust=adjust, control=control)
-    test_name = family_test(method, adjust, control=control is not None)
+    test_name = name_family(method, adjust, control=control is not None)
     return frame.assign(test=test_name, reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
 
 
 def check_family(method: str, adjust: str | None, control: str | None, *, name: str = "method") -> str:
     """The adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
-    test = known(method)
+    test = get_test(method)
     if adjust is not None:
         check_choice(adjust, ADJUSTMENTS, "adjust")
         if not test.adjusted:
@@ -544,7 +544,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     difference = values[:, a] - values[:, b]
     centred = difference - difference.mean(axis=0)
     largest = np.concatenate(
-        [squared_t(centred, part).max(axis=-1) for part in sign_blocks(signs[1:], len(a))]
+        [squared_t(centred, part).max(axis=-1) for part in split_signs(signs[1:], len(a))]
     )
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
     margin = critical * found.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)

@@ -15,7 +15,7 @@ from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.fold_statistics import FTest
-from skewanova.inference.omnibus import OmnibusResult, effect_row, flat_test, omnibus_result
+from skewanova.inference.omnibus import OmnibusResult, degenerate_result, effect_row, omnibus_result
 
 
 def split_plot_anova(
@@ -118,7 +118,7 @@ def _flat(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
     """Return F of contrast scores that are the same in every fold, and a note."""
     _, effect, error = fold_statistics.contrast_f(contrasts)
     n_folds, df = contrasts.shape
-    return flat_test(float(effect), float(error), limit=limit, df=(df, df * (n_folds - 1)))
+    return degenerate_result(float(effect), float(error), limit=limit, df=(df, df * (n_folds - 1)))
 
 
 def _split_plot_contrasts(auprec: pd.DataFrame) -> dict[str, Floats]:
@@ -204,7 +204,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusR
         raise InputError("every (model, fold) must stand once in the frame, with a finite `iauprec`")
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
     sums = _within_folds(values, design, fold)
-    flat = flat_test(*sums, limit=variation_limit(values), df=(df, df_error))
+    flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))
     if flat is not None:
         return omnibus_result("mixed", role, flat[0], notes=[flat[1]])
     statistic, ratio = _wald_f((values - values.mean()) / values.std(), design, fold)

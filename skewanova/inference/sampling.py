@@ -215,7 +215,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedSample(Sample):
+class SampleSummary(Sample):
     """Cases that are elsewhere: here one unit of each kind stands for all.
 
     Attributes
@@ -240,9 +240,9 @@ class CountedSample(Sample):
             np.array([False, True]), sizes=(found[0], found[1], found[2]), sums=sums, clustered=clustered
         )
 
-    def condensed(self) -> CondensedSample:
+    def condensed(self) -> ReducedSample:
         """The same where rows stand for the units."""
-        return CondensedSample.of(self.sizes, sums=self.sums, clustered=self.clustered)
+        return ReducedSample.of(self.sizes, sums=self.sums, clustered=self.clustered)
 
     @cached_property
     def n_units(self) -> int:
@@ -281,7 +281,7 @@ class CountedSample(Sample):
         return 1.0, float(whole[int(positive)])
 
 
-class CondensedSample(CountedSample):
+class ReducedSample(SampleSummary):
     """The same where rows stand for the units: their products are those of all deviations."""
 
     def deviations(self, values: Floats) -> Floats:
@@ -294,7 +294,7 @@ class CondensedSample(CountedSample):
 
 
 @dataclass(frozen=True, eq=False)
-class SampleInPart(Sample):
+class SamplePartition(Sample):
     """Some of the cases of a sample, with the stratum of each unit among all of them.
 
     Attributes

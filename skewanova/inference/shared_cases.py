@@ -71,7 +71,7 @@ class Degrees(NamedTuple):
         """Of variances `spread`, of which the part `noise` has `df`, for so many tests."""
         if self.of == "hillis":
             return hillis_df(spread, noise, df)
-        return bounded_df(spread, noise, df, of_cases=self.of_cases, level=MATCHED_LEVEL / n_tests)
+        return banerjee_df(spread, noise, df, of_cases=self.of_cases, level=MATCHED_LEVEL / n_tests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def hillis_df(spread: ArrayLike, noise: ArrayLike, df: ArrayLike) -> Floats:
     return np.where(varies, whole**2 * np.asarray(df) / np.where(varies, part, 1.0) ** 2, np.inf)
 
 
-def bounded_df(
+def banerjee_df(
     spread: ArrayLike, noise: ArrayLike, df: ArrayLike, *, of_cases: float, level: float
 ) -> Floats:
     """The same, so that t with them has Banerjee's (1961) critical value at a level.

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from skewanova.base import frames
 from skewanova.base.checks import InputError, InputTypeError, check_fraction
 from skewanova.base.text import format_number, format_p
-from skewanova.inference.catalogue import known, response_name
+from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import RankComparison, rank_comparison
 from skewanova.plotting import artists, looks
 from skewanova.plotting.looks import Entry, Palette, model_palette, or_own
@@ -251,7 +251,7 @@ def plot_critical_difference(
     _bars(ax, levels, dict(zip(names, ranks, strict=True)))
     if legend:
         _ruler(ax, found, len(names))
-    family = known(found.test).name
+    family = get_test(found.test).name
     looks.set_title(
         ax, f"Mean ranks over {found.n_folds} folds, 1 = best\nBars: no difference found ({family})"
     )
@@ -494,7 +494,7 @@ def _family_of_all_pairs(posthoc: pd.DataFrame) -> str:
     """The family that the conclusions rest on, unless that has pairs with a control alone."""
     if "role" in posthoc:
         rows = posthoc[(posthoc["role"] == "headline") & (posthoc["response"] == "iauprec")]
-        found = [str(test) for test in rows["test"].unique() if not known(str(test)).control]
+        found = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
         if found:
             return found[0]
     return "nemenyi"
@@ -654,7 +654,7 @@ def _cell_title(rows: pd.DataFrame) -> str:
 
 
 def _family(rows: pd.DataFrame) -> str:
-    return known(str(rows["test"].iloc[0])).name
+    return get_test(str(rows["test"].iloc[0])).name
 
 
 def _measure(rows: pd.DataFrame) -> str:

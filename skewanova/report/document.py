@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from skewanova.base.text import Table, visible, without, without_empty
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences, tables
 from skewanova.report.figures import FIGURES, caption, inline_svg
 from skewanova.report.methods import cited, methods_of
@@ -280,25 +280,25 @@ def _tests(source: ReportSource) -> dict[str, Any]:
         "test_roles": TEST_ROLES,
         "headline": _test(headline_rows(source.anova)),
         "pairs": _families(source),
-        "prior_label": known("three_way").note,
+        "prior_label": get_test("three_way").note,
     }
 
 
 def _test(rows: pd.DataFrame) -> dict[str, str]:
-    return {"line": sentences.anova_line(rows), "label": known(rows["test"].iloc[0]).note}
+    return {"line": sentences.anova_line(rows), "label": get_test(rows["test"].iloc[0]).note}
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
         test = str(name)
-        shown = known(test).name
+        shown = get_test(test).name
         table = without(tables.posthoc_table(rows, source.alpha), "Test")
         table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
                 "name": shown,
-                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {known(test).note}".strip(),
+                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {get_test(test).note}".strip(),
                 "table": view(table, "posthoc.csv"),
             }
         )

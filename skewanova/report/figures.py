@@ -22,7 +22,7 @@ from skewanova.base.frames import records
 from skewanova.base.progress import stage
 from skewanova.base.text import format_number, shortened
 from skewanova.inference.anova import variation_limit
-from skewanova.inference.catalogue import known, response_name
+from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
@@ -157,7 +157,7 @@ def caption(kind: str, source: ReportSource) -> str:
     figure, tested = FIGURES[kind], next(records(headline_rows(source.posthoc)))
     text = figure.one_set_caption if is_one_set(source) else ""
     filled = (text or figure.caption).format(
-        level=level_of(source), test=known(tested.test).name, measure=response_name(tested.response)
+        level=level_of(source), test=get_test(tested.test).name, measure=response_name(tested.response)
     )
     n_models, n_shown = len(source.ranking), len(shown_models(source))
     if figure.by_model and n_models > n_shown:
@@ -755,7 +755,7 @@ def draw_across(iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float) -> F
     found = rank_comparison(blocks, posthoc, test=test, alpha=alpha)
     figure = _one(comparisons.plot_critical_difference, found, _ranks_size(found.models))
     counted = f"Mean ranks over {found.n_folds} data sets, 1 = best"
-    set_title(figure.axes[0], f"{counted}\nBars: no difference found ({known(test).name})")
+    set_title(figure.axes[0], f"{counted}\nBars: no difference found ({get_test(test).name})")
     return figure
 
 
@@ -795,7 +795,7 @@ def pictures_of(
 def across_caption(posthoc: pd.DataFrame) -> str:
     """What the figure across data sets shows."""
     pairs = headline_rows(posthoc)
-    test = known(str(pairs["test"].iloc[0])).name
+    test = get_test(str(pairs["test"].iloc[0])).name
     if not compares_all(pairs):
         return f"Differences in IAUPREC from the control over data sets ({test}), filled where one was found."
     return (

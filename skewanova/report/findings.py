@@ -9,7 +9,7 @@ import numpy as np
 from skewanova.base.frames import records
 from skewanova.base.text import format_number, p_words, visible
 from skewanova.decision.verdict import untested_because
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.report.sentences import omnibus_sentence
 from skewanova.report.source import ReportSource, headline_rows, is_one_set, spread_of
 
@@ -63,7 +63,7 @@ def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
     sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
     told = [_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows[:MOST_PAIRS]]
     more = f"; {len(rows) - MOST_PAIRS} more in the table" if len(rows) > MOST_PAIRS else ""
-    test = known(rows[0].test)
+    test = get_test(rows[0].test)
     level = "; intervals at the level of the step that decided the pair" if test.adjusted else ""
     effect = f"d: difference in standard deviations of one {spread_of(source)}"
     return [f"Differences ({test.name}{level}; {effect}): {'; '.join(told)}{more}."]
@@ -82,7 +82,7 @@ def _statistic(row: Any) -> str:
     if not np.isfinite(row.statistic):
         return ""
     df = f"({row.df:.4g})" if np.isfinite(row.df) else ""
-    return f", {known(row.test).statistic}{df} = {row.statistic:.2f}"
+    return f", {get_test(row.test).statistic}{df} = {row.statistic:.2f}"
 
 
 def _effect(effect: float) -> str:

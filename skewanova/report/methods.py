@@ -12,7 +12,7 @@ from importlib.metadata import version
 import pandas as pd
 
 from skewanova.base.text import latex_escape, markdown_escape
-from skewanova.inference.catalogue import SHARED_CASES, known
+from skewanova.inference.catalogue import SHARED_CASES, get_test
 from skewanova.report.source import ReportSource, has_runs, is_one_set
 from skewanova.scores.design import Resampling
 
@@ -195,8 +195,8 @@ def methods_text(
     """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
     first = list(dict.fromkeys(primary))
     done = list(dict.fromkeys([*first, *tests]))
-    over_folds = _HALVED_REST if any(known(test).halved for test in done) else _FOLDS_REST
-    shared = fixed_runs or any(known(test).designs == SHARED_CASES for test in done)
+    over_folds = _HALVED_REST if any(get_test(test).halved for test in done) else _FOLDS_REST
+    shared = fixed_runs or any(get_test(test).designs == SHARED_CASES for test in done)
     over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
     scored = _ONE_SET_SCORED if one_set else _RUNS_SCORED if shared else _FOLDS_SCORED
     ranked = "it" if one_set else "its mean over runs" if shared else "its mean over folds"
@@ -215,10 +215,10 @@ def methods_text(
 
 def _tests(first: list[str], done: list[str], alpha: float) -> str:
     """The tests that the conclusions rest on, then the others."""
-    named = "; ".join(known(test).methods for test in first or done)
+    named = "; ".join(get_test(test).methods for test in first or done)
     if not first:
         return f"Tests, at level {alpha:g}: {named}."
-    others = [known(test).methods for test in done if test not in first]
+    others = [get_test(test).methods for test in done if test not in first]
     beside = f" Reported beside them: {'; '.join(others)}." if others else ""
     return f"The conclusions rest on these tests, each at level {alpha:g}: {named}.{beside}"
 

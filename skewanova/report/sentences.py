@@ -15,7 +15,7 @@ import pandas as pd
 from skewanova.base.frames import records
 from skewanova.base.text import format_number, p_words, short_names
 from skewanova.decision.verdict import untested_because
-from skewanova.inference.catalogue import N_CONCLUSIONS, known, named_test, response_name
+from skewanova.inference.catalogue import N_CONCLUSIONS, get_test, name_test, response_name
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
@@ -25,8 +25,8 @@ def anova_line(test: pd.DataFrame) -> str:
     """One test of all models on one line: F, degrees of freedom and p."""
     row = next(records(test[test["term"] == "model"]))
     df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
-    value = f"{known(row.test).statistic}({df}, {df_error}) = {row.statistic:.2f}"
-    return f"{named_test(row)}: {value}, {p_words(row.p_value)}"
+    value = f"{get_test(row.test).statistic}({df}, {df_error}) = {row.statistic:.2f}"
+    return f"{name_test(row)}: {value}, {p_words(row.p_value)}"
 
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
@@ -73,7 +73,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
 
 def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
     """That no pair of the family differs: of all models, or with a control."""
-    if known(posthoc["test"].iloc[0]).control:
+    if get_test(posthoc["test"].iloc[0]).control:
         return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
     return "No two models were found to differ"
 
@@ -85,7 +85,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
     if headline["p_value"].isna().all():
         why = models_untested_because(next(records(headline)))
         return f"The models could not be tested for a difference, because {why} ({line})."
-    if np.isinf(headline["statistic"]).all() and known(str(headline["test"].iloc[0])).ranks:
+    if np.isinf(headline["statistic"]).all() and get_test(str(headline["test"].iloc[0])).ranks:
         return (
             f"The models' ranks are the same throughout: p is the chance of that among equal models ({line})."
         )
@@ -104,7 +104,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
 
 def models_untested_because(row: Any) -> str:
     """Why the test of all models has no p-value."""
-    if known(row.test).over == "cases":
+    if get_test(row.test).over == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 

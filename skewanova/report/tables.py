@@ -31,7 +31,7 @@ from skewanova.base.text import (
     without_empty,
 )
 from skewanova.decision.operating import MEAN, OTHER_CASES
-from skewanova.inference.catalogue import TESTS, known, named_test, response_name
+from skewanova.inference.catalogue import TESTS, get_test, name_test, response_name
 from skewanova.report.source import (
     MOST_PRIORS,
     ReportSource,
@@ -189,7 +189,7 @@ def anova_table(anova: pd.DataFrame) -> Table:
         "Analysis of variance",
         anova,
         {
-            "Test": lambda row: f"{known(row.test).name}, {response_name(row.response)}",
+            "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
             "Term": lambda row: row.term,
             "df": lambda row: _df(row.df),
             "Error df": lambda row: _df(row.df_error),
@@ -211,7 +211,7 @@ def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
         shown,
         {
             "Pair": _pair,
-            "Test": lambda row: known(row.test).name,
+            "Test": lambda row: get_test(row.test).name,
             "Measure": lambda row: (
                 response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
             ),
@@ -628,7 +628,7 @@ def _pairwise(source: ReportSource) -> Table:
     return replace(
         table,
         name="pairwise",
-        caption=f"Pairwise differences, {named_test(next(records(rows)))}",
+        caption=f"Pairwise differences, {name_test(next(records(rows)))}",
         header=(*table.header, "Effect"),
         rows=tuple((*row, size) for row, size in zip(table.rows, effect, strict=False)),
         note=f"{table.note} Effect: difference in standard deviations of one {spread_of(source)}.",
@@ -729,7 +729,7 @@ def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
     found: list[int] = []
     for asked in rows:
-        name = known(asked).name if asked in TESTS else asked
+        name = get_test(asked).name if asked in TESTS else asked
         here = [i for i, row in enumerate(table.rows) if any(_names(cell, name) for cell in row)]
         if not here:
             check_choice(asked, [row[0] for row in table.rows], "rows")

@@ -34,7 +34,7 @@ from skewanova.decision.verdict import (
     contender_ranges,
     larger_first,
 )
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import auc_by_fold
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.scores.design import Resampling
@@ -509,7 +509,7 @@ def _certainty_across(order: PairwiseOrder, names: Mapping[str, str], line: Line
     wins = order.wins_of(*order.candidates)
     row = min(wins, key=abs_estimate) if wins else max(order.pairs, key=abs_estimate)
     text = certainty_beside_control(PairwiseOrder(order.models, wins or order.pairs), names, line)
-    return f"{text} ({known(str(row.test)).name}). For further data sets like these."
+    return f"{text} ({get_test(str(row.test)).name}). For further data sets like these."
 
 
 def _winners_across(

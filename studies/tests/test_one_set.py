@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from skewanova import compare_on_one_set
 from skewanova.base.checks import InputError
 from skewanova.curves.distributions import true_iauprec
+from skewanova.inference import compare_test_set
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from studies import one_set
 from studies.one_set import Design, paired_study
@@ -45,7 +45,7 @@ def test_each_sample_is_tested_by_the_public_function(setting):
     found = one_set.judged(design, np.random.default_rng(2))
     positive, scores, patient = design.sample(np.random.default_rng(2))
     cluster = patient if setting in {"patients", "patients_mixed", "better_patients"} else None
-    result = compare_on_one_set(positive, scores, deployment_prior=(0.05, 0.2), cluster=cluster)
+    result = compare_test_set(positive, scores, deployment_prior=(0.05, 0.2), cluster=cluster)
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
     assert found == pytest.approx(expected)
 

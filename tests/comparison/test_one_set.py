@@ -13,12 +13,12 @@ from skewanova import (
     SkewanovaWarning,
     auprec_score,
     compare,
-    compare_on_one_set,
     evaluate,
 )
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import RANKING_COLUMNS
 from skewanova.decision.joint_curves import condensed
+from skewanova.inference import compare_test_set
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.jackknife import auprec_covariance
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
@@ -54,7 +54,7 @@ def found():
 
 def test_the_headline_is_the_f_test_of_one_set(found):
     labels, scores, result = found
-    twin = compare_on_one_set(labels, scores, deployment_prior=RANGE, area_estimator="trapezoid")
+    twin = compare_test_set(labels, scores, deployment_prior=RANGE, area_estimator="trapezoid")
     assert list(result.anova) == list(ANOVA_COLUMNS)
     (row,) = result.anova.to_dict("records")
     assert [row[k] for k in ("test", "role", "response", "term", "df")] == [
@@ -74,7 +74,7 @@ def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(fou
     assert list(result.posthoc) == list(POSTHOC_COLUMNS)
     assert result.posthoc["test"].unique().tolist() == ["jackknife_holm"]
     headline = result.posthoc[result.posthoc["role"] == "headline"]
-    twin = compare_on_one_set(
+    twin = compare_test_set(
         labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], area_estimator="trapezoid"
     )
     assert headline[["model_a", "model_b"]].to_numpy().tolist() == [
@@ -92,7 +92,7 @@ def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(fou
     np.testing.assert_allclose(headline["conf_low"], headline["estimate"] - reach, rtol=1e-9)
     checks = result.posthoc[result.posthoc["role"] == "check"]
     assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
-    at = compare_on_one_set(labels, scores, prior=0.2, area_estimator="trapezoid")
+    at = compare_test_set(labels, scores, prior=0.2, area_estimator="trapezoid")
     np.testing.assert_allclose(checks["std_error"].iloc[3:], at.std_error, rtol=1e-12)
 
 
@@ -140,7 +140,7 @@ def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands
     curves = result.difference_curves
     pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
     for row in pair.iloc[::10].itertuples():
-        one = compare_on_one_set(labels, scores[:, :2], prior=row.prior, area_estimator="trapezoid")
+        one = compare_test_set(labels, scores[:, :2], prior=row.prior, area_estimator="trapezoid")
         assert row.std_error == pytest.approx(one.std_error[0], rel=1e-9)
         areas = [auprec_score(labels, column, prior=row.prior) for column in scores[:, :2].T]
         assert row.estimate == pytest.approx(areas[0] - areas[1], abs=1e-12)
@@ -154,7 +154,7 @@ def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
     labels, scores = cases(quality=(1.4, 1.0))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, priors=(0.4,))
     (row,) = result.difference_curves.to_dict("records")
-    one = compare_on_one_set(labels, scores, prior=0.4, area_estimator="trapezoid")
+    one = compare_test_set(labels, scores, prior=0.4, area_estimator="trapezoid")
     assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
     assert row["p_adjusted"] == pytest.approx(one.p_value[0], abs=0.01)
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import skewanova as sa
-from skewanova import InputError, SkewanovaWarning, compare, compare_on_one_set, read_scores
-from skewanova.inference import auprec_covariance, compare_runs
+from skewanova import InputError, SkewanovaWarning, compare, read_scores
+from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
 from skewanova.inference.sampling import Sample
 
 RANGE = (0.2, 0.4)
@@ -99,7 +99,7 @@ def test_weights_and_clusters_together_are_repeated_rows_in_their_clusters():
 
 def test_the_tests_are_those_of_the_public_function(clustered):
     positive, scores, cluster, result = clustered
-    twin = compare_on_one_set(positive, scores, deployment_prior=RANGE, models=MODELS, cluster=cluster)
+    twin = compare_test_set(positive, scores, deployment_prior=RANGE, models=MODELS, cluster=cluster)
     row = result.anova.iloc[0]
     assert row["p_value"] == pytest.approx(twin.p_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
@@ -120,7 +120,7 @@ def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
         interval = sa.confidence_interval(positive, scores[:, 0], deployment_prior=RANGE, cluster=cluster)
     shown = result.ranking.iloc[0][["conf_low", "conf_high"]].tolist()
     assert shown == pytest.approx([interval.conf_low, interval.conf_high], rel=1e-9)
-    at = sa.compare_on_one_set(positive, scores, prior=0.7, models=MODELS, cluster=cluster)
+    at = sa.inference.compare_test_set(positive, scores, prior=0.7, models=MODELS, cluster=cluster)
     curve = result.difference_curves
     last = curve[(curve["model_a"] == "top") & (curve["model_b"] == "mid")].iloc[-1]
     assert last["prior"] == pytest.approx(0.7)

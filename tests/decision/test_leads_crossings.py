@@ -25,7 +25,7 @@ from skewanova.decision.bands import BAND_COLUMNS
 from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior
-from skewanova.inference import auprec_covariance, compare_on_one_set
+from skewanova.inference import auprec_covariance, compare_test_set
 from studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
 
 PRIORS = (0.6, 0.1, 0.004)
@@ -125,7 +125,7 @@ def t_of_difference(table, prior):
     """The t of the difference of both models at a prior, on the angular scale, as a normal deviate."""
     positive = table.frame["y_true"].to_numpy()[:3000] == 1
     columns = table.frame["y_score"].to_numpy().reshape(2, -1)
-    found = compare_on_one_set(positive, columns.T, prior=prior)
+    found = compare_test_set(positive, columns.T, prior=prior)
     return stats.norm.isf(found.p_value[0] / 2)
 
 

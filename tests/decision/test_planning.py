@@ -113,7 +113,7 @@ def test_planned_cases_reach_their_power_in_simulated_test_sets():
     with pytest.warns(sa.SkewanovaWarning, match=r"^Planned for the differences observed"):
         plan = sa.plan_comparison(long_frame(labels, scores), 0.2).to_frame().iloc[0]
     size = 30 * plan["case_factor"]
-    found = [sa.compare_on_one_set(*one_set(rng, size), prior=0.2) for _ in range(400)]
+    found = [sa.inference.compare_test_set(*one_set(rng, size), prior=0.2) for _ in range(400)]
     rate = np.mean([result.p_value[0] < 0.05 for result in found])
     assert rate == pytest.approx(0.8, abs=0.06)
 

@@ -178,7 +178,7 @@ one_sets = st.fixed_dictionaries(
 
 
 def one_set_of(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `compare_on_one_set`."""
+    """Arguments of `compare_test_set`."""
     rng = np.random.default_rng(case["seed"])
     n = case["size"]
     labels = np.arange(n) % n < case["positives"]
@@ -204,7 +204,7 @@ def one_set_of(case: Mapping[str, Any]) -> dict[str, Any]:
 def one_set_holds_together(case: Mapping[str, Any]) -> None:
     """Refused, or numbers in their ranges that a change of no meaning leaves as they are."""
     given = one_set_of(case)
-    found = answered(sa.compare_on_one_set, **given)
+    found = answered(sa.inference.compare_test_set, **given)
     if found is None:
         return
     assert ((found.estimate >= 0) & (found.estimate <= 1 + 1e-12)).all(), found.estimate
@@ -216,7 +216,7 @@ def one_set_holds_together(case: Mapping[str, Any]) -> None:
     assert not (found.conf_low > found.conf_high).any()
     assert not (found.p_adjusted < found.p_value).any()
     moved = CHANGES[case["change"]](given, case["seed"])
-    again = answered(sa.compare_on_one_set, **moved)
+    again = answered(sa.inference.compare_test_set, **moved)
     assert again is not None, "a change of no meaning was refused"
     order, pairs = np.argsort(again.models), (_pairs(found), _pairs(again))
     near(again.estimate[order], found.estimate)

@@ -24,7 +24,7 @@ from skewanova.inference.anova import (
     two_way_anova,
     variation_limit,
 )
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import residuals
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -346,7 +346,7 @@ def test_columns_and_names_never_change():
         frame = result.to_frame()
         assert tuple(frame) == ANOVA_COLUMNS
         assert (set(frame["test"]), set(frame["role"])) == ({test}, {"as_published"})
-        assert (result.test, result.role, result.label) == (test, "as_published", known(test).note)
+        assert (result.test, result.role, result.label) == (test, "as_published", get_test(test).note)
         assert set(frame["response"]) == {result.response} == {"iauprec" if test == "two_way" else "auprec"}
         extra = {"two_way": [], "three_way": ["prior"], "three_way_interaction": ["prior", "model:prior"]}
         assert frame["term"].tolist() == ["model", "fold", *extra[test], "residual"]
@@ -593,7 +593,7 @@ def test_one_prior_and_identical_models_tell_both():
 GOOD = cells(random_cells())
 TWO_FOLDS = (
     "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-    "compare_on_one_set(), which uses the jackknife over cases, or the bootstrap over cases"
+    "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
 )
 
 
@@ -758,7 +758,7 @@ def test_anova_over_thresholds_by_means_of_cells():
     assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
     expected = by_term["model"] / (error / df_error)
     assert table.loc["model", "statistic"] == pytest.approx(expected, rel=1e-10)
-    assert known("three_way_thresholds").note.endswith("observations of their own.")
+    assert get_test("three_way_thresholds").note.endswith("observations of their own.")
 
 
 def test_anova_over_thresholds_needs_several():

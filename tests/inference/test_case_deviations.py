@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from skewanova.curves.estimators import BY_RISES, ESTIMATORS
 from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, nodes_for
-from skewanova.inference.jackknife import Ranked, left_out
+from skewanova.inference.jackknife import SortedScores, jackknife_values
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -48,7 +48,7 @@ def test_what_is_left_of_two_areas_is_no_rounding():
     positive, (score, _) = scored(1200, 0.5)
     with mpmath.workdps(30):
         whole = area_without(positive, score, -1, 0.9)
-        found = left_out(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
+        found = jackknife_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
         for side in (positive, ~positive):
             for case in np.flatnonzero(side)[::250].tolist():
                 value = (np.count_nonzero(side) - 1) * (whole - area_without(positive, score, case, 0.9))
@@ -56,7 +56,7 @@ def test_what_is_left_of_two_areas_is_no_rounding():
 
 
 def deviations(sample, scores, priors, area_estimator):
-    return CaseDeviations.of([Ranked(sample, score) for score in scores], priors, area_estimator)
+    return CaseDeviations.of([SortedScores(sample, score) for score in scores], priors, area_estimator)
 
 
 @pytest.mark.parametrize("area_estimator", BY_RISES)
@@ -137,7 +137,7 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     cluster = np.arange(90) // 3 if clustered else None
     sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])
     at = [UniformPrior(prior, prior) for prior in priors]
-    first, second = (left_out(sample, score, at, "trapezoid").rows() for score in scores)
+    first, second = (jackknife_values(sample, score, at, "trapezoid").rows() for score in scores)
     scale = np.array([[2.0, 1e-90], [0.5, 3e-90]])  # whose fourth powers are no doubles
     found = deviations(sample, scores, priors, "trapezoid").spreads(np.eye(2), scale)
     expected = [sample.spread(values) for values in (first * scale[0], second * scale[1])]

@@ -13,9 +13,9 @@ from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
-from skewanova.inference.jackknife import Ranked, places_of
+from skewanova.inference.jackknife import SortedScores, rank_cases
 from skewanova.inference.one_set import angles_of
-from skewanova.inference.sampling import CountedSample, Sample, kinds_of
+from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import BetaPrior, UniformPrior
 
@@ -29,7 +29,7 @@ def cases():
     scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
     curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
-    sizes = CountedSample.of([(~positive).sum(), positive.sum()])
+    sizes = SampleSummary.of([(~positive).sum(), positive.sum()])
     pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
     return Sample(positive), scores, CasesElsewhere(sizes, curves, pieces)
 
@@ -60,7 +60,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
     assert len(nodes.priors) < len(priors)
     scale = np.array([[1.0], [2.0], [3.0]]) * np.ones(45)
     turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
-    models = [Ranked(sample, score) for score in scores.values()]
+    models = [SortedScores(sample, score) for score in scores.values()]
     here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
     found = DeviationsElsewhere(elsewhere, CELLS, nodes.priors, "trapezoid").along(turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
@@ -101,13 +101,13 @@ def test_rows_stand_for_the_units(cases, weightings):
 
 
 def test_a_count_of_cases_is_a_sample():
-    here, counted = Sample(np.arange(7) < 3), CountedSample.of((4, 3))
+    here, counted = Sample(np.arange(7) < 3), SampleSummary.of((4, 3))
     for name in ("n_units", "df", "alone"):
         assert getattr(counted, name) == getattr(here, name)
     assert [size for _, size in counted.strata] == [size for _, size in here.strata]
     sizes = [[each.effective_size(positive=side) for side in (True, False)] for each in (counted, here)]
     assert sizes[0] == sizes[1]
-    assert CountedSample.of((1, 1)).alone == Sample(np.array([True, False])).alone
+    assert SampleSummary.of((1, 1)).alone == Sample(np.array([True, False])).alone
 
 
 @pytest.mark.parametrize("digits", [0, 9])
@@ -115,7 +115,7 @@ def test_counts_of_a_packed_curve_are_those_of_its_scores(digits):
     rng = np.random.default_rng(0)
     positive, score = rng.random(60) < 0.5, rng.normal(size=60).round(digits)
     gain, fall = PackedCurve.of(positive, score).counts()
-    places = places_of(Sample(positive), score)
+    places = rank_cases(Sample(positive), score)
     assert gain.tolist() == np.bincount(places.rise).tolist()
     assert fall.tolist() == np.bincount(places.slot, minlength=len(fall)).tolist()
 
@@ -165,7 +165,7 @@ def sampled_cases(kind):
         curves = {cell: PackedCurve.of(positive, score) for cell, score in scores.items()}
     sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
     kinds = np.bincount(kinds_of(sample), minlength=3)
-    counted = CountedSample.of(kinds, sums=sums, clustered=cluster is not None)
+    counted = SampleSummary.of(kinds, sums=sums, clustered=cluster is not None)
     distinct = np.unique(weights)
     return sample, scores, CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
 
@@ -236,7 +236,7 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     curves = {cell: WeightedCurve.of(positive, score, weight) for cell, score in scores.items()}
     sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
     distinct = np.unique(weight)
-    counted = CountedSample.of([59, 1], sums=sums)
+    counted = SampleSummary.of([59, 1], sums=sums)
     elsewhere = CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
     weighting = UniformPrior(0.1, 0.1)
     here, covariance = angles_of(sample, scores.values(), weighting, "trapezoid")

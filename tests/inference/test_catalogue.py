@@ -15,8 +15,8 @@ from skewanova.inference.catalogue import (
     SHARED_CASES,
     SPLIT_HALF,
     TESTS,
-    known,
-    named_test,
+    get_test,
+    name_test,
 )
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
@@ -25,7 +25,9 @@ from skewanova.scores.kinds import RESAMPLING, RUNS
 
 def test_every_function_has_a_record_of_its_question():
     assert {test: TESTS[test].question for test in OMNIBUS_TESTS} == dict.fromkeys(OMNIBUS_TESTS, "models")
-    assert {test: known(test).question for test in PAIRWISE_TESTS} == dict.fromkeys(PAIRWISE_TESTS, "pairs")
+    assert {test: get_test(test).question for test in PAIRWISE_TESTS} == dict.fromkeys(
+        PAIRWISE_TESTS, "pairs"
+    )
     assert {*PAIRWISE_TESTS, "auto", "tukey"} == {*PAIRS}
 
 
@@ -48,7 +50,7 @@ WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
 def test_the_headline_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
     assert kind in TESTS[headline_test(measures)].designs
-    assert kind in known(pairs_method(measures.design, 0.05)).designs
+    assert kind in get_test(pairs_method(measures.design, 0.05)).designs
 
 
 def test_corrections_stand_beside_what_they_correct_only():
@@ -69,6 +71,10 @@ def test_models_that_move_alike_leave_out_what_needs_full_rank():
 
 
 def test_a_test_of_somebody_else_has_its_name():
-    assert (known("sauce").name, known("sauce").methods, known("sauce").note) == ("sauce", "sauce", "")
+    assert (get_test("sauce").name, get_test("sauce").methods, get_test("sauce").note) == (
+        "sauce",
+        "sauce",
+        "",
+    )
     row = SimpleNamespace(test="two_way", response="iauprec")
-    assert named_test(row) == "2-way ANOVA of IAUPREC"
+    assert name_test(row) == "2-way ANOVA of IAUPREC"

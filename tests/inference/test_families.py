@@ -12,8 +12,14 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from skewanova.inference import equivalence, posthoc
-from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, family_test
-from skewanova.inference.families import adjusted, equivalence_family, family, step_levels, with_control
+from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, name_family
+from skewanova.inference.families import (
+    adjust_p_values,
+    equivalence_family,
+    family,
+    orient_to_control,
+    stepwise_levels,
+)
 
 #: R 4.2: p.adjust(c(.002, .01, .03, .04, .2), method), to 7 digits.
 P_VALUES = np.array([0.03, 0.002, 0.2, 0.01, 0.04])
@@ -28,17 +34,17 @@ SMALL = arrays.arrays(np.float64, st.integers(1, 8), elements=st.floats(1e-6, 1.
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
 def test_adjusted_p_values_are_those_of_r(adjust):
-    np.testing.assert_allclose(adjusted(P_VALUES, adjust), BY_R[adjust], rtol=1e-12)
+    np.testing.assert_allclose(adjust_p_values(P_VALUES, adjust), BY_R[adjust], rtol=1e-12)
     with_gap = np.insert(P_VALUES, 2, np.nan)
-    found = adjusted(with_gap, adjust)
+    found = adjust_p_values(with_gap, adjust)
     assert np.isnan(found[2])
-    np.testing.assert_array_equal(np.delete(found, 2), adjusted(P_VALUES, adjust))
-    assert np.isnan(adjusted(np.full(3, np.nan), adjust)).all()
+    np.testing.assert_array_equal(np.delete(found, 2), adjust_p_values(P_VALUES, adjust))
+    assert np.isnan(adjust_p_values(np.full(3, np.nan), adjust)).all()
 
 
 @given(SMALL)
 def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
-    holm, bonferroni, hochberg, bh = (adjusted(p_values, adjust) for adjust in ADJUSTMENTS)
+    holm, bonferroni, hochberg, bh = (adjust_p_values(p_values, adjust) for adjust in ADJUSTMENTS)
     np.testing.assert_allclose(holm, adjusted_by_statsmodels(p_values), rtol=1e-12)
     assert (bonferroni >= holm - 1e-12).all()
     assert (holm >= hochberg - 1e-12).all()
@@ -49,7 +55,7 @@ def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
 
 @given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
 def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, adjust, alpha):
-    level, p_adjusted = step_levels(p_values, alpha, adjust=adjust), adjusted(p_values, adjust)
+    level, p_adjusted = stepwise_levels(p_values, alpha, adjust=adjust), adjust_p_values(p_values, adjust)
     clear = np.abs(p_adjusted - alpha) > 1e-9  # else rounding decides
     if clear.all():
         np.testing.assert_array_equal(p_values < level, p_adjusted < alpha)
@@ -70,10 +76,10 @@ def test_levels_by_hand():
         "hochberg": [0.05 / 3, 0.05 / 4, 0.05, 0.05 / 4, 0.05 / 2],
     }
     for adjust, levels in expected.items():
-        np.testing.assert_allclose(step_levels(P_VALUES, 0.05, adjust=adjust), levels, rtol=1e-12)
+        np.testing.assert_allclose(stepwise_levels(P_VALUES, 0.05, adjust=adjust), levels, rtol=1e-12)
     for alpha, level in ((0.045, 0.018), (0.06, 0.048)):  # two rejected, four
-        np.testing.assert_allclose(step_levels(P_VALUES, alpha, adjust="bh"), [level] * 5, rtol=1e-12)
-    assert step_levels(np.array([np.nan, 0.2]), 0.05, adjust="holm")[1] == pytest.approx(0.05)
+        np.testing.assert_allclose(stepwise_levels(P_VALUES, alpha, adjust="bh"), [level] * 5, rtol=1e-12)
+    assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, adjust="holm")[1] == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
@@ -81,7 +87,7 @@ def test_levels_by_hand():
 def test_intervals_by_hand_and_as_decided(adjust, seed):
     values = random_table(8, 4, seed=seed, effect=0.012)
     found = posthoc(frame_of(values), method="paired_t", adjust=adjust, order=["M3", "M2", "M1", "M0"])
-    levels = step_levels(found["p_value"].to_numpy(), 0.05, adjust=adjust)
+    levels = stepwise_levels(found["p_value"].to_numpy(), 0.05, adjust=adjust)
     for row, level in zip(found.to_dict("records"), levels, strict=True):
         a, b = (values[:, int(row[side][1])] for side in ("model_a", "model_b"))
         limits = stats.ttest_rel(a, b).confidence_interval(1 - level)
@@ -102,7 +108,7 @@ def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, adjust):
     every, found = posthoc(measures, **options), posthoc(measures, control="M1", **options)
     assert found["model_a"].tolist() == ["M3", "M4", "M0", "M2"]
     assert set(found["model_b"]) == {"M1"}
-    assert set(found["test"]) == {family_test(method, adjust, control=True)}
+    assert set(found["test"]) == {name_family(method, adjust, control=True)}
     raw = {frozenset(pair): p for *pair, p in every[["model_a", "model_b", "p_value"]].to_numpy()}
     assert found["p_value"].tolist() == [raw[frozenset((a, "M1"))] for a in found["model_a"]]
     name = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(adjust, adjust)
@@ -125,7 +131,7 @@ def test_pairs_with_a_control_are_turned_towards_it():
             "p_a_ahead": [0.7, 0.8, 0.9], "p_b_ahead": [0.2, 0.1, 0.05],
         }
     )  # fmt: skip
-    found = with_control(pairs, "B")
+    found = orient_to_control(pairs, "B")
     assert found[["model_a", "model_b"]].to_numpy().tolist() == [["A", "B"], ["C", "B"]]
     assert found["estimate"].tolist() == [0.1, -0.3]
     assert found["statistic"].tolist() == [1.0, -3.0]
@@ -152,7 +158,7 @@ def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
 def test_every_method_has_a_record_with_every_adjustment():
     for method, record in METHODS.items():
         for adjust in ADJUSTMENTS:
-            plain, against = (TESTS[family_test(method, adjust, control=c)] for c in (False, True))
+            plain, against = (TESTS[name_family(method, adjust, control=c)] for c in (False, True))
             assert plain.name.startswith(record.name)
             assert (plain.control, against.control) == (False, True)
             assert "every other model with the control" in against.methods
@@ -227,17 +233,17 @@ def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
 def test_levels_where_no_pair_has_a_test(adjust):
-    assert step_levels(np.full(2, np.nan), 0.05, adjust=adjust)[0] == 0.05
+    assert stepwise_levels(np.full(2, np.nan), 0.05, adjust=adjust)[0] == 0.05
 
 
 def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():
-    assert step_levels(np.array([0.001, np.nan]), 0.05, adjust="holm").tolist() == [0.05, 0.05]
-    assert step_levels(np.array([0.025, 0.05]), 0.05, adjust="holm").tolist() == [0.025, 0.025]
+    assert stepwise_levels(np.array([0.001, np.nan]), 0.05, adjust="holm").tolist() == [0.05, 0.05]
+    assert stepwise_levels(np.array([0.025, 0.05]), 0.05, adjust="holm").tolist() == [0.025, 0.025]
 
 
 def test_pairs_with_a_control_keep_their_columns():
     pairs = pd.DataFrame(
         {"model_a": ["A", "A", "B"], "model_b": ["B", "C", "C"], "estimate": [0.1, 0.2, 0.1]}
     )
-    found = with_control(pairs, "B")
+    found = orient_to_control(pairs, "B")
     assert [list(found), found.index.tolist()] == [list(pairs), [0, 1]]

@@ -8,7 +8,7 @@ from fold_tables import correlated_folds, random_table
 from skewanova.inference import fold_resampling, fold_statistics
 from skewanova.inference.fold_resampling import (
     _monotone,
-    _step_down_hits,
+    _stepdown_exceedances,
     max_t_test,
     permutation_test,
     sign_flip_test,
@@ -111,7 +111,7 @@ def test_squared_t_is_the_paired_t():
 def test_step_down_is_monotone_and_no_smaller_than_each_alone():
     statistic = np.random.default_rng(0).exponential(size=(5, 200, 6))
     observed = statistic[:, 0]
-    adjusted = _monotone(_step_down_hits(statistic, observed) / statistic.shape[1], observed)
+    adjusted = _monotone(_stepdown_exceedances(statistic, observed) / statistic.shape[1], observed)
     alone = (statistic >= statistic[:, :1]).mean(axis=1)
     single = (statistic.max(axis=-1, keepdims=True) >= statistic[:, :1]).mean(axis=1)
     assert (adjusted >= alone - 1e-12).all()

@@ -13,7 +13,7 @@ from skewanova import DiscretePrior, InputError, SkewanovaWarning, UniformSkew, 
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.influence import auprec_influence, auprec_variance
 from skewanova.inference.jackknife import auprec_covariance
-from skewanova.inference.one_set import Angles, compare_on_one_set, max_z_value, omnibus_test
+from skewanova.inference.one_set import ArcsineAreas, compare_test_set, max_z_value, omnibus_test
 from skewanova.inference.sampling import Sample
 
 PRIORS = st.sampled_from([0.001, 0.05, 0.3, 0.5, 0.9])
@@ -211,7 +211,7 @@ def leave_one_out(labels, score, prior):
 
 def test_comparison_of_two_models():
     labels, scores = simulated(60, 140, [1.5, 0.8])
-    found = compare_on_one_set(labels, scores, prior=0.1, models=["A", "B"], confidence_level=0.9)
+    found = compare_test_set(labels, scores, prior=0.1, models=["A", "B"], confidence_level=0.9)
     area = found.estimate
     values = np.stack([leave_one_out(labels, column, 0.1) for column in scores.T], axis=1)
     gap = values @ (np.array([1, -1]) / np.sqrt(area * (1 - area)))
@@ -237,7 +237,7 @@ def test_comparison_of_two_models():
 
 def test_a_perfect_model_is_compared_on_the_scale_of_the_areas():
     labels, scores = simulated(60, 140, [1.5])
-    found = compare_on_one_set(labels, np.column_stack([labels, scores]), prior=0.3)
+    found = compare_test_set(labels, np.column_stack([labels, scores]), prior=0.3)
     values = leave_one_out(labels, scores[:, 0], 0.3)
     error = np.sqrt(sum(values[labels == label].var(ddof=1) / (labels == label).sum() for label in (0, 1)))
     assert found.estimate[0] == 1
@@ -250,7 +250,7 @@ def test_models_equally_good_have_the_standard_error_at_their_area():
     order = np.random.default_rng(0).permutation(60)
     other = scores[:, 0].copy()
     other[labels == 1] = other[labels == 1][order]
-    found = compare_on_one_set(labels, np.column_stack([scores[:, 0], other]), prior=0.3)
+    found = compare_test_set(labels, np.column_stack([scores[:, 0], other]), prior=0.3)
     assert found.difference == pytest.approx([0], abs=1e-12)
     values = leave_one_out(labels, scores[:, 0], 0.3) - leave_one_out(labels, other, 0.3)
     error = np.sqrt(sum(values[labels == label].var(ddof=1) / (labels == label).sum() for label in (0, 1)))
@@ -260,8 +260,8 @@ def test_models_equally_good_have_the_standard_error_at_their_area():
 
 def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order():
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0, 1.2])
-    there = compare_on_one_set(labels, scores, deployment_prior=(0.1, 0.3))
-    back = compare_on_one_set(labels, scores[:, ::-1], deployment_prior=(0.1, 0.3))
+    there = compare_test_set(labels, scores, deployment_prior=(0.1, 0.3))
+    back = compare_test_set(labels, scores[:, ::-1], deployment_prior=(0.1, 0.3))
     turned = [5, 4, 2, 3, 1, 0]  # pair (a, b) of four is pair (3 - b, 3 - a) of the columns reversed
     assert there.difference == pytest.approx(-back.difference[turned], abs=1e-15)
     assert there.conf_low == pytest.approx(-back.conf_high[turned], abs=2e-3)  # max_z is quasi-random
@@ -273,10 +273,10 @@ def test_comparison_of_four_models_is_antisymmetric_and_its_omnibus_has_no_order
 
 def test_the_order_of_models_and_cases_and_the_scale_of_scores_do_not_matter():
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0, 1.2, 1.1])
-    there = compare_on_one_set(labels, scores, prior=0.3, models=list("ABCDE"))
+    there = compare_test_set(labels, scores, prior=0.3, models=list("ABCDE"))
     rows, columns = np.random.default_rng(1).permutation(200), [3, 0, 4, 2, 1]
     moved = np.exp(scores[rows][:, columns])
-    back = compare_on_one_set(labels[rows], moved, prior=0.3, models=["ABCDE"[i] for i in columns])
+    back = compare_test_set(labels[rows], moved, prior=0.3, models=["ABCDE"[i] for i in columns])
     names = ("statistic", "df_error", "std_error", "critical_value", "p_value", "p_adjusted")
 
     def by_pair(result):
@@ -293,7 +293,7 @@ def test_the_order_of_models_and_cases_and_the_scale_of_scores_do_not_matter():
 def test_a_difference_without_spread_is_no_certainty():
     labels = np.repeat([0, 1], 3)
     with pytest.warns(SkewanovaWarning, match="models 0 and 1 change alike without each case"):
-        found = compare_on_one_set(labels, np.column_stack([labels, np.ones(6)]), prior=0.3)
+        found = compare_test_set(labels, np.column_stack([labels, np.ones(6)]), prior=0.3)
     assert found.difference == pytest.approx([0.7])
     assert np.isnan([found.statistic, found.p_value, found.p_adjusted, found.conf_low, found.conf_high]).all()
 
@@ -302,7 +302,7 @@ def test_a_difference_without_spread_is_no_certainty():
 def test_a_class_of_one_case_allows_no_test(n, m, word):
     labels, scores = simulated(n, m, [1.5, 0.2, 0.8])
     with pytest.warns(SkewanovaWarning, match=f"^the only {word} case cannot show how others would differ"):
-        found = compare_on_one_set(labels, scores, prior=0.3)
+        found = compare_test_set(labels, scores, prior=0.3)
     tests = [found.std_error, found.statistic, found.p_value, found.p_adjusted, found.conf_low]
     assert np.isnan(tests).all()
     assert np.isnan([found.f_omnibus, found.p_omnibus]).all()
@@ -311,7 +311,7 @@ def test_a_class_of_one_case_allows_no_test(n, m, word):
 def test_simultaneous_intervals_nest():
     labels, scores = simulated(60, 140, [1.5, 0.8, 1.0])
     found = [
-        compare_on_one_set(labels, scores, prior=0.3, simultaneous=name)
+        compare_test_set(labels, scores, prior=0.3, simultaneous=name)
         for name in ("none", "max_z", "bonferroni")
     ]
     none, joint, all_pairs = (result.critical_value for result in found)
@@ -342,7 +342,7 @@ def test_the_omnibus_is_wald_over_the_number_of_contrasts():
     rng = np.random.default_rng(3)
     positive = np.arange(4000) < 2000  # classes of one size: n and n - 1 then share their effect
     values, area = rng.normal(size=(4000, 4)) @ rng.normal(size=(4, 4)), np.array([0.5, 0.52, 0.55, 0.49])
-    angles = Angles.of(area, values, Sample(positive))
+    angles = ArcsineAreas.of(area, values, Sample(positive))
     steps = np.eye(4)[:3] - np.eye(4)[3]
     gap = steps @ (2 * np.arcsin(np.sqrt(area)))
     scaled = values / np.sqrt(area * (1 - area))
@@ -359,8 +359,8 @@ def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
     tripled = np.hstack([scores, np.exp(scores[:, :1])])
     message = "models A and C change alike without each case: their difference has no standard error"
     with pytest.warns(SkewanovaWarning, match=message):
-        found = compare_on_one_set(labels, tripled, prior=0.3, models=["A", "B", "C"])
-    two = compare_on_one_set(labels, scores, prior=0.3)
+        found = compare_test_set(labels, tripled, prior=0.3, models=["A", "B", "C"])
+    two = compare_test_set(labels, scores, prior=0.3)
     assert (found.df, found.f_omnibus) == (1, pytest.approx(two.f_omnibus))
     assert np.isnan([found.statistic[1], found.p_value[1], found.p_adjusted[1]]).all()
     assert (found.conf_low[1], found.conf_high[1]) == (0, 0)
@@ -370,7 +370,7 @@ def test_equal_models_have_no_test_and_lower_the_degrees_of_freedom():
 def test_all_models_equal():
     labels, scores = simulated(10, 20, [1.5])
     with pytest.warns(SkewanovaWarning, match="models 0 and 1 change alike without each case"):
-        found = compare_on_one_set(labels, np.hstack([scores, scores]), prior=0.3)
+        found = compare_test_set(labels, np.hstack([scores, scores]), prior=0.3)
     assert found.df == 0
     assert np.isnan([found.f_omnibus, found.p_omnibus]).all()
 
@@ -379,7 +379,7 @@ def test_all_models_equal():
 def test_omnibus_holds_its_level_and_sees_a_better_model():
     def p_values(quality, n_sets):
         sets = (simulated(150, 300, quality, seed=seed) for seed in range(n_sets))
-        found = [compare_on_one_set(*cases, prior=0.3, simultaneous="none") for cases in sets]
+        found = [compare_test_set(*cases, prior=0.3, simultaneous="none") for cases in sets]
         return np.array([[r.p_omnibus, r.p_adjusted.min()] for r in found])
 
     under_null = (p_values([1.0] * 3, 200) < 0.05).mean(axis=0)
@@ -442,22 +442,22 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
             "`y_score` must be one-dimensional, but has shape (4, 2); use auprec_covariance",
         ),
         (
-            lambda: compare_on_one_set(Y, np.array(S)[:, :1]),
+            lambda: compare_test_set(Y, np.array(S)[:, :1]),
             ValueError,
             "`y_score` must hold at least 2 models, one a column, but has 1",
         ),
         (
-            lambda: compare_on_one_set(Y, S, models=["A", "A"]),
+            lambda: compare_test_set(Y, S, models=["A", "A"]),
             ValueError,
             "`models` must hold 2 different names, but got ('A', 'A')",
         ),
         (
-            lambda: compare_on_one_set(Y, S, simultaneous="tukey"),
+            lambda: compare_test_set(Y, S, simultaneous="tukey"),
             ValueError,
             "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'",
         ),
         (
-            lambda: compare_on_one_set(Y, S, confidence_level=95),
+            lambda: compare_test_set(Y, S, confidence_level=95),
             ValueError,
             "`confidence_level` must lie strictly between 0 and 1, but got 95",
         ),
@@ -474,7 +474,7 @@ def test_refused(call, error, message):
 
 
 def test_unknown_estimator_is_refused():
-    for function in (auprec_covariance, compare_on_one_set):
+    for function in (auprec_covariance, compare_test_set):
         with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, exact"):
             function(Y, S, prior=0.1, area_estimator="mean")
 
@@ -490,6 +490,6 @@ def test_labels_by_name():
 def test_a_prior_too_small_to_compute_with_is_refused(target):
     scores = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(InputError, match=r"must be 1e-300 or more, .* but got 9\.99989e-321$"):
-        compare_on_one_set(np.arange(60) % 3 == 0, scores, **target)
-    found = compare_on_one_set(np.arange(60) % 3 == 0, scores, prior=1e-300)
+        compare_test_set(np.arange(60) % 3 == 0, scores, **target)
+    found = compare_test_set(np.arange(60) % 3 == 0, scores, prior=1e-300)
     assert np.isfinite(found.std_error).all()

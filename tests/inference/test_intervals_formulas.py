@@ -62,8 +62,10 @@ def test_clopper_and_pearson_leave_a_tail_on_either_side(wins, size):
 
 
 def test_thin_limits_are_wilsons_from_20_trials_on():
-    assert intervals.thin_limits(0.7, 20, 0.95) == intervals.wilson_limits(0.7, 20, 0.95)
-    assert intervals.thin_limits(0.7, 19.99, 0.95) == intervals.clopper_pearson_limits(0.7, 19.99, 0.95)
+    assert intervals.small_sample_limits(0.7, 20, 0.95) == intervals.wilson_limits(0.7, 20, 0.95)
+    assert intervals.small_sample_limits(0.7, 19.99, 0.95) == intervals.clopper_pearson_limits(
+        0.7, 19.99, 0.95
+    )
 
 
 def test_at_the_boundary_all_trials_agree():

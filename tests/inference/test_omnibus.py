@@ -10,23 +10,23 @@ from statsmodels.stats.anova import AnovaRM
 from skewanova import SkewanovaWarning, evaluate, load_satellite_scores
 from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
 from skewanova.inference.fold_statistics import FTest, blocked_test
 from skewanova.inference.omnibus import (
     OMNIBUS_TESTS,
     _check_enough,
     _tested,
-    flat_test,
+    degenerate_result,
     fold_table,
     partial_eta_squared,
 )
 
 RATIO = 0.25
 TESTS = {
-    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if known(method).corrected else {}))
+    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if get_test(method).corrected else {}))
     for method in OMNIBUS_TESTS
-    if not known(method).halved  # a frame has no halvings: tests/comparison/test_folds_split_half.py
+    if not get_test(method).halved  # a frame has no halvings: tests/comparison/test_folds_split_half.py
 }
 VARIED = [name for name in TESTS if name != "friedman"]
 
@@ -83,7 +83,7 @@ def test_every_test_fills_the_same_columns(test):
     assert tuple(row.index) == ANOVA_COLUMNS
     assert (row["test"], row["role"], row["response"], row["term"]) == (test, "headline", "iauprec", "model")
     assert (result.test, result.role, result.response) == (test, "headline", "iauprec")
-    assert result.label == known(test).note
+    assert result.label == get_test(test).note
     assert result.warnings == ()
     assert np.isnan(row["breakdown_correlation"])
     frame = result.to_frame()
@@ -220,10 +220,10 @@ def test_identical_models_are_undefined(test, level, offset):
 
 def test_an_effect_up_to_the_limit_of_rounding_is_none():
     for effect, known_as in ((1.0, IDENTICAL), (np.nextafter(1.0, 2), NO_RESIDUALS)):
-        found, note = flat_test(effect, 1.0, limit=1.0, df=(2.0, 14.0))
+        found, note = degenerate_result(effect, 1.0, limit=1.0, df=(2.0, 14.0))
         assert note == known_as
         assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL)
-    assert flat_test(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
+    assert degenerate_result(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
 
 
 def test_an_infinite_f_shows_all_of_the_variance():

@@ -9,9 +9,9 @@ from skewanova.base.rounding import TIE
 from skewanova.inference.one_set import (
     RANK_TOLERANCE,
     SAME_ANGLE,
-    Angles,
+    ArcsineAreas,
     bonferroni_value,
-    compare_on_one_set,
+    compare_test_set,
     contrast_errors,
     max_z_value,
     omnibus_test,
@@ -42,7 +42,7 @@ def covariance_of(values):
 
 
 def chord(angles, i, j):
-    return angles.chords(np.array([i]), np.array([j]))[0]
+    return angles.secant_slopes(np.array([i]), np.array([j]))[0]
 
 
 # --- angles -------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def chord(angles, i, j):
 
 def test_angles_have_the_slope_of_the_arcsine():
     area, values = np.array([0.3, 0.8]), drawn(2)
-    found = Angles.of(area, values, SAMPLE)
+    found = ArcsineAreas.of(area, values, SAMPLE)
     step = 1e-6
     slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
     assert found.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
@@ -60,7 +60,7 @@ def test_angles_have_the_slope_of_the_arcsine():
 
 @pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
-    found = Angles.of(np.array(area), drawn(2), SAMPLE)
+    found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
     assert found.angle is found.area
     assert found.values == pytest.approx(drawn(2))
     assert chord(found, 0, 1) == pytest.approx(1.0)
@@ -73,8 +73,8 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
         [[2.1, 1.3], [1.9, 0.7], [2.6, 1.4], [2.1, 2.0], [1.5, -0.3], [0.4, -0.2], [1.3, -1.2], [0.9, -0.7]]
     )
     options = {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"}
-    alone = compare_on_one_set(labels, scores, **options)
-    clusters = compare_on_one_set(labels, scores, cluster=np.arange(8), **options)
+    alone = compare_test_set(labels, scores, **options)
+    clusters = compare_test_set(labels, scores, cluster=np.arange(8), **options)
     assert (alone.estimate[0], clusters.estimate[0]) == (pytest.approx(1), pytest.approx(1))
     assert clusters.p_value[0] == pytest.approx(alone.p_value[0])
     assert clusters.std_error[0] == pytest.approx(alone.std_error[0])
@@ -82,7 +82,7 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
 
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
 def test_an_area_near_a_limit_has_an_angle(area):
-    found = Angles.of(np.array(area), drawn(2), SAMPLE)
+    found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
     assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))
     assert chord(found, 0, 1) == pytest.approx(chord(found, 1, 0))
     assert chord(found, 0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
@@ -91,11 +91,11 @@ def test_an_area_near_a_limit_has_an_angle(area):
 @pytest.mark.parametrize("rise", [-2.0, 2.0])
 def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
     area, values = np.array([0.2, 0.9]), drawn(2)
-    far = Angles(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, SAMPLE)
-    near = Angles(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, SAMPLE)
+    far = ArcsineAreas(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, SAMPLE)
+    near = ArcsineAreas(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, SAMPLE)
     assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
-    at = Angles(area, np.array([np.sign(rise) * SAME_ANGLE, 0.0]), values, SAMPLE)
+    at = ArcsineAreas(area, np.array([np.sign(rise) * SAME_ANGLE, 0.0]), values, SAMPLE)
     assert chord(at, 0, 1) == pytest.approx(0.4)
 
 
@@ -104,7 +104,7 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
 
 def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
     area = np.array([0.5, 0.65, 0.9])
-    angles = Angles.of(area, drawn(3), SAMPLE)
+    angles = ArcsineAreas.of(area, drawn(3), SAMPLE)
     found = pair_tests(angles, level=0.9, simultaneous="none")
     for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
         d = angles.values[:, i] - angles.values[:, j]
@@ -131,7 +131,9 @@ def holm_by_hand(p):
 
 @pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
 def test_critical_values_share_their_level_among_pairs(name, share):
-    found = pair_tests(Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE), level=0.9, simultaneous=name)
+    found = pair_tests(
+        ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE), level=0.9, simultaneous=name
+    )
     assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
 
 
@@ -139,7 +141,7 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
     values = drawn(1)
     unknown = [np.nan, np.nan]
     for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], unknown), ([0.3, 1.0], unknown)):
-        angles = Angles.of(np.array(area), np.hstack([values, values]), SAMPLE)
+        angles = ArcsineAreas.of(np.array(area), np.hstack([values, values]), SAMPLE)
         found = pair_tests(angles, level=0.95, simultaneous="none")
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
@@ -150,18 +152,22 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
 def test_a_spread_of_rounding_alone_is_none(share, left):
     values = drawn(1)
     faint = np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
-    angles = Angles(np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE)
+    angles = ArcsineAreas(
+        np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE
+    )
     assert (angles.pairs()[0][0] > 0) == left
 
 
 def test_what_counts_as_rounding_grows_with_the_variances():
     values, faint = 1e3 * drawn(1), 1e3 * np.sqrt(0.2 * RANK_TOLERANCE) * drawn(1, seed=3)
-    angles = Angles(np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE)
+    angles = ArcsineAreas(
+        np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE
+    )
     assert angles.pairs()[0].tolist() == [0.0]
 
 
 def test_pairs_are_measured_block_by_block(monkeypatch):
-    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     whole = np.stack(angles.pairs())
     monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", 1)
     assert np.stack(angles.pairs()) == pytest.approx(whole, rel=1e-12)
@@ -170,9 +176,7 @@ def test_pairs_are_measured_block_by_block(monkeypatch):
 def test_models_that_change_alike_are_named():
     labels, score = POSITIVE.astype(int), drawn(1)[:, 0]
     with pytest.warns(SkewanovaWarning) as told:
-        compare_on_one_set(
-            labels, np.stack([score, score, -score], axis=1), models=["A", "B", "C"], prior=0.3
-        )
+        compare_test_set(labels, np.stack([score, score, -score], axis=1), models=["A", "B", "C"], prior=0.3)
     alike = [str(one.message) for one in told if "change alike" in str(one.message)]
     assert [text.split(" change")[0] for text in alike] == ["models A and B"]
 
@@ -182,7 +186,9 @@ def test_models_that_change_alike_are_named():
 def test_a_class_of_one_case_shows_no_spread(class_of_one, alone, known):
     few = np.arange(30) < alone
     positive = few if class_of_one == "positive" else ~few
-    angles = Angles.of(np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), Sample(positive))
+    angles = ArcsineAreas.of(
+        np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), Sample(positive)
+    )
     found = pair_tests(angles, level=0.95, simultaneous="none")
     assert np.isfinite(found.std_error[0]) == known
     assert np.isfinite(omnibus_test(angles)[0]) == known
@@ -222,7 +228,7 @@ def test_t_is_two_sided_and_nan_without_an_error():
 
 
 def test_the_omnibus_of_two_models_is_the_square_of_their_t():
-    angles = Angles.of(np.array([0.5, 0.6]), drawn(2), SAMPLE)
+    angles = ArcsineAreas.of(np.array([0.5, 0.6]), drawn(2), SAMPLE)
     pair = pair_tests(angles, level=0.95, simultaneous="none")
     statistic, df, shared, p_value = omnibus_test(angles)
     assert (statistic, df) == (pytest.approx(pair.statistic[0] ** 2), 1)
@@ -231,7 +237,7 @@ def test_the_omnibus_of_two_models_is_the_square_of_their_t():
 
 
 def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
-    angles = Angles.of(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
+    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
     values, vectors = np.linalg.eigh(centre @ covariance_of(angles.values) @ centre)
     squares, dfs = [], []
@@ -250,11 +256,11 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
 
 def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
     one = drawn(1)
-    same = Angles.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
+    same = ArcsineAreas.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
     statistic, df, shared, p_value = omnibus_test(same)
     assert df == 0
     assert np.isnan([statistic, shared, p_value]).all()
-    two = Angles.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
+    two = ArcsineAreas.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
     assert omnibus_test(two)[1] == 1
 
 
@@ -265,7 +271,7 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
     found = omnibus_test(
-        Angles(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), SAMPLE)
+        ArcsineAreas(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), SAMPLE)
     )
     assert found[1] == df
 
@@ -273,7 +279,7 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
 def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
-    angles = Angles(
+    angles = ArcsineAreas(
         np.array([0.5, 0.6]),
         np.array([0.5, 0.6]),
         np.stack([flip, 0 * flip], axis=1),
@@ -330,7 +336,7 @@ def test_the_value_does_not_depend_on_the_order_of_models(seed):
 
 
 def test_pairs_share_the_value_of_their_own_contrasts():
-    angles = Angles.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
     normal = max_z_value(contrasts, covariance_of(angles.values), 0.9)
     found = pair_tests(angles, level=0.9, simultaneous="max_z")

@@ -12,13 +12,13 @@ from scipy import integrate, special, stats
 
 from skewanova import compare, evaluate, load_satellite_scores
 from skewanova.inference import equivalence, posthoc, tukey_hsd, two_way_anova
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_resampling import max_t_test
 from skewanova.inference.fold_statistics import pair_indices
 from skewanova.inference.pairwise import PAIRWISE_TESTS, POSTHOC_COLUMNS, dunnett_sf
 
-OF_FRAMES = [test for test in PAIRWISE_TESTS if not known(test).halved]  # a frame has no halvings
-FAMILIES = [test for test in OF_FRAMES if not known(test).control]
+OF_FRAMES = [test for test in PAIRWISE_TESTS if not get_test(test).halved]  # a frame has no halvings
+FAMILIES = [test for test in OF_FRAMES if not get_test(test).control]
 T_FAMILIES = ["paired_t", "corrected_t", "games_howell"]
 RATIO = 0.25
 
@@ -285,7 +285,7 @@ def test_max_t_interval_is_near_the_tukey_like_one_with_equal_spreads():
 def test_columns_names_and_types(test):
     found = compared(means_of("balanced"), test, role="headline")
     assert tuple(found.columns) == POSTHOC_COLUMNS
-    assert set(found["test"]) == {test + "_holm" * known(test).adjusted}
+    assert set(found["test"]) == {test + "_holm" * get_test(test).adjusted}
     assert set(found["role"]) == {"headline"}
     assert set(found["response"]) == {"iauprec"}
     assert found["prior"].isna().all()

@@ -10,9 +10,9 @@ from skewanova.inference import sampling
 from skewanova.inference.sampling import (
     FEWEST_DF,
     NO_WEIGHT,
-    CondensedSample,
-    CountedSample,
+    ReducedSample,
     Sample,
+    SampleSummary,
     check_model_names,
     check_sample,
     is_all,
@@ -111,16 +111,16 @@ def test_sums_of_powers_tell_the_spreads_of_models_and_of_their_differences():
 
 
 def test_counts_stand_for_cases():
-    counted = CountedSample.of([9, 6])
+    counted = SampleSummary.of([9, 6])
     assert (counted.n_units, counted.df, counted.stratum.tolist()) == (15, 5, [0, 1])
     assert [(rows.tolist(), size) for rows, size in counted.strata] == [([0], 9), ([1], 6)]
     assert [counted.effective_size(positive=side) for side in (True, False)] == [6, 9]
     assert counted.alone == ()
-    assert CountedSample.of([9, 1]).alone == ("the only positive case",)
-    one_of_each = CountedSample(np.array([False, True]))
+    assert SampleSummary.of([9, 1]).alone == ("the only positive case",)
+    one_of_each = SampleSummary(np.array([False, True]))
     assert one_of_each.alone == ("the only positive case", "the only negative case")
     rows = np.array([[3.0, 1.0], [0.0, 2.0]])
-    condensed = CondensedSample.of([9, 6])
+    condensed = ReducedSample.of([9, 6])
     assert condensed.deviations(rows) is rows
     assert condensed.covariance(rows).tolist() == [[9, 3], [3, 5]]
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
-from skewanova.inference import auprec_covariance, compare_on_one_set, compare_runs
-from skewanova.inference.shared_cases import MATCHED_LEVEL, Degrees, bounded_df, hillis_df
+from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
+from skewanova.inference.shared_cases import MATCHED_LEVEL, Degrees, banerjee_df, hillis_df
 
 VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
 
@@ -235,9 +235,7 @@ def test_runs_that_all_agree_are_compared_by_cases():
     assert found.std_error[0] == pytest.approx(error)
     assert found.df_error[0] > 1e6
     assert found.p_value[0] == pytest.approx(2 * stats.norm.sf(abs(found.difference[0]) / error), rel=1e-3)
-    assert found.p_value[0] == pytest.approx(
-        compare_on_one_set(labels, scores, prior=0.2).p_value[0], abs=0.02
-    )
+    assert found.p_value[0] == pytest.approx(compare_test_set(labels, scores, prior=0.2).p_value[0], abs=0.02)
 
 
 def test_equal_models_have_no_test():
@@ -329,10 +327,10 @@ def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
 
 
 def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
-    found = bounded_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, of_cases=50.0, level=0.01)
+    found = banerjee_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, of_cases=50.0, level=0.01)
     assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
     assert 3 < found[1] < 50
-    certain = bounded_df(1.0, [1e-14, 0.5], [3.0, 1e13], of_cases=1e15, level=0.01)
+    certain = banerjee_df(1.0, [1e-14, 0.5], [3.0, 1e13], of_cases=1e15, level=0.01)
     assert (certain > 1e9).all()
 
 

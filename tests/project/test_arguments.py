@@ -97,8 +97,8 @@ CALLS = {
     "threshold_table.costs": lambda v: sa.threshold_table(ONE, costs=(v, v)),
     "threshold_table.a_prior": lambda v: sa.threshold_table(ONE, costs=(1, 10), priors=(v,)),
     "threshold_table.level": lambda v: sa.threshold_table(ONE, recall=0.5, confidence_level=v),
-    "compare_on_one_set.prior": lambda v: sa.compare_on_one_set(LABELS, SCORES, prior=v),
-    "compare_on_one_set.level": lambda v: sa.compare_on_one_set(
+    "compare_test_set.prior": lambda v: sa.inference.compare_test_set(LABELS, SCORES, prior=v),
+    "compare_test_set.level": lambda v: sa.inference.compare_test_set(
         LABELS, SCORES, prior=0.1, confidence_level=v
     ),
 }

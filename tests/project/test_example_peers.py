@@ -95,7 +95,7 @@ def test_a_no_is_not_said_of_what_is_there(peers):
     )
     assert "sample_weight" in checks.lacks("scikit-learn", "sample_w")()
     assert checks.lacks("scikit-learn", "skewanova")() == "no"
-    assert checks.lacks("skewanova", "compare_on")() == "see compare_on_one_set"  # loaded when first used
+    assert checks.lacks("skewanova", "compare_cl")() == "see compare_classes"  # loaded when first used
     assert checks.verdict(np.False_, "yes") != "yes"
 
 

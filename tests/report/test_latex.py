@@ -9,7 +9,7 @@ from latex_runs import PREAMBLE, compiled, has_package
 
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
-from skewanova.inference.catalogue import known
+from skewanova.inference.catalogue import get_test
 from skewanova.report.latex import LINE, PAGE_ROWS, latex_of
 from skewanova.report.tables import TABLES, publication_table, publication_tables
 
@@ -182,7 +182,7 @@ def test_rows_are_named_by_model_pair_or_test(hostile):
     headline = hostile.anova.loc[hostile.anova["role"] == "headline", "test"].iloc[0]
     rows = publication_table(hostile, "anova", rows=[headline]).rows
     assert 0 < len(rows) < len(publication_table(hostile, "anova").rows)
-    assert {row[0].split(",")[0] for row in rows} == {known(headline).name}
+    assert {row[0].split(",")[0] for row in rows} == {get_test(headline).name}
     tukey = publication_table(hostile, "posthoc", rows=["tukey"]).rows
     assert len(tukey) == (hostile.posthoc["test"] == "tukey").sum()
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from skewanova.inference.catalogue import TESTS, known
+from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.methods import REFERENCES, bibtex, cited, methods_text
 
 
@@ -20,13 +20,13 @@ def test_text_names_estimator_prior_level_and_tests_once():
     assert "here by exact segments" in words
     assert "here uniform." in words
     assert "at level 0.005:" in words
-    assert words.count(known("two_way").methods) == 1
+    assert words.count(get_test("two_way").methods) == 1
     assert "; new." in words
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
-    paragraphs = text([test], one_set=known(test).over == "cases")
+    paragraphs = text([test], one_set=get_test(test).over == "cases")
     references = {(r.surname, r.year) for r in cited(paragraphs)}
     words = (
         " ".join(paragraphs).replace("Demsar", "Dem\u0161ar").replace("DeLong and Clarke-Pearson", "et al.")
@@ -34,7 +34,7 @@ def test_every_year_cited_is_that_of_a_reference(test):
     words = words.replace("DeLong, et al.", "DeLong et al.")
     surname = r"([A-Z]\w+)(?:'s)?(?: and [A-Z]\w+(?:'s)?| et al\.)? \(?(\d{4})"
     named = re.findall(surname, words)
-    assert len(named) >= (4 if known(test).over == "folds" else 3)
+    assert len(named) >= (4 if get_test(test).over == "folds" else 3)
     for name, year in named:
         assert (name, int(year)) in references
 
