@@ -421,7 +421,7 @@ def compare_areas(
     confidence_level: float,
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
-    """Compare areas that were measure_models, of that covariance; says what cannot be tested."""
+    """Compare areas that were measured, of that covariance; says what cannot be tested."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
     result = TestSetComparison(
         models=models,
