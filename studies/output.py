@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from skewanova.base.checks import Floats
-from skewanova.base.folders import provenance_of, whole_folder
+from skewanova.base.folders import provenance_of, replace_folder
 from skewanova.curves.binormal import fit_binormal
 from skewanova.curves.distributions import true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
@@ -437,7 +437,7 @@ def write_study(result: Study, directory: Path, settings: Mapping[str, Any] | No
     ['bias.png', 'bias.svg', 'estimators.csv', 'estimators.md', 'provenance.json']
     """
     provenance = provenance_of(f"study {result.study}", settings or {}, seed=result.rng)
-    with whole_folder(directory, provenance) as output:
+    with replace_folder(directory, provenance) as output:
         output.write_csv(f"{result.study}.csv", result.to_frame(), float_format="%.6g")
         tables = "\n\n".join(table.to_markdown() for table in result.to_tables())
         output.write(f"{result.study}.md", tables + "\n")

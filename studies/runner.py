@@ -16,7 +16,6 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from skewanova.base.checks import Floats, check_choice, check_count
-from skewanova.base.operating_system import tied
 
 #: Replicates simulated together, from one seed.
 BLOCK = 25
@@ -97,7 +96,7 @@ def simulated(study: str, cells: Sequence[Cell], run: Run) -> Iterator[tuple[Cel
     """Measures of all replicates, cell by cell: what the blocks hold, joined along the first axis."""
     blocks = [(cell.measure, seed, size) for cell in cells for size, seed in cell.blocks(study, run.rng)]
     results = Parallel(n_jobs=run.n_jobs, return_as="generator")(
-        delayed(tied(measure))(seed, size) for measure, seed, size in blocks
+        delayed(measure)(seed, size) for measure, seed, size in blocks
     )
     bar = tqdm(results, total=len(blocks), unit="block", disable=None if run.progress else True)
     found: Iterator[Any] = iter(bar)

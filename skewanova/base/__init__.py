@@ -4,7 +4,7 @@
 - folders: Folders written whole or not at all; only an earlier output of ours is replaced.
 - frames: What results and frames share: to_polars, records, distinct values.
 - gauss_rules: Nodes and weights of numpy's Gauss rules, worked out once each.
-- operating_system: What differs between systems: locks, renames, signals, processes, free memory.
+- operating_system: What differs between systems: closed pipes and free memory.
 - progress: Stages of a long computation, for whoever listens.
 - rounding: Numbers that differ by rounding only count as equal, so that no result depends on the processor.
 - text: Tables of finished text and their four renderings; escapes, and numbers in words.

@@ -1,41 +1,43 @@
-"""Folders written whole or not at all; only an earlier output of ours is replaced.
+"""Output folders: written whole beside their place, then renamed into it.
 
-An earlier output is replaced; an input, a foreign file and a file of ours that was edited since never are.
+An earlier output is replaced; an input, and a folder that holds anything else, never is.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
 import platform
-import secrets
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skewanova.base.checks import InputError, emit
-from skewanova.base.operating_system import LITTER, flush_folder, is_closed_pipe, locked, rename, undisturbed
+from skewanova.base.checks import InputError
+from skewanova.base.operating_system import is_closed_pipe
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: How many names a message shows.
-SHOWN = 3
+#: Largest number of names in a message.
+MAX_EXAMPLES = 3
 
 
 PROVENANCE = "provenance.json"
+
+
+#: Files that file managers leave in every folder they show.
+DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
 #: Files of each figure that an output may hold.
@@ -60,7 +62,7 @@ def provenance_of(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """What made an output: read back to tell an earlier output from anything else."""
+    """Return what made an output; it is read back to recognise an earlier output."""
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
@@ -80,49 +82,41 @@ def _versions() -> Mapping[str, str]:
 
 
 def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
-    """The formats of figures asked for, by name or as `svg,png`; none where there shall be no figures."""
-    names = figures.split(",") if isinstance(figures, str) else figures
-    wanted = [name.strip() for name in names]
-    if wanted == ["none"]:
+    """Return the formats of figures, given by name or as `svg,png`; none for `none`."""
+    names = [name.strip() for name in (figures.split(",") if isinstance(figures, str) else figures)]
+    if names == ["none"]:
         return ()
-    for name in wanted:
+    for name in names:
         if name not in FIGURE_FORMATS:
             raise InputError(
                 f"`figures` must be some of {', '.join(FIGURE_FORMATS)}, or none, but got {name!r}"
             )
-    return tuple(dict.fromkeys(wanted))
+    return tuple(dict.fromkeys(names))
 
 
 def is_output(folder: Path) -> bool:
-    """Whether the folder's provenance says that this package wrote it."""
+    """Return True if the provenance in the folder says that this package wrote it."""
     return _provenance_in(folder) is not None
 
 
-def own_files(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file that the provenance of a folder counts as its own, by relative name."""
-    found = _provenance_in(folder)
-    files = found.get("files") if found else None
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file that the provenance of a folder lists, by relative name."""
+    provenance = _provenance_in(folder)
+    files = provenance.get("files") if provenance else None
     return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, dict) else {}
 
 
 def _provenance_in(folder: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads((folder / PROVENANCE).read_bytes())
+        provenance = json.loads((folder / PROVENANCE).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and found.get("tool") == "skewanova" else None
-
-
-#: Rows that are turned to text at once.
-ROWS_AT_ONCE = 50_000
+    return provenance if isinstance(provenance, dict) and provenance.get("tool") == "skewanova" else None
 
 
 def csv_text(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
-    """Comma-separated values, floats in full; a bare carriage return in a name would end its row."""
-    if float_format is None:
-        text = _full_text(frame)
-    else:
-        text = frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
+    """Return comma-separated values, floats in full; quote all text if a name holds a carriage return."""
+    text = frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
     if "\r" in text:
         text = frame.to_csv(
             index=False, lineterminator="\n", float_format=float_format, quoting=csv.QUOTE_NONNUMERIC
@@ -130,30 +124,8 @@ def csv_text(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     return text
 
 
-def _full_text(frame: pd.DataFrame) -> str:
-    """The same text as `to_csv`, in half the time, which is most of saving a large comparison."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(frame.columns)
-    for start in range(0, len(frame), ROWS_AT_ONCE):
-        rows = frame.iloc[start : start + ROWS_AT_ONCE]
-        writer.writerows(zip(*(_cells(rows[name]) for name in rows), strict=True))
-    return buffer.getvalue()
-
-
-def _cells(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column for a writer of rows; numbers that repeat are turned to text once."""
-    if column.dtype != np.float64:
-        values: list[Any] = column.tolist()
-        missing = column.isna().to_numpy()
-        return ["" if gap else value for value, gap in zip(values, missing, strict=True)]
-    bits, codes = np.unique(column.to_numpy().view(np.int64), return_inverse=True)  # tells -0.0 from 0.0
-    texts = ["" if isnan(value) else repr(value) for value in bits.view(np.float64).tolist()]
-    return [texts[code] for code in codes.tolist()]
-
-
 class Output:
-    """A folder that is being written: takes files, and keeps the fingerprint of each."""
+    """A folder that is being written, with the SHA-256 of each file."""
 
     def __init__(self, path: Path, prefix: str = "", digests: dict[str, str] | None = None) -> None:
         self.path = path
@@ -161,7 +133,7 @@ class Output:
         self._digests = {} if digests is None else digests
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file and flush it; text has the same bytes on every system."""
+        """Write a new file, to disk; text has the same bytes on every system."""
         data = _encoded(content) if isinstance(content, str) else content
         path = self.path / self._prefix / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,8 +151,8 @@ class Output:
         """Return a part of this output in a folder of its own."""
         return Output(self.path, f"{self._prefix}{name}/", self._digests)
 
-    def sign(self, provenance: Provenance) -> None:
-        """Write the provenance, last of all, with the names and fingerprints of all files here."""
+    def write_manifest(self, provenance: Provenance) -> None:
+        """Write the provenance, last of all, with the name and SHA-256 of every file."""
         files = {
             name.removeprefix(self._prefix): digest
             for name, digest in sorted(self._digests.items())
@@ -206,9 +178,9 @@ def _plain(value: object) -> object:
 
 
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
-    """The real path of a folder that an output may take, as far as can be told before it is written."""
+    """Return the real path of a folder that an output may take; raise if it may not."""
     target = Path(os.path.realpath(directory))
-    with _told(target):
+    with _as_output_error(target):
         _check_place(target)
         _check_content(target, target.name)
         _check_inputs(target, inputs)
@@ -216,10 +188,10 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 
 def _check_place(target: Path) -> None:
-    """A folder, or nothing yet, that may be renamed."""
-    standing = next(path for path in (*target.parents, target) if _is_there(path))  # the root has no parent
-    if not standing.is_dir():
-        raise InputError(f"`directory` cannot be written ({standing.name!r} is a file); choose another place")
+    """Raise unless the target is a folder, or nothing yet, that may be renamed."""
+    existing = next(path for path in (*target.parents, target) if _exists(path))  # the root has no parent
+    if not existing.is_dir():
+        raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
         raise InputError(
             "`directory` must not be the current folder, one above it or a mounted one, for it is replaced "
@@ -227,8 +199,8 @@ def _check_place(target: Path) -> None:
         )
 
 
-def _is_there(path: Path) -> bool:
-    """Whether something has that name; unlike `Path.exists` it tells of a folder that may not be entered."""
+def _exists(path: Path) -> bool:
+    """Return True if the name is taken, also by a broken link; raise if the folder may not be entered."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -237,7 +209,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _check_inputs(target: Path, inputs: Sequence[Path | None]) -> None:
-    """No input is replaced, nor a folder that holds one."""
+    """Raise if the target is an input or holds one."""
     for path in inputs:
         if path is not None and Path(os.path.realpath(path)).is_relative_to(target):
             raise InputError(
@@ -247,45 +219,42 @@ def _check_inputs(target: Path, inputs: Sequence[Path | None]) -> None:
 
 
 def _check_content(folder: Path, name: str) -> None:
-    """Nothing yet, an empty folder or an earlier output as it was written."""
-    if not _is_there(folder):
+    """Raise unless the folder is absent, empty or an earlier output and nothing else."""
+    if not _exists(folder):
         return
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise InputError(f"`directory` must be a folder, but {name!r} is a file; choose another name")
-    foreign = _foreign(folder)
-    if foreign:
-        shown = ", ".join(map(repr, foreign[:SHOWN])) + (", ..." if len(foreign) > SHOWN else "")
+    unknown = _unknown_files(folder)
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:MAX_EXAMPLES])) + (", ..." * (len(unknown) > MAX_EXAMPLES))
         raise InputError(
             f"`directory` must be new, empty or an earlier output of skewanova, but {name!r} holds {shown}; "
             "move that away or choose another folder"
         )
 
 
-def _foreign(folder: Path) -> list[str]:
-    """Relative names of all in the folder that this package did not write, or that was changed since."""
-    own = own_files(folder)
-    known = {PROVENANCE} if own else set()
-    return sorted(name for name in _held(folder) if name not in known and not _is_own(folder, name, own))
-
-
-def _is_own(folder: Path, name: str, own: Mapping[str, str]) -> bool:
-    """Whether the provenance counts the file as its own, and nobody has edited it."""
-    path = folder / name
-    if path.is_symlink() or not path.is_file():
-        return False
-    if own and path.name in LITTER:
-        return True
-    return name in own and hashlib.sha256(path.read_bytes()).hexdigest() == own[name]
-
-
-def _held(folder: Path) -> Iterator[str]:
-    """Relative names of all files below; a folder counts where it is empty, a link never is followed."""
+def _unknown_files(folder: Path) -> list[str]:
+    """Return the relative names of all files, links and empty folders that the manifest does not list."""
+    manifest = read_manifest(folder)
+    unknown = []
     for place, folders, names in os.walk(folder, onerror=_raise):
-        linked = [name for name in folders if Path(place, name).is_symlink()]
-        for name in [*names, *linked]:
-            yield Path(place, name).relative_to(folder).as_posix()
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        for path in (Path(place, name) for name in [*names, *links]):
+            name = path.relative_to(folder).as_posix()
+            if not _is_listed(path, name, manifest):
+                unknown.append(name)
         if not folders and not names and Path(place) != folder:
-            yield Path(place).relative_to(folder).as_posix()
+            unknown.append(Path(place).relative_to(folder).as_posix())
+    return sorted(unknown)
+
+
+def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
+    """Return True for a file that the manifest lists with this content."""
+    if path.is_symlink() or not path.is_file() or not manifest:
+        return False
+    if name == PROVENANCE or path.name in DESKTOP_FILES:
+        return True
+    return hashlib.sha256(path.read_bytes()).hexdigest() == manifest.get(name)
 
 
 def _raise(error: OSError) -> None:
@@ -293,15 +262,15 @@ def _raise(error: OSError) -> None:
 
 
 @contextmanager
-def whole_folder(
+def replace_folder(
     directory: str | os.PathLike[str], provenance: Provenance, *, inputs: Sequence[Path | None] = ()
 ) -> Iterator[Output]:
-    r"""Yield an output that takes the place of `directory` once the block ends without an error.
+    r"""Write a folder whole or not at all: it replaces `directory` if the block ends without an error.
 
     Parameters
     ----------
     directory : path
-        The folder to write; parents that are missing are made in place.
+        The folder to write; missing parents are made.
     provenance : mapping
         As :func:`provenance_of` returns it; written last.
     inputs : sequence of path, optional
@@ -315,7 +284,7 @@ def whole_folder(
     Raises
     ------
     ValueError
-        If an input or anything that is not an earlier output stands there, or another run is writing there.
+        If the target holds an input or anything that is not an earlier output.
     OSError
         If the place cannot be written.
 
@@ -323,157 +292,72 @@ def whole_folder(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from skewanova.base.folders import is_output, provenance_of, whole_folder
+    >>> from skewanova.base.folders import is_output, provenance_of, replace_folder
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     with whole_folder(Path(place) / "new" / "out", provenance_of("example", {})) as output:
+    ...     with replace_folder(Path(place) / "new" / "out", provenance_of("example", {})) as output:
     ...         output.write("numbers.csv", "a,b\n1,2\n")
     ...     is_output(Path(place) / "new" / "out")
     True
     """
     target = check_folder(directory, inputs=inputs)
-    with _told(target), _with_parents(target), _alone(target):
-        _tidy_up(target)
-        scratch = _hidden(target, ".new")
+    with _as_output_error(target), _make_parents(target):
+        scratch = Path(tempfile.mkdtemp(prefix=".skewanova-", dir=target.parent))
         try:
-            with undisturbed():
-                scratch.mkdir()
-            output = Output(scratch)
+            output = Output(scratch / "new")
+            output.path.mkdir()
             yield output
-            output.sign(provenance)
-            _flush(scratch)
-            with undisturbed():
-                _swap(scratch, target)
+            output.write_manifest(provenance)
+            _replace(target, output.path, scratch / "old")
         finally:
-            with undisturbed():
-                shutil.rmtree(scratch, ignore_errors=True)  # of this run alone: nobody else writes there
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _replace(target: Path, new: Path, old: Path) -> None:
+    """Rename the new folder into place; what was there is checked where its name no longer leads to it."""
+    _check_place(target)
+    _check_content(target, target.name)
+    try:
+        with suppress(FileNotFoundError):
+            target.rename(old)
+        _check_content(old, target.name)
+        new.rename(target)
+    except BaseException:
+        if _exists(old):
+            _restore(old, target)
+        raise
+
+
+def _restore(old: Path, target: Path) -> None:
+    """Give the earlier folder its name back, or a similar one if that is taken by now."""
+    try:
+        old.rename(target)
+    except OSError:
+        old.rename(tempfile.mkdtemp(prefix=f"{target.name}-kept-", dir=target.parent))
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
-    """Tell what the system answered, without the hidden names of this module."""
+def _as_output_error(target: Path) -> Iterator[None]:
+    """Raise errors of the system as OutputError, without the hidden names of this module."""
     try:
         yield
     except OSError as error:
-        if isinstance(error, OutputError) or is_closed_pipe(error):  # what is shown meanwhile has no reader
+        if isinstance(error, OutputError) or is_closed_pipe(error):  # the reader of standard output left
             raise
-        told = OutputError(
-            f"{target.name!r} cannot be written ({error.strerror or error}); "
-            "choose another place, or make room"
-        )
-        told.errno = error.errno
-        raise told from error
+        message = f"{target.name!r} cannot be written ({error.strerror or error})"
+        output_error = OutputError(f"{message}; choose another place, or make room")
+        output_error.errno = error.errno
+        raise output_error from error
 
 
 @contextmanager
-def _with_parents(target: Path) -> Iterator[None]:
-    """Make the parents that are missing; those that are still empty after an error go again."""
-    missing = [path for path in target.parents if not _is_there(path)]
+def _make_parents(target: Path) -> Iterator[None]:
+    """Make missing parents; remove those that are still empty after an error."""
+    missing = [path for path in target.parents if not _exists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
         for path in missing:
-            with suppress(OSError):  # somebody uses it by now
+            with suppress(OSError):
                 path.rmdir()
         raise
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """Hold the lock of the target; the second of two runs is refused."""
-    with locked(_lock_of(target)) as held:
-        if not held:
-            raise InputError(
-                f"another run of skewanova is writing to {target.name!r}; "
-                "wait for it or choose another folder"
-            )
-        yield
-
-
-def _mark(target: Path) -> str:
-    """Beginning of all hidden names that belong to a target; no longer than any name may be."""
-    return f".skewanova-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}"
-
-
-def _lock_of(target: Path) -> Path:
-    return target.with_name(f"{_mark(target)}.lock")
-
-
-def _hidden(target: Path, suffix: str) -> Path:
-    return target.with_name(f"{_mark(target)}-{secrets.token_hex(8)}{suffix}")
-
-
-def _tidy_up(target: Path) -> None:
-    """Take away what a run that was killed left here; who holds the lock knows that it is dead.
-
-    What such a run had moved aside comes back where nothing stands, and else goes as far as it is ours.
-    """
-    for path in target.parent.glob(f"{_mark(target)}-*"):
-        if path.suffix == ".new":
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.suffix == ".old" and not _is_there(target):
-            rename(path, target)
-            _check_content(target, target.name)
-        elif path.suffix == ".old":
-            _take_away(path, target)
-
-
-def _flush(scratch: Path) -> None:
-    for place, _, _ in os.walk(scratch, topdown=False):
-        flush_folder(Path(place))
-
-
-def _swap(scratch: Path, target: Path) -> None:
-    """Rename the new folder into place; what stood there is checked where nobody can reach it by its name."""
-    _check_place(target)
-    _check_content(target, target.name)  # nothing foreign is moved unless it comes in this very moment
-    old = _moved_aside(target)
-    try:
-        if old is not None:
-            _check_content(old, target.name)
-        rename(scratch, target)
-    except BaseException:
-        if old is not None:
-            _put_back(old, target)
-        raise
-    flush_folder(target.parent)
-    if old is not None:
-        _take_away(old, target)
-
-
-def _moved_aside(target: Path) -> Path | None:
-    old = _hidden(target, ".old")
-    try:
-        rename(target, old)
-    except FileNotFoundError:
-        return None
-    return old
-
-
-def _put_back(old: Path, target: Path) -> None:
-    """Give the folder its name again, or one that shows where that is taken by now."""
-    try:
-        rename(old, target)
-    except OSError:
-        _keep(old, target)
-
-
-def _take_away(old: Path, target: Path) -> None:
-    """Remove file by file what an output says it holds; what is left then gets a name that shows."""
-    own = own_files(old)
-    with suppress(OSError):
-        for name in sorted(_held(old)):
-            if _is_own(old, name, own):
-                (old / name).unlink()
-        if own:
-            (old / PROVENANCE).unlink(missing_ok=True)
-        for place, _, _ in os.walk(old, topdown=False):
-            Path(place).rmdir()
-    if _is_there(old):
-        _keep(old, target)
-
-
-def _keep(old: Path, target: Path) -> None:
-    kept = target.with_name(f"{target.name}-kept-{secrets.token_hex(4)}")
-    rename(old, kept)
-    emit([f"{target.name!r} held something else by the time it was replaced; that is now in {kept.name!r}"])

@@ -382,10 +382,10 @@ def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
 @exits_on_bad_input
 def report(directory: Path, in_browser: bool) -> None:
     """Tell where the report in the output folder DIR is, or open it."""
-    from skewanova.base.folders import own_files
+    from skewanova.base.folders import read_manifest
 
     pages = sorted(
-        (name for name in own_files(directory) if Path(name).name == name),
+        (name for name in read_manifest(directory) if Path(name).name == name),
         key=_by_readability,
     )
     if not pages or not (directory / pages[0]).is_file():

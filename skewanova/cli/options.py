@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +20,7 @@ import click
 import skewanova
 from skewanova.base.checks import FullDiskError, InputError, InputTypeError, SkewanovaWarning
 from skewanova.base.folders import OutputError, check_folder, check_formats
-from skewanova.base.operating_system import is_closed_pipe, tidy_end
+from skewanova.base.operating_system import is_closed_pipe
 from skewanova.base.text import visible
 from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
@@ -117,6 +119,25 @@ def _drop_output() -> None:
         os.close(nowhere)
 
 
+@contextmanager
+def _raised_signals() -> Iterator[None]:
+    """Raise SystemExit on signals that ask to end, so that what is half written is removed."""
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    main_thread = threading.current_thread() is threading.main_thread()  # only there may handlers be set
+    default = [n for n in numbers if main_thread and signal.getsignal(n) == signal.SIG_DFL]
+    for number in default:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in default:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
     """Turn bad input into one clear line and exit status 2, a full disk into one and status 1.
 
@@ -131,7 +152,7 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
                 stream.reconfigure(errors="backslashreplace")
         try:
-            with tidy_end(), warnings.catch_warnings():
+            with _raised_signals(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 if options.get("out") is not None:
                     check_folder(options["out"], inputs=[options.get("scores")])

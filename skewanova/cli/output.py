@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 import skewanova
 from skewanova.base.checks import SkewanovaWarning
-from skewanova.base.folders import provenance_of, whole_folder
+from skewanova.base.folders import provenance_of, replace_folder
 from skewanova.base.progress import listening
 from skewanova.base.text import of_a_kind, visible, visible_lines
 
@@ -170,7 +170,7 @@ def write_results(
         return
     asked = {name: value for name, value in settings.items() if value is not None}
     made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
-    with writing(), whole_folder(out, made, inputs=[table.source, *inputs]) as output:
+    with writing(), replace_folder(out, made, inputs=[table.source, *inputs]) as output:
         for name, content in files.items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")

@@ -14,7 +14,7 @@ from skewanova.base.folders import (
     Provenance,
     check_formats,
     provenance_of,
-    whole_folder,
+    replace_folder,
 )
 from skewanova.report.document import render, title
 from skewanova.report.figures import KINDS, draw_figures
@@ -107,7 +107,7 @@ def write_folder(
     ------
     ValueError
         If a format is unknown, an input, a file or a folder with anything else stands there (a file of an
-        earlier output that was edited since counts as such), another run is writing there, or a name cannot
+        earlier output that was edited since counts as such), or a name cannot
         be written as UTF-8.
     OSError
         If the system does not let it be written. Whatever is raised, the folder is as it was.
@@ -125,7 +125,7 @@ def write_folder(
     ['anova.csv', 'assumptions.csv', 'auprec.csv']
     """
     provenance, formats = _provenance(source), check_formats(figures)
-    with whole_folder(directory, provenance, inputs=[source.source]) as output:
+    with replace_folder(directory, provenance, inputs=[source.source]) as output:
         fill(output, source, provenance, formats)
     return Path(directory)
 
@@ -134,7 +134,7 @@ def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequ
     """Write the same into a part of a larger output, under its own provenance."""
     part, provenance = output.below(name), _provenance(source)
     fill(part, source, provenance, formats)
-    part.sign(provenance)
+    part.write_manifest(provenance)
 
 
 def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from skewanova.base.folders import Output, provenance_of, whole_folder
+from skewanova.base.folders import Output, provenance_of, replace_folder
 from skewanova.base.frames import Framed
 from skewanova.base.text import Table
 from skewanova.report.source import ReportSource
@@ -67,7 +67,7 @@ def parts_folder(
     results = list(source.comparisons.values())
     shared, path, digest = _shared_provenance(results)
     provenance = provenance_of(parts.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
-    with whole_folder(directory, provenance, inputs=[result.source for result in results]) as output:
+    with replace_folder(directory, provenance, inputs=[result.source for result in results]) as output:
         for name in parts.frames:
             output.write_csv(f"{name}.csv", getattr(source, name))
         folders = _folders(source, parts)

@@ -22,7 +22,6 @@ from skewanova.base.checks import (
     check_prior,
     to_array,
 )
-from skewanova.base.operating_system import tied
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.correction import correct_class_prior
@@ -317,7 +316,7 @@ def fitted_scores(
     shape = len(estimators), len(splits)
     seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (
-        delayed(tied(_named))(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
+        delayed(_named)(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
         for (name, estimator), own in zip(estimators.items(), seeds, strict=True)
         for split, seed in zip(splits, own, strict=True)
     )

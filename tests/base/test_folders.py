@@ -15,21 +15,20 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import skewanova as sa
 from skewanova.base import folders
-from skewanova.base.checks import InputError, SkewanovaWarning
+from skewanova.base.checks import InputError
 from skewanova.base.folders import (
     OutputError,
     check_folder,
     is_output,
-    own_files,
     provenance_of,
-    whole_folder,
+    read_manifest,
+    replace_folder,
 )
 from skewanova.cli import commands as cli_commands
 
@@ -37,7 +36,7 @@ MADE = provenance_of("test", {"alpha": 0.05}, seed=0)
 
 
 def write(target, content="new", **options):
-    with whole_folder(target, MADE, **options) as output:
+    with replace_folder(target, MADE, **options) as output:
         output.write("numbers.csv", content)
         output.write("figures/one.svg", content)
 
@@ -64,7 +63,7 @@ def earlier(tmp_path):
 
 
 def test_the_provenance_counts_its_files(earlier):
-    assert set(own_files(earlier)) == {"figures/one.svg", "numbers.csv"}
+    assert set(read_manifest(earlier)) == {"figures/one.svg", "numbers.csv"}
     assert is_output(earlier)
     found = json.loads((earlier / "provenance.json").read_text())
     assert found["tool"] == "skewanova"
@@ -74,12 +73,12 @@ def test_the_provenance_counts_its_files(earlier):
 
 
 def test_a_part_has_a_provenance_of_its_own(tmp_path):
-    with whole_folder(tmp_path / "out", MADE) as output:
+    with replace_folder(tmp_path / "out", MADE) as output:
         part = output.below("part-1")
         part.write("a.csv", "a\n")
-        part.sign(MADE)
-    assert list(own_files(tmp_path / "out" / "part-1")) == ["a.csv"]
-    assert set(own_files(tmp_path / "out")) == {"part-1/a.csv", "part-1/provenance.json"}
+        part.write_manifest(MADE)
+    assert list(read_manifest(tmp_path / "out" / "part-1")) == ["a.csv"]
+    assert set(read_manifest(tmp_path / "out")) == {"part-1/a.csv", "part-1/provenance.json"}
     write(tmp_path / "out")  # parts are replaced with the whole
 
 
@@ -88,7 +87,7 @@ def test_a_part_has_a_provenance_of_its_own(tmp_path):
 )
 def test_what_others_wrote_is_not_ours(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
-    assert own_files(tmp_path) == {}
+    assert read_manifest(tmp_path) == {}
     with pytest.raises(InputError, match=r"holds 'provenance\.json'; move that away"):
         check_folder(tmp_path)
 
@@ -99,26 +98,6 @@ def test_numbers_are_the_same_bytes_everywhere():
     assert folders.csv_text(plain, float_format="%.3g").endswith('"b,c",0.333\n')
     torn = folders.csv_text(plain.replace({"model": {"a": "a\rb\n"}}))
     assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
-
-
-@pytest.mark.parametrize("rows", [2, 50_000])
-def test_numbers_as_text_are_those_of_pandas(rows, monkeypatch):
-    monkeypatch.setattr(folders, "ROWS_AT_ONCE", rows)
-    names = ["a", "b,c", 'd"e', "", "f\ng"]
-    frame = pd.DataFrame(
-        {
-            "name": names,
-            "category": pd.Categorical(names),
-            "mixed": [1, None, "x", np.nan, 0.1],
-            "number": [0.1, -0.0, 0.0, np.nan, -np.inf],
-            "repeated": [1 / 3, 1 / 3, 1e-300, 1e22, 1e22],
-            "count": range(5),
-            "rejected": [True, False, True, True, False],
-            "maybe": [True, None, False, True, None],
-        }
-    )
-    for each in (frame, frame[::-2], frame[:0], frame[["number"]], frame[["name"]]):
-        assert folders.csv_text(each) == each.to_csv(index=False, lineterminator="\n")
 
 
 def test_only_one_place_writes_files():
@@ -173,7 +152,7 @@ def test_an_input_behind_a_link_is_never_replaced(earlier, tmp_path):
 
 def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
     thesis = tmp_path / "results" / "thesis.txt"
-    with whole_folder(tmp_path / "results" / "deep" / "run1", MADE) as output:
+    with replace_folder(tmp_path / "results" / "deep" / "run1", MADE) as output:
         thesis.write_text("precious")
         output.write("a.csv", "a\n")
     assert thesis.read_text() == "precious"
@@ -181,7 +160,7 @@ def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
 
 
 def failing(target, meanwhile):
-    with whole_folder(target, MADE):
+    with replace_folder(target, MADE):
         meanwhile()
         raise RuntimeError("no more ink")
 
@@ -196,14 +175,21 @@ def test_parents_go_after_an_error_unless_somebody_uses_them(tmp_path):
     assert tree(tmp_path) == {"results": None, "results/thesis.txt": b"precious"}
 
 
-def test_a_file_that_comes_between_check_and_swap_is_kept(earlier, monkeypatch):
-    moved = folders._moved_aside
+def intrude(monkeypatch, intruder):
+    """Let somebody act right after the last check of the folder by its name."""
+    check, names = folders._check_content, []
 
-    def intruded(target):
-        (target / "precious.txt").write_text("mine")  # nobody has looked since the last check
-        return moved(target)
+    def checked(folder, name):
+        check(folder, name)
+        names.append(name)
+        if len(names) == 2:  # the first is before the work begins
+            intruder()
 
-    monkeypatch.setattr(folders, "_moved_aside", intruded)
+    monkeypatch.setattr(folders, "_check_content", checked)
+
+
+def test_a_file_that_comes_between_check_and_rename_is_kept(earlier, monkeypatch):
+    intrude(monkeypatch, lambda: (earlier / "precious.txt").write_text("mine"))
     before = tree(earlier)
     with pytest.raises(InputError, match=r"holds 'precious\.txt'"):
         write(earlier)
@@ -213,72 +199,40 @@ def test_a_file_that_comes_between_check_and_swap_is_kept(earlier, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_what_takes_the_place_of_a_new_folder_is_kept(tmp_path, monkeypatch, kind):
-    target, moved = tmp_path / "out", folders._moved_aside
+    target = tmp_path / "out"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious.txt").write_text("mine")
-
-    def intruded(target):
-        if kind == "file":
-            target.write_text("mine")
-        elif kind == "link":
-            target.symlink_to(tmp_path / "mine")
-        else:
-            (tmp_path / "mine").rename(target)
-        return moved(target)
-
-    monkeypatch.setattr(folders, "_moved_aside", intruded)
+    acts = {
+        "file": lambda: target.write_text("mine"),
+        "link": lambda: target.symlink_to(tmp_path / "mine"),
+        "folder": lambda: (tmp_path / "mine").rename(target),
+    }
+    intrude(monkeypatch, acts[kind])
     with pytest.raises(InputError, match=r"is a file|holds 'precious\.txt'"):
         write(target)
     assert (target if kind == "file" else target / "precious.txt").read_text() == "mine"
     assert hidden(tmp_path) == []
 
 
-def test_what_comes_while_the_old_output_goes_gets_a_name_that_shows(earlier, monkeypatch):
-    rename = folders.rename
-
-    def intruded(old, new):
-        rename(old, new)
-        if new.suffix != ".old" and "-kept-" not in new.name:  # the new output is in place
-            (moved,) = new.parent.glob(".skewanova-*.old")
-            (moved / "precious.txt").write_text("mine")
-
-    monkeypatch.setattr(folders, "rename", intruded)
-    with pytest.warns(SkewanovaWarning, match="'out' held something else by the time it was replaced"):
-        write(earlier)
-    (kept,) = earlier.parent.glob("out-kept-*")
-    assert tree(kept) == {"precious.txt": b"mine"}
-    assert (earlier / "numbers.csv").read_text() == "new"
-    assert hidden(earlier.parent) == []
-
-
 def test_an_old_output_that_cannot_come_back_gets_a_name_that_shows(earlier, monkeypatch):
-    rename = folders.rename
+    rename = Path.rename
 
     def taken(old, new):
         if new == earlier and not new.exists():
             new.mkdir()
             (new / "precious.txt").write_text("mine")
-        rename(old, new)
+        return rename(old, new)
 
-    monkeypatch.setattr(folders, "rename", taken)
-    with pytest.warns(SkewanovaWarning), pytest.raises(OutputError, match="'out' cannot be written"):
+    monkeypatch.setattr(Path, "rename", taken)
+    with pytest.raises(OutputError, match="'out' cannot be written"):
         write(earlier)
-    (kept,) = earlier.parent.glob("out-kept-*")
-    assert (kept / "numbers.csv").read_text() == "old"
+    (copy,) = earlier.parent.glob("out-kept-*")
+    assert (copy / "numbers.csv").read_text() == "old"
     assert tree(earlier) == {"precious.txt": b"mine"}
     assert hidden(earlier.parent) == []
 
 
 # --- two runs at once ---------------------------------------------------------------------------------------
-
-
-def test_the_second_of_two_runs_is_refused(tmp_path):
-    with whole_folder(tmp_path / "out", MADE) as output:
-        with pytest.raises(InputError, match="another run of skewanova is writing to 'out'; wait for it"):
-            write(tmp_path / "out", "second")
-        output.write("numbers.csv", "first")
-    assert (tmp_path / "out" / "numbers.csv").read_text() == "first"
-    assert hidden(tmp_path) == []
 
 
 def together(*tasks):
@@ -306,7 +260,7 @@ def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
         place = tmp_path / str(attempt)
         tasks = [lambda path=place / "res" / name: write(path) for name in names]
         errors = together(*tasks)
-        assert all(error is None or isinstance(error, InputError) for error in errors), errors
+        assert all(error is None or isinstance(error, InputError | OutputError) for error in errors), errors
         assert all(is_output(place / "res" / name) for name in names)
         assert hidden(place) == []
         if len(set(names)) == len(names):
@@ -364,7 +318,7 @@ def test_names_too_long_for_the_system(tmp_path):
 
 
 def test_a_reader_who_left_is_no_fault_of_the_folder(tmp_path):
-    with pytest.raises(BrokenPipeError), whole_folder(tmp_path / "out", MADE):
+    with pytest.raises(BrokenPipeError), replace_folder(tmp_path / "out", MADE):
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
     assert tree(tmp_path) == {}
 
@@ -372,22 +326,22 @@ def test_a_reader_who_left_is_no_fault_of_the_folder(tmp_path):
 # --- runs that are ended ------------------------------------------------------------------------------------
 
 KILLS = """
-import os, random, signal, sys, time
+import os, random, shutil, signal, sys, time
 from pathlib import Path
-from skewanova.base.folders import is_output, own_files, provenance_of, whole_folder, _foreign
-from skewanova.base.operating_system import tidy_end
+from skewanova.base.folders import is_output, read_manifest, provenance_of, replace_folder, _unknown_files
+from skewanova.cli.options import _raised_signals
 
 place, signals = Path(sys.argv[1]), sys.argv[2].split(",")
 made = provenance_of("test", {})
 
 def write(content):
-    with whole_folder(place / "res" / "out", made) as output:
+    with replace_folder(place / "res" / "out", made) as output:
         for number in range(10):
             output.write(f"part/{number}.txt", content * 2000)
 
 def work():
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with tidy_end():
+    with _raised_signals():
         for number in range(10**6):
             write(str(number))
 
@@ -406,15 +360,12 @@ for attempt in range(12):
     os.kill(child, number)
     os.waitpid(child, 0)
     if number == signal.SIGKILL:
-        old = list(place.rglob("*.old"))
-        whole = old[0] if old and not (place / "res" / "out").exists() else place / "res" / "out"
-        if whole.exists():
-            assert not _foreign(whole), _foreign(whole)
         write("next run")
     out = place / "res" / "out"
-    assert not out.exists() or (len(own_files(out)) == 10 and not _foreign(out)), attempt
-    hidden = [path.name for path in place.rglob(".*")]
-    assert not hidden, (attempt, number, hidden)
+    assert not out.exists() or (len(read_manifest(out)) == 10 and not _unknown_files(out)), attempt
+    for leftover in place.rglob(".*"):  # of a run that was killed, or asked to end while it tidied up
+        assert leftover.name.startswith(".skewanova-")
+        shutil.rmtree(leftover)
 print("done")
 """
 
@@ -424,29 +375,6 @@ def test_runs_that_are_ended_at_any_moment(tmp_path, signals):
     command = [sys.executable, "-c", KILLS, str(tmp_path), signals]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "done\n", done.stderr[-2000:]
-
-
-def test_an_output_that_a_killed_run_had_moved_aside_comes_back(earlier):
-    before = tree(earlier)
-    earlier.rename(earlier.with_name(f"{folders._mark(earlier)}-0123.old"))
-    with pytest.raises(RuntimeError):
-        failing(earlier, lambda: None)
-    assert tree(earlier) == before
-    earlier.rename(earlier.with_name(f"{folders._mark(earlier)}-4567.old"))
-    (earlier.parent / f"{folders._mark(earlier)}-89ab.new").mkdir()
-    write(earlier)
-    assert hidden(earlier.parent) == []
-
-
-def test_an_old_output_beside_its_successor_goes(earlier):
-    aside = earlier.with_name(f"{folders._mark(earlier)}-0123.old")
-    earlier.rename(aside)
-    write(earlier.with_name("other"))  # the leftovers of another target are not its business
-    assert aside.exists()
-    earlier.mkdir()
-    write(earlier)
-    assert hidden(earlier.parent) == []
-    assert (earlier / "numbers.csv").read_text() == "new"
 
 
 # --- commands -----------------------------------------------------------------------------------------------
@@ -481,7 +409,7 @@ def test_every_command_writes_a_folder(scores, tmp_path, command):
     out = tmp_path / "res" / "out"
     done = run(command, scores, *options, "--out", out)
     assert done.exit_code == 0, done.output
-    assert set(own_files(out)) == files
+    assert set(read_manifest(out)) == files
     found = json.loads((out / "provenance.json").read_text())
     assert (found["tool"], found["kind"]) == ("skewanova", command)
     assert found["input"] == {"name": "scores.csv", "sha256": sa.read_scores(scores).sha256()}
@@ -503,7 +431,7 @@ def test_every_command_writes_a_folder(scores, tmp_path, command):
 
 def test_a_table_inside_an_output_is_an_input(scores, tmp_path):
     assert run("intervals", scores, "--prior", "0.2", "--out", tmp_path / "out").exit_code == 0
-    with whole_folder(tmp_path / "out", MADE) as output:
+    with replace_folder(tmp_path / "out", MADE) as output:
         output.write("scores.csv", scores.read_bytes())
     refused = run("intervals", tmp_path / "out" / "scores.csv", "--prior", "0.2", "--out", tmp_path / "out")
     assert refused.exit_code == 2
@@ -615,12 +543,9 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     assert len(examples) == 7
     assert all(line.strip() in {"Example:", "For example, in ~/.bashrc:"} for text in examples
                for line in text.split("\n") if "xample" in line)  # fmt: skip
-    for group in ((), ("study",)):
-        listed = re.split(r"\n(?=  \S)", texts[group].split("Commands:\n")[1].rstrip("\n"))
-        whole = re.compile(
-            r"[^.]+(\([^)]+\))?[^.]*\."
-        )  # folded, maybe, but neither cut ("...") nor ended early
-        assert all(whole.fullmatch(line) and "et al." not in line for line in listed), listed
+    listed = re.split(r"\n(?=  \S)", texts[()].split("Commands:\n")[1].rstrip("\n"))
+    sentence = re.compile(r"[^.]+(\([^)]+\))?[^.]*\.")  # neither cut ("...") nor ended early
+    assert all(sentence.fullmatch(line) and "et al." not in line for line in listed), listed
 
 
 def test_the_root_is_no_place_for_an_output():

@@ -59,7 +59,7 @@ def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
 
 @pytest.mark.parametrize("command", [["compare", "scores.csv", *QUICK, "--json"], ["plan", "scores.csv"]])
 def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, monkeypatch, command):
-    whole = folders.whole_folder
+    whole = folders.replace_folder
 
     @contextmanager
     def noisy(*args, **options):
@@ -67,8 +67,8 @@ def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, m
             yield output
         emit(["what stood there is now in 'x\x1b[31m'"])
 
-    monkeypatch.setattr(cli_output, "whole_folder", noisy)
-    monkeypatch.setattr(report_folder, "whole_folder", noisy)
+    monkeypatch.setattr(cli_output, "replace_folder", noisy)
+    monkeypatch.setattr(report_folder, "replace_folder", noisy)
     done = run(*command, "--out", "report")
     assert (done.exit_code, done.stderr) == (0, "warning: what stood there is now in 'x\\x1b[31m'\n")
 

@@ -142,7 +142,7 @@ def quick_parts(monkeypatch):
         assert formats == ("svg",)
         part = output.below(name)
         part.write("report.html", "one")
-        part.sign({"tool": "skewanova"})
+        part.write_manifest({"tool": "skewanova"})
 
     monkeypatch.setattr("skewanova.report.folder.write_part", quick)
 

@@ -331,7 +331,7 @@ def quick_parts(monkeypatch):
         assert formats == ("svg",)  # a picture for the report, and none beside it
         part = output.below(name)
         part.write("report.html", "one")
-        part.sign({"tool": "skewanova"})
+        part.write_manifest({"tool": "skewanova"})
 
     monkeypatch.setattr("skewanova.report.folder.write_part", quick)
 
