@@ -1,13 +1,15 @@
-.PHONY: check test coverage demo docs gallery papers package lowest fuzz mutants
+.PHONY: check test test-all coverage demo docs gallery papers package lowest fuzz mutants
 # What CI runs, all of it.
 check:
 	bash .ci/run
-# The tests alone, in the environment at hand.
+# The fast tests, in the environment at hand; all of them.
 test:
 	python -m pytest
+test-all:
+	python -m pytest -m "not kernels"
 # The same, and which lines none of them runs; the floor is in pyproject.toml.
 coverage:
-	python -m pytest -n auto --dist worksteal --cov=skewanova --cov-report=term:skip-covered
+	python -m pytest -m "not kernels" -n auto --dist worksteal --cov=skewanova --cov-report=term:skip-covered
 demo:
 	skewanova demo --alpha 0.005 --out demo-report
 # The site, to docs/_build/html.

@@ -23,6 +23,10 @@ PACKED = (
 )
 
 
+#: All tiers of the tests.
+ALL = ("-m", "not kernels")
+
+
 def pytest(session: nox.Session, *arguments: str, **environment: str) -> None:
     """Run pytest, its plots drawn to nowhere."""
     session.run("python", "-m", "pytest", *arguments, env={"MPLBACKEND": "Agg", **environment})
@@ -68,7 +72,7 @@ def linkcheck(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """All tests with the newest versions of everything; arguments go to pytest."""
+    """The fast tests with the newest versions of everything; arguments go to pytest."""
     session.install("-e", ".[all]", "--group", "test")
     pytest(session, *(session.posargs or ["-n", "auto"]))
 
@@ -77,21 +81,22 @@ def tests(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """All tests, and which lines none of them runs."""
     session.install("-e", ".[all]", "--group", "test")
-    pytest(session, "-n", "auto", "--dist", "worksteal", "--cov=skewanova", "--cov-report=term:skip-covered")
+    parallel, report = ("-n", "auto", "--dist", "worksteal"), "--cov-report=term:skip-covered"
+    pytest(session, *ALL, *parallel, "--cov=skewanova", report)
 
 
 @nox.session(default=False)
 def spark(session: nox.Session) -> None:
     """Frames of Spark, run for real; needs Java."""
     session.install("-e", ".[all,spark]", "--group", "test")
-    pytest(session, "-q", "tests/scores/test_engines.py", "-k", "spark")
+    pytest(session, *ALL, "-q", "tests/scores/test_engines.py", "-k", "spark")
 
 
 @nox.session(default=False)
 def upcoming(session: nox.Session) -> None:
     """All tests with the pre-releases of everything."""
     session.install("--prerelease", "allow", "-e", ".[all]", "--group", "test")
-    pytest(session, *(session.posargs or ["-n", "auto"]))
+    pytest(session, *ALL, *(session.posargs or ["-n", "auto"]))
 
 
 @nox.session(python=PYTHONS[0], default=False)
@@ -102,7 +107,7 @@ def lowest(session: nox.Session) -> None:
     session.run("uv", "pip", "compile", "-q", "--resolution", "lowest-direct", "pyproject.toml", *wanted)
     session.install("-r", str(pins))
     session.install("--no-deps", "-e", ".")
-    pytest(session, *session.posargs, SKEWANOVA_VERSIONS="lowest")
+    pytest(session, *ALL, *session.posargs, SKEWANOVA_VERSIONS="lowest")
 
 
 @nox.session(default=False)
@@ -122,7 +127,7 @@ def package(session: nox.Session) -> None:
     session.run("python", "-c", "open('report/report.html').close()")
     session.chdir(folder / source.name.removesuffix(".tar.gz"))
     session.install("-e", ".[all]", "--group", "test")
-    pytest(session, "-q", *(f"tests/{name}" for name in PACKED), SKEWANOVA_WHEEL=str(wheel))
+    pytest(session, *ALL, "-q", *(f"tests/{name}" for name in PACKED), SKEWANOVA_WHEEL=str(wheel))
 
 
 @nox.session(default=False)

@@ -13,4 +13,5 @@
 - slider: What the page says of one prior, which its reader moves.
 - source: What a report is made of.
 - tables: Every table of a comparison, by name.
+- verdict_text: The sentences of a verdict.
 """

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loops import for_each
 
 import skewanova as sa
 
@@ -74,7 +75,7 @@ def test_every_list_is_sorted_and_has_each_name_once():
         assert len(listed) == len(set(listed))
 
 
-@pytest.mark.parametrize(("package", "module", "alias"), list(stubs()))
+@for_each(list(stubs()))
 def test_every_name_is_what_its_module_defines(package, module, alias):
     assert alias.asname == alias.name  # a name that mypy lets others import
     value = getattr(importlib.import_module(package), alias.name)
@@ -172,7 +173,7 @@ def test_the_version_is_that_of_the_package():
 # --- documentation ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [path for path in public() if not path.endswith(".ESTIMATORS")])
+@for_each([path for path in public() if not path.endswith(".ESTIMATORS")])
 def test_every_public_name_is_documented(path):
     name, doc = path.rsplit(".")[-1], public()[path].__doc__
     first = inspect.cleandoc(doc).split("\n")[0]
@@ -183,7 +184,7 @@ def test_every_public_name_is_documented(path):
 FOLDERS = sorted({path.parent.name for path in Path(sa.__file__).parent.glob("*/*.py")})
 
 
-@pytest.mark.parametrize("package", FOLDERS)
+@for_each(FOLDERS)
 def test_every_package_says_what_each_of_its_files_is_about(package):
     folder = Path(sa.__file__).parent / package
     doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
@@ -191,7 +192,7 @@ def test_every_package_says_what_each_of_its_files_is_about(package):
     assert sorted(listed) == sorted({path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"})
 
 
-@pytest.mark.parametrize("path", functions())
+@for_each(functions())
 def test_every_function_tells_its_parameters_and_shows_an_example(path):
     function = public()[path]
     found = sections(function.__doc__)
@@ -209,7 +210,7 @@ def test_every_function_tells_its_parameters_and_shows_an_example(path):
         assert doctest.DocTestParser().get_examples(function.__doc__)
 
 
-@pytest.mark.parametrize("path", [path for path, value in public().items() if inspect.isclass(value)])
+@for_each([path for path, value in public().items() if inspect.isclass(value)])
 def test_every_method_is_documented(path):
     kind = public()[path]
     if issubclass(kind, Exception):
