@@ -302,14 +302,18 @@ def replace_folder(
     target = check_folder(directory, inputs=inputs)
     with _as_output_error(target), _make_parents(target):
         scratch = Path(tempfile.mkdtemp(prefix=".skewanova-", dir=target.parent))
+        output = Output(scratch / "new")
         try:
-            output = Output(scratch / "new")
             output.path.mkdir()
             yield output
             output.write_manifest(provenance)
             _replace(target, output.path, scratch / "old")
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(output.path, ignore_errors=True)
+            with suppress(OSError):  # an earlier output that could not be restored is kept
+                scratch.rmdir()
+            raise
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _replace(target: Path, new: Path, old: Path) -> None:
@@ -323,16 +327,9 @@ def _replace(target: Path, new: Path, old: Path) -> None:
         new.rename(target)
     except BaseException:
         if _exists(old):
-            _restore(old, target)
+            taken = _exists(target)
+            old.rename(target.with_name(f"{target.name}-kept-{new.parent.name[-8:]}") if taken else target)
         raise
-
-
-def _restore(old: Path, target: Path) -> None:
-    """Give the earlier folder its name back, or a similar one if that is taken by now."""
-    try:
-        old.rename(target)
-    except OSError:
-        old.rename(tempfile.mkdtemp(prefix=f"{target.name}-kept-", dir=target.parent))
 
 
 @contextmanager

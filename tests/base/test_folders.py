@@ -232,6 +232,22 @@ def test_an_old_output_that_cannot_come_back_gets_a_name_that_shows(earlier, mon
     assert hidden(earlier.parent) == []
 
 
+def test_an_earlier_output_survives_interrupts_while_it_comes_back(earlier, monkeypatch):
+    rename = Path.rename
+
+    def interrupted(old, new):
+        if new == earlier:
+            raise KeyboardInterrupt
+        return rename(old, new)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(earlier)
+    (old,) = earlier.parent.glob(".skewanova-*/old")
+    assert (old / "numbers.csv").read_text() == "old"
+    assert list(old.parent.iterdir()) == [old]
+
+
 # --- two runs at once ---------------------------------------------------------------------------------------
 
 
