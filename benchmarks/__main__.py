@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.measuring import Row, simd_level
 
-#: In the order of the table; `streaming` reads tables larger than memory and may be absent.
+#: In the order of the table; `large` reads Parquet of 2e7 rows.
 MODULES = (
-    "curves", "groups", "bootstrap", "memory", "streaming", "permutation", "loading", "one_set", "reading",
+    "curves", "groups", "bootstrap", "memory", "large", "permutation", "loading", "one_set", "reading",
     "billion", "suite",
 )  # fmt: skip
 HEADER = ("", "work", "compared", "target", "best", "median", "reached")

@@ -38,8 +38,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.large import FOLDS, MODELS, PREVALENCE
 from benchmarks.measuring import Row
-from benchmarks.streaming import FOLDS, MODELS, PREVALENCE
 
 #: Rows of a file, and of a row group in it.
 FILE_ROWS, GROUP_ROWS = 5_000_000, 500_000
@@ -140,7 +140,7 @@ def gather(frame: Any, _engine: str, _scratch: Path) -> Any:
     """The packed curves of all groups."""
     import skewanova as sa
 
-    return sa.stream_scores(frame)
+    return sa.read_scores(frame)
 
 
 def report(scores: Any, _engine: str, scratch: Path) -> int:

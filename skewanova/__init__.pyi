@@ -41,7 +41,6 @@ from .scores.reading import load_satellite_scores as load_satellite_scores
 from .scores.reading import read_datasets as read_datasets
 from .scores.reading import read_scores as read_scores
 from .scores.reading import scores_from_wide as scores_from_wide
-from .scores.reading import stream_scores as stream_scores
 from .scores.scikit_learn import auprec_scorer as auprec_scorer
 from .scores.scikit_learn import iauprec_scorer as iauprec_scorer
 from .scores.scikit_learn import scores_from_cv_results as scores_from_cv_results

@@ -29,7 +29,6 @@ from skewanova.cli.options import (
     comparison_options,
     design_options,
     exits_on_bad_input,
-    open_table,
     out_option,
     output_options,
     read_chosen_part,
@@ -248,7 +247,7 @@ def compare(scores: Path, **options: Any) -> None:
     del options["classes"]
     given = dict(options)
     try:
-        table = open_table(scores, options)
+        table = read_table(scores, options)
     except SeveralDatasetsError:
         _run_parts(scores, read_several, skewanova.compare_datasets, **given)
     else:
@@ -272,7 +271,7 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
         del options["classes"]
         given = dict(options)
         try:
-            table = open_table(scores, options)
+            table = read_table(scores, options)
         except SeveralDatasetsError:
             found = _checked_datasets(read_several(scores, given))
         else:

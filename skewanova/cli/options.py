@@ -29,7 +29,7 @@ from skewanova.priors.parsing import parse_priors
 from skewanova.scores.kinds import RESAMPLING
 
 if TYPE_CHECKING:
-    from skewanova.scores.table import Scores
+    pass
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -105,7 +105,7 @@ class Group(click.Group):
 def failure_text(error: OSError | MemoryError) -> str:
     """What the system refused, on one line."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory; a Parquet file is read in passes where it must be"
+        return "there is not enough memory; a larger table is compared in parts by Dask"
     if isinstance(error, OutputError) or not error.strerror:
         return str(error)
     return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
@@ -377,14 +377,6 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
         return _wide(path, options) if options["wide"] else _long(path, options, skewanova.read_scores)
 
 
-def open_table(path: Path, options: dict[str, Any]) -> Scores:
-    """As :func:`read_table`, or in passes where the table would take up too much memory."""
-    from skewanova.scores.reading import open_scores
-
-    with reading(path):
-        return _wide(path, options) if options["wide"] else _long(path, options, open_scores)
-
-
 def read_chosen_part(
     path: Path, part: str, options: dict[str, Any]
 ) -> tuple[skewanova.ScoreTable, skewanova.ScoreTable]:
@@ -409,8 +401,8 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise InputError(
-            f"{path.name!r} takes more memory than there is; write it to a Parquet file, which is read in "
-            "passes where it must be"
+            f"{path.name!r} takes more memory than there is; compare it in parts by Dask (pip install "
+            "'skewanova[dask]')"
         ) from error
 
 

@@ -41,7 +41,7 @@ from skewanova.priors.estimation import (
     with_batches,
 )
 from skewanova.scores.bins import LabelledCases, labelled_cases
-from skewanova.scores.reading import read_scores
+from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
 
@@ -258,7 +258,7 @@ def _read(labelled: object) -> ScoreTable:
         raise InputError(
             "`labelled` must be a table in memory, since bins need its scores: use read_scores()"
         )
-    return read_scores(labelled)
+    return read_rows(labelled)
 
 
 def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Seed, check_chosen, emit
@@ -33,10 +32,9 @@ from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import Target
-from skewanova.scores.cost import cost_notes
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
-from skewanova.scores.reading import open_scores
-from skewanova.scores.table import Scores, ScoreTable, StreamedScores
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import Scores
 
 #: Checks whose advice is a warning too: the scores are hardly what they were given as.
 SUSPICIOUS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
@@ -99,10 +97,9 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
 
     Parameters
     ----------
-    scores : ScoreTable, StreamedScores, path or frame
-        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`; what would not fit in
-        memory is read as by :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark. With one
-        fold, the fitted models are compared by the jackknife covariance of their areas on the same cases
+    scores : ScoreTable, path or frame
+        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`. With one fold, the
+        fitted models are compared by the jackknife covariance of their areas on the same cases
         (:func:`~skewanova.inference.compare_test_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
@@ -170,13 +167,12 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     stage("scores")
     level = level_of_each(alpha, alpha_for)
     options = Options(level, pairs, adjust, control, rope, interaction, sum_of_squares, rng, alpha_for)
-    whole = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    whole = read_scores(scores)
     given = whole if models is None else whole.only_models(check_chosen(models, whole.models))
     check_several_models(given)
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)
-    size = len(table.models), len(table.folds), int(np.size(priors))
-    notes = [*emit(cost_notes(*size)), *emit(prior_notes(deployment_prior)), *dropped, *check_paired(table)]
+    notes = [*emit(prior_notes(deployment_prior)), *dropped, *check_paired(table)]
     stage("measures")
     measures = evaluate(
         table,

@@ -32,7 +32,7 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import find_resampling, fold_mean_interval
-from skewanova.scores.reading import read_parts, read_scores
+from skewanova.scores.reading import read_parts, read_rows
 from skewanova.scores.table import Label, Scores, ScoreTable
 
 #: What is measured at a threshold, in the order of every frame.
@@ -428,7 +428,7 @@ def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell
     """The curve on which the threshold of each model and fold is chosen."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no meaning for a threshold that is given")
-    table = choose_on if isinstance(choose_on, ScoreTable) else read_scores(choose_on)
+    table = read_rows(choose_on)
     curves = table.curves()
     found = {}
     for model, fold in measured.curves:
@@ -473,7 +473,7 @@ def _measured(scores: object, **stated: Any) -> _Curves:
             )
         known = _by_effective_sizes(scores.scores, scores.curves)
         return _Curves(scores.models, scores.folds, known, scores.design.ratio)
-    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    table = read_rows(scores)
     design = find_resampling(table, **stated)
     emit(design.warnings)
     return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)

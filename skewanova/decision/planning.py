@@ -36,8 +36,7 @@ from skewanova.inference.sampling import FEWEST_DF
 from skewanova.inference.shared_cases import Degrees
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
-from skewanova.scores.reading import read_scores
-from skewanova.scores.table import ScoreTable
+from skewanova.scores.reading import read_rows
 
 #: Probability with which the assured size reaches the power, whatever the pilot's luck.
 ASSURANCE = 0.8
@@ -538,7 +537,7 @@ def plan_comparison(
     [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
     Wanted(difference, power, alpha, assurance).check()
-    table, _ = complete_table(scores if isinstance(scores, ScoreTable) else read_scores(scores))
+    table, _ = complete_table(read_rows(scores))
     check_several_models(table)
     if control is not None:
         check_choice(control, table.models, "control")

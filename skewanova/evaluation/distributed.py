@@ -12,7 +12,8 @@ from skewanova.base.checks import InputError
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.roc import auc
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.clusters import SAMPLING_COLUMNS, refuse_in_passes
+from skewanova.scores.clusters import refuse_in_passes
+from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.table import build_table, place_of_group, with_fold
 
 #: Columns of what `measure_group` returns, and their types.

@@ -26,8 +26,8 @@ from skewanova.scores.design import (
 )
 from skewanova.scores.halvings import Halvings
 from skewanova.scores.kinds import RESAMPLING
-from skewanova.scores.reading import open_scores
-from skewanova.scores.table import Label, Scores, ScoreTable, StreamedScores
+from skewanova.scores.reading import read_scores
+from skewanova.scores.table import Label, Scores, ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Evaluation(Framed):
         Estimator behind both.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
-    scores : ScoreTable or StreamedScores, optional
+    scores : ScoreTable, optional
         What was measured.
     resampling, test_fraction
         How the folds came about, as stated: see :attr:`design`.
@@ -178,9 +178,8 @@ def evaluate(
 
     Parameters
     ----------
-    scores : ScoreTable, StreamedScores, path or frame
-        Held-out scores, as for :func:`~skewanova.read_scores`; what would not fit in memory is read as by
-        :func:`~skewanova.stream_scores`, and so are frames of Dask and Spark.
+    scores : ScoreTable, path or frame
+        Held-out scores, as for :func:`~skewanova.read_scores`.
     priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
@@ -222,7 +221,7 @@ def evaluate(
     stated: dict[str, Any] = {"resampling": check_choice(resampling, RESAMPLING, "resampling")}
     if test_fraction is not None:
         stated["test_fraction"] = check_fraction(test_fraction, "test_fraction")
-    table = scores if isinstance(scores, ScoreTable | StreamedScores) else open_scores(scores)
+    table = read_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
     sums = _iauprec_frame(list(curves), measured, table)

@@ -38,7 +38,7 @@ from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling, fold_mean_interval
-from skewanova.scores.reading import read_scores
+from skewanova.scores.reading import read_rows
 from skewanova.scores.table import Label, ScoreTable
 
 Limits = tuple[float, float]
@@ -531,7 +531,7 @@ def interval_table(
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
-    table = scores if isinstance(scores, ScoreTable) else read_scores(scores)
+    table = read_rows(scores)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [(m, FOLD, f, rows) for m, f, rows in _cells(table)]
     if len(table.folds) > 1 and table.has_cases and find_resampling(table).kind == "kfold":
         for model in table.models:

@@ -2,11 +2,10 @@
 
 - bins: Labelled cases of a model, each once, in bins of its score.
 - clusters: Clusters and weights of cases: one of each a case, and no cluster cut in two by a fold.
-- cost: How long a comparison will take, and how much memory, said beforehand.
+- columns: The columns of a table of scores: their names, and their values as arrays.
 - design: How the folds came about, and the ratio of test to training cases.
 - engine_cases: Cases where an engine has them: clusters, and places on the curves.
 - engines: Frames of Dask and Spark, whose rows are elsewhere.
-- formats: CSV, JSON lines and frames to columns.
 - gathering: Tables of engines: every group is packed where its rows are, and its curve comes back.
 - halvings: Every model validated in either half of the data set, beside the hold-outs.
 - kinds: How folds may have come about, by name.
@@ -14,15 +13,14 @@
 - packing: Groups checked and packed where their rows are, whole or in pieces.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
 - parquet: Parquet in batches.
-- plain_csv: CSV in which every comma parts two fields, by Arrow.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
 - soundness: What the scores themselves tell against taking them for what they are given as.
 - splits: Hold-outs and halvings of a data set.
-- spooling: CSV, JSON lines, and queries of DuckDB and polars, as temporary Parquet.
-- streamed_cases: Keys and facts of the cases of a stream, scattered to a file.
-- streaming: The passes over a table larger than memory.
-- table: A checked table of held-out scores, in memory or read in passes.
+- sources: Where scores come from: files, folders, frames of any library, Arrow streams and queries.
+- streamed_cases: Facts of the cases of a table whose rows are elsewhere.
+- table: A checked table of held-out scores.
+- text_files: CSV and JSON lines to columns.
 - unlabelled: Scores of cases without labels, from where the models run.
 """
 

@@ -12,7 +12,6 @@ from .reading import read_scores as read_scores
 from .unlabelled import UnlabelledScores as UnlabelledScores
 from .unlabelled import read_unlabelled as read_unlabelled
 from .reading import scores_from_wide as scores_from_wide
-from .reading import stream_scores as stream_scores
 from .scikit_learn import auprec_scorer as auprec_scorer
 from .scikit_learn import iauprec_scorer as iauprec_scorer
 from .scikit_learn import scores_from_cv_results as scores_from_cv_results

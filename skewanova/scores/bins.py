@@ -47,7 +47,7 @@ def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None)
 def score_bins(table: Scores) -> pd.DataFrame:
     """Cases in the bins of each model's score: what tells the prior of later scores.
 
-    Columns of `SCORE_BIN_COLUMNS`; no rows where cases cannot be counted once: the table is read in passes,
+    Columns of `SCORE_BIN_COLUMNS`; no rows where cases cannot be counted once: its rows are elsewhere,
     or has several folds and no cases. Models whose scores are all alike have none.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})

@@ -16,16 +16,12 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Where, check_real, check_weights
 from skewanova.priors.evidence import UnitSums
-
-#: Columns of a score table that say how its cases were sampled.
-SAMPLING_COLUMNS = ("cluster", "weight")
-
+from skewanova.scores.columns import SAMPLING_COLUMNS
 
 #: Who cannot honour them says so.
 SAMPLED_IN_MEMORY = (
-    "a table with the column {column!r} must fit in memory, since clusters are left out together and curves "
-    "are weighted, but this one is read in passes: use read_scores(), give a frame of Dask or Spark, or "
-    "leave out the column"
+    "one group of a table with the column {column!r} cannot be measured by itself, since clusters are left "
+    "out together and curves are weighted: use evaluate() on the whole table, or leave out the column"
 )
 
 
@@ -226,7 +222,7 @@ def refuse_shared_clusters(found: SharedClusters | None, design: str) -> None:
 
 
 def refuse_in_passes(names: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise for a table in passes that has one of these columns."""
+    """Raise for a group with one of these columns."""
     for column in columns:
         if column in names:
             raise InputError(SAMPLED_IN_MEMORY.format(column=column))

@@ -172,7 +172,7 @@ def find_resampling(
 
     Parameters
     ----------
-    table : ScoreTable or StreamedScores
+    table : ScoreTable
         A complete table.
     resampling : str, default "auto"
         One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases (the

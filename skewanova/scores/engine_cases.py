@@ -20,7 +20,6 @@ from skewanova.base.checks import Bools, Floats, InputError, row_number
 from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.clusters import (
-    SAMPLING_COLUMNS,
     SamplingSummary,
     SharedClusters,
     WeightRange,
@@ -30,6 +29,7 @@ from skewanova.scores.clusters import (
     check_whole_clusters,
     shared_clusters,
 )
+from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.engines import Buckets, Engine, Kept
 from skewanova.scores.packing import (
     Group,

@@ -21,7 +21,6 @@ from textwrap import shorten
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -118,14 +117,6 @@ def engine_of(source: object) -> Engine | None:
     if any(home.startswith("pyspark.sql") for home in homes) and hasattr(kind, "groupBy"):
         return SparkFrame(source)
     return None
-
-
-def query_of(source: object) -> Any:
-    """The DuckDB relation or polars lazy frame that a source is, or that narwhals wraps; else None."""
-    native = nw.to_native(source, pass_through=True)
-    home, writes = type(native).__module__.lstrip("_"), ("sink_parquet", "write_parquet")
-    is_lazy = home.startswith(("polars.lazyframe", "duckdb"))
-    return native if is_lazy and any(hasattr(native, name) for name in writes) else None
 
 
 @dataclass(frozen=True, eq=False)

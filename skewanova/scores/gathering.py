@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova.base.checks import check_labels
+from skewanova.base.checks import InputError, check_labels, emit
+from skewanova.base.operating_system import available_memory
 from skewanova.scores import packing
+from skewanova.scores.columns import DATASET, HALVING_COLUMNS, NO_FOLD, ColumnMap
 from skewanova.scores.engine_cases import look_at_cases
-from skewanova.scores.engines import Engine
+from skewanova.scores.engines import Engine, engine_of
+from skewanova.scores.halvings import HALVINGS_IN_MEMORY
 from skewanova.scores.packing import (
     Group,
     Groups,
@@ -38,7 +41,69 @@ from skewanova.scores.packing import (
     sketches,
     weights_of_groups,
 )
-from skewanova.scores.table import StreamedScores, check_any_row, check_both_classes
+from skewanova.scores.pairing import STREAMED
+from skewanova.scores.reading import read_rows
+from skewanova.scores.table import (
+    ScoreTable,
+    StreamedScores,
+    check_any_row,
+    check_both_classes,
+    refuse_several_datasets,
+)
+
+#: Rows of one test set, or of runs on it, that come here from an engine, if they fit: more stay there.
+MOST_ROWS_HERE = 1_000_000
+
+
+#: About what a row costs at the worst moment of coming here, and the share of the free memory for that.
+BYTES_A_ROW, MEMORY_SHARE = 200, 0.5
+
+
+def read_distributed(
+    source: object, columns: Mapping[str, str] | None, pos_label: object
+) -> ScoreTable | StreamedScores:
+    """Curves from where the rows are or, where cases are compared one by one, the rows if they fit."""
+    engine = engine_of(source)
+    if engine is None:
+        raise TypeError(type(source).__name__)
+    asked = ColumnMap.from_names(columns, pos_label=pos_label)
+    wanted = asked.select(engine.names, engine.name)
+    known = {column: name for column, name in asked.names.items() if name in wanted}
+    if any(column in known for column in HALVING_COLUMNS):
+        if _fits(engine.n_rows()):
+            return _collected(engine, known, pos_label)
+        raise InputError(HALVINGS_IN_MEMORY)
+    if DATASET in wanted and DATASET not in known.values():
+        refuse_several_datasets(DATASET, engine.n_distinct(DATASET))
+    if "fold" not in known:
+        emit([NO_FOLD])
+    found = gather(engine, known, pos_label=pos_label)
+    n_rows = int(found.counts.sum())
+    if _over_cases(found) and _fits(n_rows) and (found.parts is None or n_rows <= MOST_ROWS_HERE):
+        return _collected(engine, known, pos_label)
+    return found
+
+
+def _fits(n_rows: int) -> bool:
+    """Whether so many rows take up no more than their share of the free memory."""
+    free = available_memory()
+    return free is None or n_rows * BYTES_A_ROW <= MEMORY_SHARE * free
+
+
+def _over_cases(scores: StreamedScores) -> bool:
+    """Whether all folds test the same cases, and these are named: rows of an engine have no order."""
+    cases = scores.cases
+    return cases is not None and bool((cases.shared == cases.n_cases).all())
+
+
+def _collected(engine: Engine, known: Mapping[str, str], pos_label: object) -> ScoreTable:
+    """All rows of an engine in memory, in the order of names, so that no engine's own order tells."""
+    datasets = {DATASET: DATASET} if DATASET in engine.names and DATASET not in known.values() else {}
+    frame = engine.rows({**known, **datasets})
+    keys = [key for key in ("model", "fold", "case") if key in frame]
+    if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
+        raise InputError(STREAMED)
+    return read_rows(frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label)
 
 
 def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:

@@ -16,15 +16,11 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Where
 from skewanova.curves.groups import GroupCurves
-from skewanova.scores.clusters import SAMPLING_COLUMNS
+from skewanova.scores.columns import HALVING_COLUMNS, SAMPLING_COLUMNS
 from skewanova.scores.table import HOLDOUT, WHOLE, Codes, Label, ScoreTable, build_table, levels_of
 
 #: The parts of a table with halvings: the hold-outs, and the two halves of every halving.
 PARTS = (HOLDOUT, "half_a", "half_b")
-
-
-#: Columns of a table with halvings beside the others; they go together.
-HALVING_COLUMNS = ("part", "halving")
 
 
 #: Fewer halvings than two show no variation.
@@ -36,8 +32,8 @@ MOST_UNEQUAL = 2.0
 
 
 HALVINGS_IN_MEMORY = (
-    "a table with halvings must fit in memory, but this one is read in passes or over several machines: use "
-    "read_scores(), or leave out the column halving and the rows of halves"
+    "a table with halvings must fit in memory, but this one is read over several machines: give a "
+    "frame of pandas, or leave out the column halving and the rows of halves"
 )
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores.cost import cost_notes
 from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
 from skewanova.scores.table import SHOWN, Scores, ScoreTable
 
@@ -21,9 +20,8 @@ UNPAIRED = (
 
 
 STREAMED = (
-    "models on one test set are compared case by case, which takes the scores in memory: read them by "
-    "read_scores(), or give a frame of Dask or Spark with a column case, since its rows have no order by "
-    "which cases could be told"
+    "models on one test set are compared case by case, which takes the scores in memory: give a frame "
+    "of Dask or Spark with a column case, since its rows have no order by which cases could be told"
 )
 
 
@@ -147,14 +145,14 @@ def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tu
 
     Parameters
     ----------
-    table : ScoreTable or StreamedScores
+    table : ScoreTable
         The table.
     missing : {"error", "drop_fold"}
         What to do with a fold that some model lacks.
 
     Returns
     -------
-    table : ScoreTable or StreamedScores
+    table : ScoreTable
         The complete table.
     notes : tuple of str
         One warning for each fold dropped.
@@ -223,7 +221,7 @@ def describe_table(table: Scores) -> list[str]:
 
     Parameters
     ----------
-    table : ScoreTable or StreamedScores
+    table : ScoreTable
         The table.
 
     Returns
@@ -251,7 +249,6 @@ def describe_table(table: Scores) -> list[str]:
     suspicions = [
         found.advice for found in (*ranking_findings(auc), *score_findings(table, auc)) if found.advice
     ]
-    size = cost_notes(len(table.models), len(table.folds))
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
         f"models: {', '.join(map(visible, table.models))}",
@@ -260,7 +257,7 @@ def describe_table(table: Scores) -> list[str]:
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
         *_sampling_lines(table),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
-        *(f"warning: {note}" for note in (*size, *notes, *suspicions)),
+        *(f"warning: {note}" for note in (*notes, *suspicions)),
         *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
         "The table can be compared.",
     ]

@@ -6,16 +6,17 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skewanova.base.checks import InputError, Where, row_number
+from skewanova.base.checks import InputError, row_number
+from skewanova.scores.columns import read_batches, value_type
 
 SUFFIXES = (".parquet", ".pq")
 
@@ -37,16 +38,12 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Part:
-    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``).
-
-    Rows that were no Parquet are in the open `file`, a temporary one.
-    """
+    """One file, its columns, and those that its folders' names hold (``model=forest/fold=3/``)."""
 
     path: Path
     names: tuple[str, ...]
     keys: dict[str, str | None]
     n_rows: int
-    file: IO[bytes] | None = None
 
     @classmethod
     def of(cls, file: Path, folder: Path) -> Part:
@@ -69,14 +66,11 @@ class ParquetSource:
         Its files in the order of their paths; rows are counted through all of them.
     schema : pyarrow.Schema
         Columns of the first file, to whose types those of the others are cast, and of the folders' names.
-    place : callable or None
-        Says where a row is, if it is not known by number and file.
     """
 
     path: Path
     parts: tuple[Part, ...]
     schema: Any
-    place: Where | None = None
 
     @classmethod
     def open(cls, path: Path) -> ParquetSource:
@@ -100,24 +94,8 @@ class ParquetSource:
         """Names of the columns; an index that pandas stored is none."""
         return list(self.schema.names)
 
-    def with_constant(self, column: str, value: str) -> ParquetSource:
-        """The same rows with one more column, of one value, as folders' names hold them."""
-        parts = tuple(replace(part, keys=part.keys | {column: value}) for part in self.parts)
-        return replace(self, parts=parts, schema=self.schema.append(pa.field(column, pa.string())))
-
-    def holds_several(self, column: str) -> bool:
-        """Whether two rows differ in a column; empty cells do not count."""
-        values: set[Any] = set()
-        for batch in self.batches([column]):
-            values.update(plain(batch.column(0)).drop_null().unique().to_pylist())
-            if len({value for value in values if value == value}) > 1:  # without nan
-                return True
-        return False
-
     def where(self, row: int) -> str:
         """Say where a row is: by its number from 0 and, of a folder, by its file."""
-        if self.place is not None:
-            return self.place(row)
         if not self.path.is_dir():
             return row_number(row)
         for part in self.parts:
@@ -138,15 +116,17 @@ class ParquetSource:
             with told(part.path):
                 yield from self._batches(part, columns)
 
-    def read(self, columns: Sequence[str]) -> pd.DataFrame:
-        """All rows of these columns in memory."""
-        schema = pa.schema([(name, value_type(self.schema.field(name).type)) for name in columns])
-        decoded = ([plain(column) for column in batch.columns] for batch in self.batches(columns))
-        with told(self.path):
-            batches = [pa.RecordBatch.from_arrays(arrays, schema=schema) for arrays in decoded]
-            table = pa.Table.from_batches(batches, schema=schema)
-            frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-        return frame
+    def read(self, columns: Sequence[str], text: Sequence[str]) -> pd.DataFrame:
+        """Read all rows of these columns; those of `text` are labels."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        name = repr(self.path.name)
+        return read_batches(
+            (batch.columns for batch in self.batches(columns)),
+            schema,
+            text=text,
+            source=name,
+            n_rows=self.n_rows,
+        )
 
     def _batches(self, part: Part, columns: Sequence[str]) -> Iterator[Any]:
         fields = [self.schema.field(name) for name in columns]
@@ -154,7 +134,7 @@ class ParquetSource:
         text = [f.name for f in fields if f.name in stored and _is_text(f.type)]
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
         n_rows = 0
-        with pq.ParquetFile(part.file or part.path, read_dictionary=text, **options) as file:
+        with pq.ParquetFile(part.path, read_dictionary=text, **options) as file:
             try:
                 for batch in file.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
                     batch.validate(full=True)
@@ -251,11 +231,6 @@ def _array(batch: Any, part: Part, field: Any) -> Any:
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def value_type(kind: Any) -> Any:
-    """Type of the values of a column that may be stored by its distinct ones."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def plain(column: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A checked table of held-out scores, in memory or read in passes."""
+"""A checked table of held-out scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from skewanova.base.checks import (
@@ -42,6 +44,7 @@ from skewanova.scores.clusters import (
     codes_of,
     shared_clusters,
 )
+from skewanova.scores.columns import chunks, code_whole_numbers
 
 if TYPE_CHECKING:
     from skewanova.scores.halvings import Halvings
@@ -51,10 +54,6 @@ WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
 #: How many offending cells or rows a message shows.
 SHOWN = 5
-
-
-#: A column of this name tells data sets apart, whose folds must not be mixed.
-DATASET_COLUMNS = frozenset({"dataset"})
 
 
 #: What the column part calls the rows of hold-outs, where a table holds halvings too.
@@ -143,15 +142,18 @@ class ScoreTable:
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
-        flat = 2 * self._cell + self.frame["y_true"].to_numpy()
-        return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+        counts = np.zeros(shape, dtype=np.int64).reshape(-1)
+        cell, positive = self._cell, self.frame["y_true"].to_numpy()
+        for rows in chunks(len(cell)):
+            counts += np.bincount(2 * cell[rows].astype(np.intp) + positive[rows], minlength=len(counts))
+        return counts.reshape(shape)
 
     @cached_property
     def effective_counts(self) -> Floats:
         """The same counted in clusters and weights: as many equal ones as weigh the same."""
         if not (self.has_clusters or self.has_weights):
             return self.counts.astype(np.float64)
-        kind = 2 * self._cell + self.frame["y_true"].to_numpy()
+        kind = 2 * self._cell.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
         found = equal_units(kind, unit, weight, self.counts.size)
@@ -193,10 +195,9 @@ class ScoreTable:
         """Some columns with the rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell
-        values = [self.frame[column].to_numpy() for column in columns]
+        values = [_values_or_codes(self.frame[column]) for column in columns]
         if (cell[1:] < cell[:-1]).any():
-            order = np.argsort(cell, kind="stable")
-            values = [value[order] for value in values]
+            values = _sort_by_cell(cell, values, sizes)
         return values, sizes[sizes > 0]
 
     def ties(self) -> Iterator[Ties]:
@@ -249,9 +250,8 @@ class ScoreTable:
 
     def class_sizes(self) -> tuple[int, int]:
         """Number of negative and of positive cases, each counted once."""
-        positive, case = self.frame["y_true"].to_numpy(), self.codes("case")
-        sizes = [np.count_nonzero(np.bincount(case[positive == side])) for side in (False, True)]
-        return int(sizes[0]), int(sizes[1])
+        is_positive, is_negative = _case_labels(self)
+        return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows as :func:`~skewanova.read_scores` takes them, those of halvings included."""
@@ -271,13 +271,37 @@ class ScoreTable:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
-    def _cell(self) -> Codes:
-        """Which (model, fold) every row belongs to, models first."""
-        return self.codes("model") * len(self.folds) + self.codes("fold")
+    def _cell(self) -> NDArray[Any]:
+        """Which (model, fold) every row belongs to, models first, in few bytes."""
+        model, fold = (_values_or_codes(self.frame[key]) for key in ("model", "fold"))
+        small = np.min_scalar_type(len(self.models) * len(self.folds))
+        return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
 
     def codes(self, column: str) -> Codes:
         """Positions of a categorical column's values in its order of levels."""
         return codes_of(self.frame, column)
+
+
+def _values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
+    """Return the values of a column or, of a categorical one, its codes, without a copy."""
+    values: Any = column.array.codes if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
+    return np.asarray(values)
+
+
+def _sort_by_cell(
+    cell: NDArray[Any], values: Sequence[NDArray[Any]], sizes: NDArray[np.int64]
+) -> list[NDArray[Any]]:
+    """Return the columns with the rows of every cell together, in the order that they have there."""
+    result = [np.empty_like(column) for column in values]
+    filled = np.cumsum(sizes) - sizes
+    for rows in chunks(len(cell)):
+        order = np.argsort(cell[rows], kind="stable")
+        count = np.bincount(cell[rows], minlength=len(sizes))
+        place = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
+        for column, moved in zip(values, result, strict=True):
+            moved[place] = column[rows][order]
+        filled += count
+    return result
 
 
 def _n_different(score: NDArray[Any]) -> int:
@@ -324,7 +348,8 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
             "fold": levels_of(raw["fold"], "fold", where, whole=True),
             "y_true": _positive(raw["y_true"], pos_label, where),
             "y_score": score_values(raw["y_score"], "y_score", where),
-        }
+        },
+        copy=False,
     )
     for column in ("case", "cluster"):
         if column in raw:
@@ -375,28 +400,47 @@ def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any
 
 def _positive(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
     """Which labels are positive; each category is looked at once, if none is wrong."""
-    if isinstance(values.dtype, pd.CategoricalDtype) and not values.hasnans:
-        codes, found = pd.factorize(values)
-        with suppress(InputError):
-            return np.asarray(check_labels(np.asarray(found), pos_label=pos_label)[codes])
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        codes, found = _used_categories(values)
+        if len(codes) and codes.min() >= 0:
+            with suppress(InputError):
+                return np.asarray(check_labels(np.asarray(found), pos_label=pos_label)[codes])
     return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
 def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
     """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
+    if whole and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
+        coded = code_whole_numbers(values.to_numpy())
+        if coded is not None:
+            return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
         values = values.map(str, na_action="ignore")
-    codes, found = pd.factorize(values)
+    is_coded = isinstance(values.dtype, pd.CategoricalDtype)
+    codes, found = _used_categories(values) if is_coded else pd.factorize(values)
     text = [str(value) for value in found]
     blank = [i for i, t in enumerate(text) if not t.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         refuse_empty(name, len(empty), where(int(empty[0])))
-    numbers = [_whole_number(t) for t in text] if whole else [None]
-    given: list[Any] = text if None in numbers else numbers
-    levels = list(dict.fromkeys(given)) if given is text else sorted(set(given))
-    position = {level: i for i, level in enumerate(levels)}
-    return _categories([position[level] for level in given], codes, levels)
+    numbers = _whole_numbers(text) if whole else None
+    if numbers is None:
+        place = {name: i for i, name in enumerate(dict.fromkeys(text))}
+        return _recode([place[name] for name in text], codes, list(place))
+    levels, position = np.unique(numbers, return_inverse=True)
+    return _recode(position, codes, levels)
+
+
+def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any]]:
+    """Return codes in order of appearance, and what they stand for, as pandas.factorize does."""
+    codes = _values_or_codes(values)
+    order = pd.unique(codes)
+    order = order[order >= 0]
+    if not np.array_equal(order, np.arange(len(order))):
+        place = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
+        place[order] = np.arange(len(order))
+        codes = place[codes]  # -1, a missing value, stays
+    return codes, values.cat.categories[order]
 
 
 def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
@@ -405,16 +449,25 @@ def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
     raise InputError(f"`{name}` must not be empty, but {told}, the first at {first}")
 
 
-def _categories(position: list[int], codes: NDArray[Any], levels: list[Any]) -> pd.Categorical[Any]:
-    small = np.min_scalar_type(-len(position))  # fewer bytes to move, and what pandas stores anyway
-    moved = position != list(range(len(position)))
-    new = np.array(position, dtype=small)[codes] if moved else codes.astype(small)
-    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(levels))
+def _recode(position: ArrayLike, codes: NDArray[Any], levels: Any) -> pd.Categorical[Any]:
+    """Return the levels, of which each code has one by its position."""
+    place = np.asarray(position)
+    small = np.min_scalar_type(-len(place))  # fewer bytes to move, and what pandas stores anyway
+    is_same = np.array_equal(place, np.arange(len(place)))
+    new = codes.astype(small, copy=False) if is_same else place.astype(small)[codes]
+    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
-def _whole_number(text: str) -> int | None:
-    """The number if the text is a whole number in its plain spelling (or a float's, such as 3.0)."""
-    return int(text.removesuffix(".0")) if WHOLE.fullmatch(text) else None
+def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
+    """Return numbers if all texts are whole ones in their plain spelling (or a float's, such as 3.0)."""
+    try:
+        names = pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return None
+    if not pc.all(pc.match_substring_regex(names, f"^(?:{WHOLE.pattern})$"), min_count=0).as_py():
+        return None
+    numbers: NDArray[np.int64] = pc.replace_substring_regex(names, r"\.0$", "").cast(pa.int64()).to_numpy()
+    return numbers
 
 
 def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
@@ -433,20 +486,40 @@ def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
 
 def _check_cases(table: ScoreTable, where: Where) -> None:
     """No (model, fold, case) twice, and one label for each case."""
-    case = table.codes("case")
-    key = table._cell * (case.max() + 1) + case
-    repeated = np.flatnonzero(pd.Series(key).duplicated())
-    if len(repeated):
+    if _has_repeated_cases(table):
+        key = table._cell.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes("case")
+        repeated = np.flatnonzero(pd.Series(key).duplicated())
         columns = table.frame[["model", "fold", "case"]].iloc[repeated[:SHOWN]]
         shown = ", ".join(
             f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
         refuse_repeated(len(repeated), shown)
-    positive = np.bincount(case, weights=table.frame["y_true"])
-    mixed = np.flatnonzero((positive > 0) & (positive < np.bincount(case)))
+    is_positive, is_negative = _case_labels(table)
+    mixed = np.flatnonzero(is_positive & is_negative)
     if len(mixed):
         refuse_mixed(len(mixed), table.frame["case"].cat.categories[mixed[:SHOWN]].tolist())
+
+
+def _has_repeated_cases(table: ScoreTable) -> bool:
+    """Whether a model in a fold has a case twice."""
+    (case,), sizes = table._by_cell("case")
+    stops = np.cumsum(sizes)
+    for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
+        cases = np.sort(case[start:stop])
+        if (cases[1:] == cases[:-1]).any():
+            return True
+    return False
+
+
+def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
+    """Return whether each case is positive, and whether it is negative, in some row."""
+    case, positive = _values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
+    is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
+    for rows in chunks(len(case)):
+        is_positive[case[rows][positive[rows]]] = True
+        is_negative[case[rows][~positive[rows]]] = True
+    return is_positive, is_negative
 
 
 def refuse_several_datasets(column: str, n_datasets: int) -> None:

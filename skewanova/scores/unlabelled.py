@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, Where, check_choice
-from skewanova.scores.formats import load_table
+from skewanova.scores.columns import ColumnMap
+from skewanova.scores.sources import load_table
 from skewanova.scores.table import check_any_row, levels_of, path_sha256, score_values
 
 #: Columns of such a table; the last two may be missing.
@@ -98,15 +99,18 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
         check_choice(key, UNLABELLED_COLUMNS, "columns"): name for key, name in (columns or {}).items()
     }
     names = {column: given_names.get(column, column) for column in UNLABELLED_COLUMNS}
-    asked = {"model", "y_score", *(columns or {})}
+    required = {"model", "y_score", *(columns or {})}
     raw = load_table(
         source,
-        required=[name for column, name in names.items() if column in asked],
-        optional=[*names.values()],
-        text=[name for column, name in names.items() if column != "y_score"],
+        ColumnMap(
+            required=[name for column, name in names.items() if column in required],
+            optional=[*names.values()],
+            text=[name for column, name in names.items() if column != "y_score"],
+            names=names,
+        ),
     )
     check_any_row(len(raw.frame), "table of unlabelled scores")
-    given = raw.frame.rename(columns={name: column for column, name in names.items()})
+    given = raw.frame
     frame = pd.DataFrame(
         {
             "model": levels_of(given["model"], "model", raw.where),

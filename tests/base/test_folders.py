@@ -464,7 +464,7 @@ def fail_with(error):
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (MemoryError(), "there is not enough memory; a Parquet file is read in passes where it must be"),
+        (MemoryError(), "there is not enough memory; a larger table is compared in parts by Dask"),
         (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
         (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
         (OutputError("'out' cannot be written"), "'out' cannot be written"),

@@ -114,12 +114,6 @@ def other_formats(table: pd.DataFrame, seed: int) -> Frames:
         return frames(name)
 
 
-def read_in_passes(table: pd.DataFrame, seed: int) -> Frames:
-    rows = table.sample(frac=1, random_state=seed).to_dict("records")
-    with folder_of({"scores.parquet": as_parquet(rows, {}, 7)}):
-        return frames(sa.stream_scores("scores.parquet", progress=False))
-
-
 CHANGES: Mapping[str, Callable[[pd.DataFrame, int], Frames]] = {
     change.__name__: change
     for change in (
@@ -128,7 +122,6 @@ CHANGES: Mapping[str, Callable[[pd.DataFrame, int], Frames]] = {
         monotone_scores,
         labels_as_words,
         other_formats,
-        read_in_passes,
     )
 }
 

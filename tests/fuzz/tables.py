@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import assume
@@ -332,24 +331,6 @@ def accepted_by_both(case: Mapping[str, Any]) -> None:
         checked_run(["plan", name, *arguments], folder)
 
 
-def streamed_as_in_memory(case: Mapping[str, Any]) -> None:
-    """A Parquet table is read in passes to the same numbers as in memory, or refused by both."""
-    name, content = file_of(case)
-    with folder_of({name: content}):
-        whole, streamed = (outcome(read, name) for read in (sa.read_scores, sa.stream_scores))
-        assert (whole is None) == (streamed is None), f"in memory: {whole}; in passes: {streamed}"
-        if whole is None or streamed is None:
-            return
-        assert whole.folds == streamed.folds
-        assert whole.models == streamed.models
-        np.testing.assert_array_equal(whole.counts, streamed.counts)
-        assert whole.has_cases == streamed.has_cases
-        assert not whole.has_cases or whole.unpaired() == streamed.unpaired()
-        first, second = (sa.evaluate(table, priors=(0.5, 0.01)) for table in (whole, streamed))
-        pd.testing.assert_frame_equal(first.auprec, second.auprec, rtol=1e-12)
-        pd.testing.assert_frame_equal(first.iauprec, second.iauprec, rtol=1e-12)
-
-
 def outcome(read: Any, name: str) -> Any:
     """The table, or None where it is refused as it should be."""
     try:
@@ -368,5 +349,4 @@ _mostly_right = cases(
 GENERATORS = (
     Generator("tables", cases(), told_by_check, 45),
     Generator("comparisons", _mostly_right, accepted_by_both, 4),
-    Generator("streams", _parquet, streamed_as_in_memory, 30),
 )

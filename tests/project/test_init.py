@@ -87,7 +87,7 @@ def test_every_name_is_what_its_module_defines(package, module, alias):
 
 def test_what_the_design_promises_is_there():
     promised = (
-        "read_scores stream_scores scores_from_wide scores_from_estimators scores_from_cv_results "
+        "read_scores scores_from_wide scores_from_estimators scores_from_cv_results "
         "read_datasets load_satellite_scores compare compare_datasets evaluate "
         "UniformPrior UniformSkew BetaPrior DiscretePrior prior_from_skew skew_from_prior "
         "correct_class_prior roc_curve auc auprec iauprec auprec_score iauprec_score "

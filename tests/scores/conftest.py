@@ -35,7 +35,7 @@ def set_here(test_set):
 @pytest.fixture
 def stays(monkeypatch):
     """No rows of an engine come here."""
-    monkeypatch.setattr("skewanova.scores.reading.MOST_ROWS_HERE", 0)
+    monkeypatch.setattr("skewanova.scores.gathering.MOST_ROWS_HERE", 0)
     monkeypatch.setattr(engine_cases, "BUCKET_ROWS", 500)
     for engine in (engines.DaskFrame, engines.SparkFrame):
         monkeypatch.setattr(engine, "rows", None)

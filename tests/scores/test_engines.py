@@ -30,7 +30,6 @@ import skewanova as sa
 from skewanova.base.checks import FullDiskError, InputError
 from skewanova.scores import engines, packing
 from skewanova.scores.design import find_resampling
-from skewanova.scores.reading import open_scores
 from studies.areas import estimators_study
 
 dask = pytest.importorskip("dask")
@@ -127,7 +126,7 @@ def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path
 @pytest.mark.usefixtures("client", "small_workers")
 def test_groups_in_pieces_come_from_dask():
     frame = table()
-    assert_alike(sa.stream_scores(partitioned(frame)), sa.read_scores(frame))
+    assert_alike(sa.read_scores(partitioned(frame)), sa.read_scores(frame))
 
 
 #: A file of several row groups of which one is damaged.
@@ -147,7 +146,7 @@ def two_files(folder):
 def test_a_row_group_that_is_damaged_is_named_in_one_line(tmp_path, path):
     rows = dd.read_parquet(path(two_files(tmp_path)))
     with pytest.raises(InputError, match=f"^the Dask frame: {DAMAGED}") as told, dask_here():
-        sa.stream_scores(rows)
+        sa.read_scores(rows)
     assert "\n" not in str(told.value)
 
 
@@ -161,7 +160,7 @@ def test_a_file_that_is_gone_is_told_in_one_line(tmp_path):
     rows = dd.read_parquet(tmp_path)
     (tmp_path / "a.parquet").unlink()
     with pytest.raises(InputError, match=r"^the Dask frame cannot be read: .*a\.parquet'?$"), dask_here():
-        sa.stream_scores(rows)
+        sa.read_scores(rows)
 
 
 #: What is said of workers that ended.
@@ -303,7 +302,7 @@ def test_a_frame_of_dask_without_a_column_of_folds_is_one_test_set():
     frame = table()[lambda rows: rows["fold"] == 1]
     rows = dd.from_pandas(frame.drop(columns="fold"), npartitions=3)
     with pytest.warns(sa.SkewanovaWarning, match="^there is no column fold: all rows are taken as one test"):
-        found = sa.stream_scores(rows)
+        found = sa.read_scores(rows)
     assert_alike(found, sa.read_scores(frame))
 
 
@@ -318,13 +317,13 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
     frame = cases_of(design)
     mixed = frame.sample(frac=1, random_state=1).rename(columns={"y_score": "p"})
     with dask_here():
-        found = open_scores(partitioned(mixed), columns={"y_score": "p"})
+        found = sa.read_scores(partitioned(mixed), columns={"y_score": "p"})
     pd.testing.assert_frame_equal(found.frame, sa.read_scores(by_names(frame)).frame)
     assert find_resampling(found).kind == KINDS[design]
 
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
-    monkeypatch.setattr("skewanova.scores.reading.available_memory", lambda: 180 * 200)
+    monkeypatch.setattr("skewanova.scores.gathering.available_memory", lambda: 180 * 200)
     rows = partitioned(cases_of("one test set").assign(part="holdout", halving=None))
     with dask_here(), pytest.raises(InputError, match=r"^a table with halvings must fit in memory, but this"):
         sa.compare(rows)
@@ -456,7 +455,7 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
     rows = spark.read.parquet(str(tmp_path / "scores.parquet"))
     assert_compared_alike(rows, frame)
     dotted = rows.withColumnRenamed("y_score", "the `score`.1")
-    renamed = sa.stream_scores(dotted, columns={"y_score": "the `score`.1"})
+    renamed = sa.read_scores(dotted, columns={"y_score": "the `score`.1"})
     assert_alike(renamed, sa.read_scores(frame))
     with pytest.raises(InputError, match=r"^the table holds 2 data sets"):
         sa.compare(rows.withColumn("dataset", rows["fold"] % 2))
@@ -475,7 +474,7 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
 @pytest.mark.usefixtures("small_workers")
 def test_groups_in_pieces_come_from_spark(spark, tmp_path):
     table().to_parquet(tmp_path / "s.parquet", index=False)
-    assert_alike(sa.stream_scores(spark.read.parquet(str(tmp_path / "s.parquet"))), sa.read_scores(table()))
+    assert_alike(sa.read_scores(spark.read.parquet(str(tmp_path / "s.parquet"))), sa.read_scores(table()))
 
 
 @pytest.mark.usefixtures("stays")
@@ -501,10 +500,10 @@ def test_a_file_that_spark_cannot_read_is_told_in_one_line(spark, tmp_path):
     rows = spark.read.parquet(str(tmp_path / "s.parquet"))
     (tmp_path / "s.parquet").unlink()
     with pytest.raises(InputError, match=r"^the Spark frame cannot be read: .") as told:
-        sa.stream_scores(rows)
+        sa.read_scores(rows)
     assert "\n" not in str(told.value)
     with pytest.raises(InputError, match=f"^the Spark frame: {DAMAGED}") as told:
-        sa.stream_scores(spark.read.parquet(two_files(tmp_path)))
+        sa.read_scores(spark.read.parquet(two_files(tmp_path)))
     assert "\n" not in str(told.value)
 
 
@@ -512,9 +511,9 @@ def test_designs_over_cases_and_workers_that_die_on_spark(spark, tmp_path):
     frame = cases_of("clusters, weights")
     frame.sample(frac=1, random_state=1).to_parquet(tmp_path / "s.parquet", index=False)
     rows = spark.read.parquet(str(tmp_path / "s.parquet"))
-    assert open_scores(rows).sha256() == sa.read_scores(by_names(frame)).sha256()
+    assert sa.read_scores(rows).sha256() == sa.read_scores(by_names(frame)).sha256()
     plain = rows.drop("cluster", "weight")
-    assert find_resampling(open_scores(plain)).kind == "one_set"
+    assert find_resampling(sa.read_scores(plain)).kind == "one_set"
 
     def die(batches):  # sent as it stands, since workers do not know this file
         return (os._exit(1) for _ in batches)
@@ -523,7 +522,7 @@ def test_designs_over_cases_and_workers_that_die_on_spark(spark, tmp_path):
     with pytest.raises(
         InputError, match=r"^the Spark frame cannot be read: .* must fit in that of a worker$"
     ):
-        sa.stream_scores(ended)
+        sa.read_scores(ended)
 
 
 def test_a_gateway_that_is_lost_leaves_nothing(spark, tmp_path):

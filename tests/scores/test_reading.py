@@ -14,7 +14,6 @@ from skewanova import (
     read_datasets,
     read_scores,
     scores_from_wide,
-    stream_scores,
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.scores.pairing import check_paired, complete_table, describe_table
@@ -116,22 +115,19 @@ def test_a_column_called_case_may_serve_as_another(tmp_path, column):
     frame.to_parquet(tmp_path / "long.parquet")
     known = read_scores(LONG).frame
     assert read_scores(frame, columns={column: "case"}).frame.equals(known)
-    streamed = stream_scores(tmp_path / "long.parquet", columns={column: "case"})
-    assert not streamed.has_cases
-    assert streamed.counts.tolist() == read_scores(LONG).counts.tolist()
+    assert read_scores(tmp_path / "long.parquet", columns={column: "case"}).frame.equals(known)
     several = pd.concat([frame.assign(dataset=name) for name in "xy"])
     assert read_datasets(several, columns={column: "case"})["x"].frame.equals(known)
 
 
 @pytest.mark.parametrize("names", [["x"] * len(LONG), [None] * len(LONG), [float("nan")] * len(LONG)])
-def test_one_data_set_is_read_in_passes_as_in_memory(tmp_path, names):
+def test_several_data_sets_are_refused(tmp_path, names):
     path = tmp_path / "long.parquet"
     LONG.assign(dataset=names).to_parquet(path)
-    assert stream_scores(path).counts.tolist() == read_scores(path).counts.tolist()
+    assert read_scores(path).counts.tolist() == read_scores(LONG).counts.tolist()
     LONG.assign(dataset=["x", "y"] * (len(LONG) // 2)).to_parquet(path)
-    for read in (read_scores, stream_scores):
-        with pytest.raises(InputError, match="data set"):
-            read(path)
+    with pytest.raises(InputError, match="the table holds 2 data sets"):
+        read_scores(path)
 
 
 def test_a_case_column_that_was_named_must_be_there():

@@ -300,7 +300,7 @@ def test_groups_and_counts_equal_naive_ones(seed):
 
 def test_the_table_does_not_share_memory_with_the_frame_given():
     frame = random_table(0)
-    table = build(frame)
+    table = read_scores(frame)
     before = table.frame["y_score"].tolist()
     frame.loc[:, "y_score"] = 9.0
     assert table.frame["y_score"].tolist() == before

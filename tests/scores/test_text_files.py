@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.scores import formats, plain_csv, spooling
+from skewanova.scores import text_files
 
 HEAD = "model,fold,case,y_true,y_score\n"
 ROWS = "A,1,1,0,0.25\nA,1,2,1,0.5\nA,2,3,0,0.125\nA,2,4,1,0.75\n"
@@ -72,7 +72,7 @@ def told(path):
 
 def by_the_csv_module(path, monkeypatch):
     with monkeypatch.context() as other:
-        other.setattr(formats, "_read_plain", lambda *_: None)
+        other.setattr(text_files, "_read_plain_csv", lambda *_: None)
         return told(path)
 
 
@@ -81,25 +81,6 @@ def test_the_table_or_the_error_is_that_of_the_csv_module(tmp_path, monkeypatch,
     path = tmp_path / "scores.csv"
     path.write_bytes(FILES[name].encode())
     assert told(path) == by_the_csv_module(path, monkeypatch)
-
-
-def told_of_passes(path, read):
-    """Sizes and curves, or the error, whose block may have more than one row at fault."""
-    try:
-        found = read(path)
-    except InputError as error:
-        return str(error)
-    curves = {cell: (roc.fpr.tolist(), roc.tpr.tolist()) for cell, roc in found.curves().items()}
-    return found.models, found.folds, found.counts.tolist(), curves, found.unpaired()
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_in_passes_the_curves_or_the_error_are_those_of_memory(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(plain_csv, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(spooling, "BLOCK", 2)
-    path = tmp_path / "scores.csv"
-    path.write_bytes(FILES[name].encode())
-    assert told_of_passes(path, sa.stream_scores) == told_of_passes(path, sa.read_scores)
 
 
 def test_text_that_is_not_utf_8_is_refused_alike(tmp_path, monkeypatch):
@@ -113,7 +94,7 @@ def test_text_that_is_not_utf_8_is_refused_alike(tmp_path, monkeypatch):
 def test_no_digit_is_lost(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("csv") / "scores.csv"
     path.write_text("y_score\n0.5\n" + "\n".join(map(repr, values)) + "\n")
-    found = formats._read_plain(path, ["y_score"], [])
+    found = text_files._read_plain_csv(path, ["y_score"], [])
     if max(map(abs, values)) < 2**53:
         np.testing.assert_array_equal(found["y_score"][1:], values)
     else:
@@ -124,18 +105,8 @@ def test_a_plain_file_is_read_by_arrow_and_others_are_not(tmp_path):
     path = tmp_path / "scores.csv"
     names = HEAD.strip().split(",")
     path.write_text(FILES["plain"])
-    found = formats._read_plain(path, names, names[:4])
+    found = text_files._read_plain_csv(path, names, names[:4])
     assert found["y_score"].dtype == np.float64
     assert isinstance(found["model"], pd.Categorical)
     path.write_text(FILES["comma within quotes"])
-    assert formats._read_plain(path, names, names[:4]) is None
-
-
-def test_blocks_hold_the_same_text(tmp_path, monkeypatch):
-    path = tmp_path / "scores.csv"
-    path.write_text(HEAD + ROWS * 30)
-    monkeypatch.setattr(plain_csv, "BLOCK_BYTES", 200)
-    blocks = list(plain_csv.plain_blocks(path, ["y_score", "model"]))
-    assert len(blocks) > 5
-    rows = [line.split(",") for line in (ROWS * 30).splitlines()]
-    assert [text for block in blocks for text in block["y_score"].to_pylist()] == [row[4] for row in rows]
+    assert text_files._read_plain_csv(path, names, names[:4]) is None

@@ -1,0 +1,298 @@
+"""Every kind of source, tried for real: the same table, and errors in one line."""
+
+import re
+
+import adbc_driver_sqlite.dbapi as sqlite
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import skewanova as sa
+from skewanova.base.checks import InputError, InputTypeError
+from skewanova.scores import columns, parquet, sources
+
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "model": np.repeat(["b", "001", "1"], 12),
+        "fold": np.tile(np.arange(12) % 2 + 9, 3),
+        "case": np.tile(np.arange(12) * 3 - 5, 3),
+        "y_true": np.tile(np.arange(12) // 2 % 2, 3),
+        "y_score": RNG.normal(size=36),
+    }
+)
+
+
+class Stream:
+    """An object that can be read as an Arrow stream, and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def arrow(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+OPEN = []
+
+
+@pytest.fixture(autouse=True)
+def closed_connections():
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+def cursor(frame):
+    connection = sqlite.connect(autocommit=True)
+    found = connection.cursor()
+    OPEN.extend((connection, found))
+    found.adbc_ingest("scores", arrow(frame), mode="replace")  # a database in memory is shared
+    found.execute("select * from scores")
+    return found
+
+
+def relation(frame):
+    return duckdb.connect().from_arrow(arrow(frame))
+
+
+def lazy(frame):
+    return pl.from_pandas(frame).lazy()
+
+
+KINDS = {
+    "a cursor of a database": cursor,
+    "a relation of DuckDB": relation,
+    "polars": pl.from_pandas,
+    "polars, lazy": lazy,
+    "polars, by narwhals": lambda frame: nw.from_native(pl.from_pandas(frame)),
+    "pyarrow": arrow,
+    "a reader of pyarrow": lambda frame: arrow(frame).to_reader(max_chunksize=5),
+    "a stream": lambda frame: Stream(arrow(frame)),
+    "a stream of pieces": lambda frame: Stream(
+        pa.concat_tables([arrow(frame[i : i + 7]) for i in range(0, 36, 7)])
+    ),
+    "a stream of categories": lambda frame: Stream(
+        arrow(frame.astype({"model": "category", "fold": "category"}))
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("more", [{}, {"note": "x"}])
+def test_every_source_gives_the_table_of_pandas(kind, more):
+    shuffled = TABLE.sample(frac=1, random_state=1, ignore_index=True)
+    table = sa.read_scores(KINDS[kind](shuffled.assign(**more)))
+    expected = sa.read_scores(shuffled)
+    pd.testing.assert_frame_equal(table.frame, expected.frame)
+    assert (table.models, table.folds, table.source) == (expected.models, expected.folds, None)
+    assert set(table.models) == {"b", "001", "1"}
+    renamed = sa.read_scores(KINDS[kind](shuffled.rename(columns={"y_score": "p"})), columns={"y_score": "p"})
+    pd.testing.assert_frame_equal(renamed.frame, expected.frame)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_wrong_is_told_alike(kind):
+    frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
+    with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 7$"):
+        sa.read_scores(KINDS[kind](frame))
+    name = "the query" if "DuckDB" in kind or "lazy" in kind else "the table"
+    with pytest.raises(
+        InputError, match=f"^{name} must have the column 'y_true', but has 'model', 'fold', 'case'"
+    ):
+        sa.read_scores(KINDS[kind](TABLE.drop(columns="y_true")))
+    with pytest.raises(
+        InputTypeError, match=r"^`y_score` must hold real numbers, but has dtype (str|object)"
+    ):
+        sa.read_scores(KINDS[kind](TABLE.assign(y_score=TABLE["y_score"].astype(str))))
+
+
+def test_a_query_that_fails_is_told_in_one_line():
+    bad = lazy(TABLE).with_columns(pl.col("model").cast(pl.Int8))
+    with pytest.raises(InputError, match=r"^the query cannot be read: .") as caught:
+        sa.read_scores(bad)
+    assert "\n" not in str(caught.value)
+    broken = relation(TABLE).project("model::INT as model, fold, y_true, y_score")
+    with pytest.raises(InputError, match=r"^the query cannot be read: .*Could not convert string") as caught:
+        sa.read_scores(broken)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0]] * 36, [{"a": 1}] * 36])
+def test_several_values_a_row(values):
+    table = arrow(TABLE).set_column(4, "y_score", pa.array(values))
+    with pytest.raises(InputError, match=r"^the table must hold one value a row in 'y_score', but holds"):
+        sa.read_scores(Stream(table))
+
+
+# --- what does not fit -------------------------------------------------------------------------------------
+
+
+def files(folder):
+    TABLE.to_csv(folder / "s.csv", index=False)
+    TABLE.to_csv(folder / "s.csv.gz", index=False)
+    TABLE.to_json(folder / "s.jsonl", orient="records", lines=True)
+    TABLE.to_parquet(folder / "s.parquet", index=False)
+    return [folder / name for name in ("s.csv", "s.csv.gz", "s.jsonl", "s.parquet")]
+
+
+def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "available_memory", lambda: 500)
+    monkeypatch.setattr(columns, "read_batches", None)
+    for path in files(tmp_path):
+        reader = {".csv": "csv", ".gz": "csv", ".jsonl": "json", ".parquet": "parquet"}[path.suffix]
+        name = re.escape(path.name)
+        message = rf"^'{name}' holds about [\d,]+ rows, .*Dask.*: compare\(dask\.dataframe\.read_{reader}\("
+        with pytest.raises(InputError, match=message):
+            sa.read_scores(path)
+    for query in (relation(TABLE), lazy(TABLE)):
+        with pytest.raises(
+            InputError, match=r"^the query holds about 36 rows, which take 1\.1e-06 GB of memory"
+        ):
+            sa.read_scores(query)
+    monkeypatch.setattr(sources, "available_memory", lambda: None)
+    assert sa.read_scores(lazy(TABLE)).counts.sum() == 36
+
+
+# --- folders of Parquet ------------------------------------------------------------------------------------
+
+
+def pieces(folder, frame):
+    for i, rows in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        (folder / f"part {i}").mkdir(parents=True)
+        frame.iloc[rows].to_parquet(folder / f"part {i}" / "rows.parquet", index=False)
+    (folder / "_metadata.parquet").write_bytes(b"of others")
+    return folder
+
+
+def hive(folder, frame):
+    pq.write_to_dataset(arrow(frame), folder, partition_cols=["model", "fold"])
+    return folder
+
+
+@pytest.mark.parametrize("write", [pieces, hive])
+def test_a_folder_is_one_table(tmp_path, monkeypatch, write):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    table = sa.read_scores(write(tmp_path / "rows", TABLE))
+    expected = sa.read_scores(TABLE)
+    assert sorted(table.models) == sorted(expected.models)
+    assert table.folds == expected.folds
+    keys = ["model", "fold", "case"]
+    for frame in (table.frame, expected.frame):
+        frame[keys] = frame[keys].astype({"model": str})
+    sort = {"by": keys, "ignore_index": True}
+    pd.testing.assert_frame_equal(
+        table.frame.astype({"model": str, "fold": int, "case": int}).sort_values(**sort),
+        expected.frame.astype({"model": str, "fold": int, "case": int}).sort_values(**sort),
+    )
+
+
+def test_a_folder_names_file_and_row(tmp_path):
+    folder = pieces(tmp_path / "rows", TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 14)))
+    with pytest.raises(InputError, match=r"the first at row 2 of 'part 1/rows\.parquet'$"):
+        sa.read_scores(folder)
+
+
+def test_files_of_different_types_are_one_table(tmp_path):
+    TABLE[:12].to_parquet(tmp_path / "a.parquet")
+    TABLE[12:24].astype({"fold": "int8", "y_score": "float32", "case": "int16"}).to_parquet(
+        tmp_path / "b.parquet"
+    )
+    TABLE[24:].astype({"fold": str}).astype({"fold": "int32"}).to_parquet(tmp_path / "c.parquet")
+    table = sa.read_scores(tmp_path)
+    assert (table.models, table.folds, table.frame["y_score"].dtype) == (
+        ("b", "001", "1"),
+        (9, 10),
+        np.float64,
+    )
+    TABLE[:12].drop(columns="fold").to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(
+        InputError, match=r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"
+    ):
+        sa.read_scores(tmp_path)
+
+
+def test_a_file_cut_short(tmp_path):
+    TABLE.to_parquet(tmp_path / "s.parquet")
+    data = (tmp_path / "s.parquet").read_bytes()
+    (tmp_path / "s.parquet").write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match=r"^'s\.parquet' cannot be read: .") as caught:
+        sa.read_scores(tmp_path / "s.parquet")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_row_group_that_is_damaged_is_named(tmp_path):
+    frame = pd.concat([TABLE] * 10, ignore_index=True).drop(columns="case")
+    path = tmp_path / "s.parquet"
+    frame.to_parquet(path, row_group_size=100, compression="none", index=False)
+    column = pq.read_metadata(path).row_group(2).column(3)
+    data = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    data[start : start + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    with pytest.raises(
+        InputError, match=r"^'s\.parquet' cannot be read: row group 2 \(rows 200 to 299\): ."
+    ) as caught:
+        sa.read_scores(path)
+    assert "\n" not in str(caught.value)
+
+
+# --- columns of any type -----------------------------------------------------------------------------------
+
+KEYS = {
+    "whole": TABLE["case"],
+    "text of whole numbers": TABLE["case"].astype(str),
+    "text with zeros": TABLE["case"].map("{:03d}".format),
+    "text": TABLE["case"].map("case {}".format),
+    "fractions": TABLE["case"] / 4,
+    "unsigned": (TABLE["case"] + 5).astype("uint64") + np.uint64(2**63),
+    "far between": TABLE["case"] * 10**15,
+    "days": pd.to_datetime(TABLE["case"] + 10, unit="D"),
+    "truth": TABLE["case"] > 3,
+}
+
+
+@pytest.mark.parametrize("column", ["case", "fold"])
+@pytest.mark.parametrize("kind", KEYS)
+def test_names_of_any_type_are_those_of_pandas(tmp_path, monkeypatch, kind, column):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    frame = TABLE.drop(columns="case").assign(**{column: KEYS[kind]})
+    if column == "fold" or kind == "truth":
+        frame = frame.assign(y_true=TABLE.groupby(frame[column]).cumcount() % 2)
+        frame = frame.assign(fold=1) if column == "case" else frame
+    frame.to_parquet(tmp_path / "s.parquet", index=False)
+
+    def told(source):
+        try:
+            return sa.read_scores(source).frame.astype({"model": str}).to_dict("list")
+        except InputError as error:
+            return str(error)
+
+    assert told(tmp_path / "s.parquet") == told(frame)
+    assert told(Stream(arrow(frame))) == told(frame)
+    if kind != "days":
+        frame.to_csv(tmp_path / "s.csv", index=False)
+        expected = told(frame)
+        if isinstance(expected, str):
+            expected = re.sub(r"row (\d+)", lambda found: f"line {int(found[1]) + 2}", expected)
+        assert told(tmp_path / "s.csv") == expected
+
+
+def test_whole_numbers_that_become_text_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]
+    column = columns.KeyColumn()
+    for i in range(0, 36, 7):
+        column.add(pa.array(names[i : i + 7]))
+    found = column.finish()
+    assert list(found) == names
+    assert list(found.categories) == names
