@@ -10,7 +10,6 @@ import re
 import resource
 import subprocess
 import sys
-import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -483,16 +482,6 @@ def test_an_input_that_cannot_be_read_is_exit_status_2(scores, monkeypatch, erro
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: 'scores.csv' ")
     assert done.stderr.count("\n") == 1
-
-
-def test_a_full_temporary_folder_is_exit_status_1(scores, monkeypatch):
-    monkeypatch.setattr("skewanova.scores.reading.available_memory", lambda: 1)
-    monkeypatch.setattr(
-        tempfile, "TemporaryFile", fail_with(OSError(errno.ENOSPC, "No space left on device"))
-    )
-    done = run("check", scores)
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert re.fullmatch(r"Error: the temporary folder .* cannot take the rows \(No space .*\n", done.stderr)
 
 
 def test_names_too_long_on_the_command_line(scores, tmp_path):

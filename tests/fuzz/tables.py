@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import assume
@@ -331,6 +332,22 @@ def accepted_by_both(case: Mapping[str, Any]) -> None:
         checked_run(["plan", name, *arguments], folder)
 
 
+def streamed_as_read(case: Mapping[str, Any]) -> None:
+    """A Parquet file gives the table, or the refusal, of its rows as a stream of Arrow."""
+    name, content = file_of(case)
+    with folder_of({name: content}):
+        whole, streamed = (outcome(read, name) for read in (sa.read_scores, read_stream))
+        assert (whole is None) == (streamed is None), f"file: {whole}; stream: {streamed}"
+        if whole is None or streamed is None:
+            return
+        pd.testing.assert_frame_equal(whole.frame, streamed.frame)
+
+
+def read_stream(name: str) -> sa.ScoreTable:
+    """Read the rows of a Parquet file in batches of Arrow."""
+    return sa.read_scores(pq.read_table(name).to_reader(max_chunksize=7))
+
+
 def outcome(read: Any, name: str) -> Any:
     """The table, or None where it is refused as it should be."""
     try:
@@ -349,4 +366,5 @@ _mostly_right = cases(
 GENERATORS = (
     Generator("tables", cases(), told_by_check, 45),
     Generator("comparisons", _mostly_right, accepted_by_both, 4),
+    Generator("streams", _parquet, streamed_as_read, 30),
 )
