@@ -21,9 +21,9 @@ import pandas as pd
 
 import skewanova as sa
 from skewanova.decision import auprec_bands, difference_curves, ranking
-from skewanova.decision.joint_curves import run_areas
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_runs, effects
+from skewanova.inference.run_areas import measure_runs
 from studies.scenarios import HalfFolds, Splits, Task, lda, separation
 
 LEVEL = 0.95
@@ -177,7 +177,7 @@ def over_cases(table):
 def over_runs(table):
     """What several runs on one test set are shown with."""
     measures = evaluated(table, deployment_prior=(0.2, 0.4), priors=(0.4, 0.2))
-    areas = run_areas(measures, measures.deployment_prior)
+    areas = measure_runs(measures, measures.deployment_prior)
     found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)
     limits = found.estimate, found.model_low, found.model_high
     return [

@@ -23,10 +23,10 @@ import pandas as pd
 from scipy import special
 
 from skewanova.decision.choice import probability_best
-from skewanova.decision.joint_curves import RunAreas
 from skewanova.inference import compare_runs
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.jackknife import measure_models
+from skewanova.inference.run_areas import RunAreas
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import DEGREES, Degrees
 from skewanova.priors.weightings import UniformPrior
@@ -72,7 +72,7 @@ def judged(areas):
     n_models = len(areas.area)
     found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)
     beside = holm(found.p_value[: n_models - 1])
-    df = float(areas.pairs()[1].min())
+    df = float(areas.pair_errors()[1].min())
     best = probability_best(found.estimate, areas.covariance_of_means, df=df, n_draws=1000, rng=0)
     return {
         "all models": found.p_omnibus,

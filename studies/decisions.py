@@ -21,10 +21,11 @@ from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats
 from skewanova.base.gauss_rules import gauss_nodes
+from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
-from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves, panel_priors
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves
 from skewanova.decision.leads import find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
 from skewanova.inference.jackknife import measure_models
@@ -375,7 +376,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
 def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
     """The curves at the priors of the bands, read off the panels."""
     nearest = np.unique(np.abs(logit(panel.joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
-    return panel.joint.at(nearest)
+    return panel.joint.select_priors(nearest)
 
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0)

@@ -19,7 +19,6 @@ from skewanova.base.progress import stage
 from skewanova.comparison.folds import Analysis, Options, headline_groups, needs_no_folds, no_prior_pairs
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
-from skewanova.decision.joint_curves import PairedSet, paired_set
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import name_family
@@ -28,6 +27,7 @@ from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.intervals import Interval, compute_interval
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.one_set import ALONE, TestSetComparison, compare_areas
+from skewanova.inference.paired_test_set import PairedTestSet, paired_test_set
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
 from skewanova.inference.shared_cases import SharedCasesComparison
@@ -38,7 +38,6 @@ from skewanova.priors.evidence import (
     effective_negatives,
 )
 from skewanova.priors.weightings import Target, as_deployment_prior
-from skewanova.scores.table import Scores
 
 #: Positives times area below which the test may be liberal (docs/studies/paired.md).
 ENOUGH_HITS = 10
@@ -47,7 +46,7 @@ ENOUGH_HITS = 10
 class _Set(NamedTuple):
     """Models on the cases of the test set, and their measures in ranking order."""
 
-    known: PairedSet
+    known: PairedTestSet
     measures: Evaluation
 
     @property
@@ -69,11 +68,11 @@ class _Set(NamedTuple):
 
 
 def analyse_one_set(
-    table: Scores, measures: Evaluation, promised: pd.DataFrame, options: Options
+    measures: Evaluation, promised: pd.DataFrame, options: Options
 ) -> tuple[Analysis, list[str]]:
-    """Compare models on the only fold of a table."""
+    """Compare models on the only fold."""
     stage("tests of all models")
-    cases = _in_order(table, measures)
+    cases = _Set(paired_test_set(measures), measures)
     found = cases.compare(measures.deployment_prior, options.alpha)
     stage("pairs of models")
     posthoc = _posthoc(cases, found, options)
@@ -106,10 +105,6 @@ def analyse_one_set(
     return analysis, [*emit(_unused(options)), *alone, *emit(rough)]
 
 
-def _in_order(table: Scores, measures: Evaluation) -> _Set:
-    return _Set(paired_set(table), measures)
-
-
 def omnibus_result(found: TestSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
     """F test that all models are equal, as a row of the ANOVA frame."""
     row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
@@ -133,9 +128,9 @@ def _posthoc(cases: _Set, found: TestSetComparison, options: Options) -> pd.Data
     return pair_families(found, at_priors, "jackknife", options=options, known=known)
 
 
-def pairs_over(table: Scores, measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
+def pairs_over(measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
     """The pairs over another deployment prior."""
-    found = _in_order(table, measures).compare(target, options.alpha)
+    found = _Set(paired_test_set(measures), measures).compare(target, options.alpha)
     return pair_families(found, {}, "jackknife", options=options, known=())
 
 
@@ -192,7 +187,8 @@ def _intervals(cases: _Set, options: Options) -> list[Interval]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # each keeps its own
         return [
-            compute_interval(question, "auto") for question in cases.known.questions(cases.measures, level)
+            compute_interval(question, "auto")
+            for question in cases.known.interval_inputs(cases.measures, level)
         ]
 
 

@@ -184,7 +184,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     )
     measures = measures.ordered(ranking_order(measures))
     mixed = [_mixed(given, measures)] if dropped and measures.design.kind != "one_set" else []
-    frames, told = _analysed(table, measures, options, mixed)
+    frames, told = _analysed(measures, options, mixed)
     notes += [*measures.design.warnings, *told]
     return Comparison(
         **frames,
@@ -199,13 +199,13 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
 
 
 def _analysed(
-    table: Scores, measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
+    measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Frames of the tests that the design asks for and of the decisions, and what there is to remark on."""
     promised, design = decisions(measures, rng=options.rng), measures.design.kind
     told: list[str] = []
     if design == "one_set":
-        found, told = analyse_one_set(table, measures, promised, options)
+        found, told = analyse_one_set(measures, promised, options)
     elif design == "shared_cases":
         found = analyse_runs(measures, promised, options)
     else:
@@ -224,18 +224,18 @@ def _analysed(
     frames["assumptions"] = pd.concat([found.assumptions, checks], ignore_index=True)
     suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
     frames["posthoc"] = pd.concat(
-        [frames["posthoc"], *_pairs_over_part(table, measures, options)], ignore_index=True
+        [frames["posthoc"], *_pairs_over_part(measures, options)], ignore_index=True
     )
     return frames, [*told, *measures.warnings, *suspicions, *found.notes]
 
 
-def _pairs_over_part(table: Scores, measures: Evaluation, options: Options) -> list[pd.DataFrame]:
+def _pairs_over_part(measures: Evaluation, options: Options) -> list[pd.DataFrame]:
     """The headline's pairs over the part of the deployment prior that the data can judge, if it is small."""
     part = judged_part(measures)
     if part is None:
         return []
     if measures.design.kind == "one_set":
-        pairs = pairs_over(table, measures, part, options)
+        pairs = pairs_over(measures, part, options)
     elif measures.design.kind == "shared_cases":
         pairs = pairs_over_runs(measures, part, options)
     else:

@@ -24,12 +24,12 @@ from skewanova.comparison.one_set import (
 )
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
-from skewanova.decision.joint_curves import RunAreas, areas_of_runs, run_areas
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.one_set import ArcsineAreas, TestSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
+from skewanova.inference.run_areas import RunAreas, iter_run_areas, measure_runs
 from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs, no_components
 from skewanova.priors.weightings import Target, as_deployment_prior
 
@@ -39,7 +39,7 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
     alpha, fixed = options.alpha, measures.design.runs == "fixed"
     stage("tests of all models")
     weightings = [measures.deployment_prior, *map(as_deployment_prior, measures.priors)]
-    along = areas_of_runs(measures, weightings)
+    along = iter_run_areas(measures, weightings)
     areas = next(along)
     found = _compared(areas, measures, alpha)
     published = published_tests(measures, options)
@@ -125,6 +125,6 @@ def _intervals(
 
 def pairs_over_runs(measures: Evaluation, target: Target, options: Options) -> pd.DataFrame:
     """The pairs over another deployment prior."""
-    found = _compared(run_areas(measures, as_deployment_prior(target)), measures, options.alpha)
+    found = _compared(measure_runs(measures, as_deployment_prior(target)), measures, options.alpha)
     test = "jackknife" if measures.design.runs == "fixed" else "obuchowski_rockette"
     return pair_families(found, {}, test, options=options, known=())

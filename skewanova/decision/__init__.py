@@ -2,12 +2,12 @@
 
 - bands: Bands that hold at all priors: of means, and of differences.
 - choice: Ranking, decisions, choices, and the probability of being best.
-- joint_curves: Mean AUPREC along the prior, exactly, with its joint spread.
+- joint_curves: Mean AUPREC along the prior with its covariance.
 - leads: Who leads where: regions, crossings, leaders.
 - operating: One threshold at the priors of its use.
 - planning: How much more data would tell two models apart.
 - power: Power of a test that is planned from a pilot, whose variance is estimated.
-- verdict: Which model, how sure, where it changes, what is weakest.
+- verdict: The state of a verdict and the facts behind it.
 """
 
 import lazy_loader

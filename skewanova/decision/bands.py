@@ -22,18 +22,14 @@ from skewanova.base.checks import (
     seeded,
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
-from skewanova.decision.joint_curves import (
-    JointCurves,
-    fold_curves,
-    joint_curves,
-    matched_set,
-    run_sample,
-)
+from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
 from skewanova.inference.one_set import t_from_z, t_test
+from skewanova.inference.paired_test_set import variable_test_set
+from skewanova.inference.run_areas import run_sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, rarest_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
@@ -221,10 +217,10 @@ def rarest_decided(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
     if evaluation.design.kind == "shared_cases":
         sample = run_sample(evaluation)
-    elif len(evaluation.folds) > 1 or (known := matched_set(evaluation)) is None:
+    elif (test_set := variable_test_set(evaluation)) is None:
         return 0.0
     else:
-        sample = known.sample
+        sample = test_set.sample
     return rarest_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 
@@ -485,9 +481,9 @@ def auprec_bands(
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors)
     joint = joint_curves(evaluation, grid)
-    error = (
-        np.sqrt((joint.deviations**2).sum(axis=0)) if joint.known else np.full(joint.estimate.shape, np.nan)
-    )
+    error = np.full(joint.estimate.shape, np.nan)
+    if joint.has_covariance:
+        error = np.sqrt((joint.deviations**2).sum(axis=0))
     critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     reach = deviate * error
@@ -519,7 +515,7 @@ def pair_critical(
     joint: JointCurves, alpha: float, *, kept: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
     """Critical value of the differences of all pairs (or those kept) at all priors; nan if none is known."""
-    if not joint.known:
+    if not joint.has_covariance:
         return np.nan
     spread = np.sqrt(joint.pairs()[1])
     kept = np.ones(len(spread), dtype=bool) if kept is None else kept
@@ -534,7 +530,7 @@ def pair_critical(
 
 def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:
     """Quantile of the largest absolute deviate over curves (n_units, n_curves, n_priors)."""
-    if not joint.known:
+    if not joint.has_covariance:
         return np.nan
     columns = deviations.reshape(len(deviations), -1).copy()
     columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case

@@ -21,7 +21,8 @@ from scipy import stats
 
 from skewanova.base.checks import Floats, Seed, check_fraction, seeded
 from skewanova.base.rounding import TIE, falling_order, is_largest
-from skewanova.decision.joint_curves import MeanCurves, iauprec_covariance, mean_curves
+from skewanova.curves.chebyshev import MeanCurves
+from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.fold_resampling import fraction_best
 from skewanova.inference.fold_statistics import helmert

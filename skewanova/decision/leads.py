@@ -22,6 +22,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Bools, Floats, Seed, check_fraction
 from skewanova.base.rounding import falling_order
+from skewanova.curves.chebyshev import MeanCurves, Region, certain_signs, panel_series, sign_intervals
 from skewanova.decision.bands import (
     BAND_PRIORS,
     auprec_bands,
@@ -30,17 +31,7 @@ from skewanova.decision.bands import (
     rarest_decided,
 )
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import (
-    MeanCurves,
-    PanelCurves,
-    Region,
-    clear_signs,
-    joint_curves,
-    mean_curves,
-    panel_curves,
-    panel_series,
-    sign_stretches,
-)
+from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.priors.weightings import UniformPrior
@@ -84,7 +75,7 @@ def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[f
     if len(measures.models) < 2:
         return np.nan, ""
     priors, weights = UniformPrior(low, high).quadrature()
-    mean = curves.at(priors) @ weights
+    mean = curves.evaluate(priors) @ weights
     second = next(i for i in falling_order(mean) if i != leader)
     return float(mean[leader] - mean[second]), measures.models[second]
 
@@ -205,10 +196,10 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     reach = panel.joint.half_widths(critical)
     pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
     found, known = [], not np.isnan(critical)
-    for k in np.flatnonzero(clear_signs(panel.edges, difference) == 0):
+    for k in np.flatnonzero(certain_signs(panel.edges, difference) == 0):
         a, b = pairs[k]
         pieces = [row[0] for row in panel_series(panel.edges, difference[k : k + 1])]
-        stretches = [s for s in sign_stretches(panel.edges, pieces) if s[0]]
+        stretches = [s for s in sign_intervals(panel.edges, pieces) if s[0]]
         for (before, _, end), (after, start, _) in pairwise(stretches):
             if before == after:
                 continue
@@ -235,12 +226,12 @@ def undecided_pairs(edges: Floats, difference: Floats, reach: Floats) -> list[li
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
     known = {1: [], -1: [(float(edges[0]), float(edges[-1]))]}
     found = []
-    for row, sign in zip(excess, clear_signs(edges, excess), strict=True):
+    for row, sign in zip(excess, certain_signs(edges, excess), strict=True):
         if sign:
             found.append(known[int(sign)])
             continue
         pieces = [series[0] for series in panel_series(edges, row[None])]
-        found.append([(low, high) for turn, low, high in sign_stretches(edges, pieces) if turn <= 0])
+        found.append([(low, high) for turn, low, high in sign_intervals(edges, pieces) if turn <= 0])
     return found
 
 
@@ -414,7 +405,8 @@ def leaders_frame(
     """Every stretch and contender as a row."""
     rows = []
     for leader, contenders, low, high in lead_stretches(panel, critical, rarest=rarest):
-        values: Floats = panel.curves.at(expit((low + high + (high - low) * NODES[0]) / 2)) @ NODES[1] / 2
+        priors = expit((low + high + (high - low) * NODES[0]) / 2)
+        values: Floats = panel.curves.evaluate(priors) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
         by_value = [leader, *(i for i in falling_order(values) if i in contenders and i != leader)]
         rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
@@ -461,7 +453,7 @@ def band_stretches(
         if high > floor
     ]
     middle = {(low, high): expit((low + high) / 2) for *_, low, high in stretches}
-    values = dict(zip(middle, panel.curves.at(np.array([*middle.values()])).T, strict=True))
+    values = dict(zip(middle, panel.curves.evaluate(np.array([*middle.values()])).T, strict=True))
     found = []
     for a, b, low, high in stretches:
         at = values[low, high]

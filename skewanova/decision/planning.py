@@ -15,7 +15,6 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.base.frames import records
 from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_number, short_names
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import RunAreas, paired_set, run_areas, strata_of_pairs
 from skewanova.decision.power import (
     Pilot,
     assured_ratio,
@@ -32,6 +31,8 @@ from skewanova.decision.power import (
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import fold_table
+from skewanova.inference.paired_test_set import paired_test_set, strata_of_pairs
+from skewanova.inference.run_areas import RunAreas, measure_runs
 from skewanova.inference.sampling import FEWEST_DF
 from skewanova.inference.shared_cases import Degrees
 from skewanova.priors.weightings import Target, as_deployment_prior
@@ -127,14 +128,14 @@ def plans(
     design, table = measures.design, measures.scores
     pairs = list(combinations(measures.models, 2))
     if design.kind == "shared_cases":
-        areas = run_areas(measures, measures.deployment_prior)
+        areas = measure_runs(measures, measures.deployment_prior)
         if design.runs == "fixed":
             spreads = strata_of_pairs(areas.sample, areas.mean_values)
             columns = _over_cases(areas.area.mean(axis=1), *spreads, wanted=wanted)
         else:
             columns = _over_runs(areas, wanted)
     elif table is not None and design.kind == "one_set":
-        columns = _over_cases(*paired_set(table).pair_strata(measures), wanted=wanted)
+        columns = _over_cases(*paired_test_set(measures).pair_strata(measures), wanted=wanted)
     else:
         columns = _over_folds(measures, wanted)
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
@@ -263,7 +264,7 @@ class _RunPair:
 
 def _over_runs(areas: RunAreas, wanted: Wanted) -> dict[str, Floats]:
     """Pairs one by one: what runs bring in falls with runs, what cases bring in with cases."""
-    mean, (error, _) = areas.area.mean(axis=1), areas.pairs()
+    mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
         _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), wanted)
         for k, (i, j) in enumerate(combinations(range(len(mean)), 2))

@@ -56,6 +56,8 @@ class Evaluation(Framed):
         What was measured.
     resampling, test_fraction
         How the folds came about, as stated: see :attr:`design`.
+    cache : dict
+        Matched cases of the scores, shared by all copies of an evaluation.
     """
 
     auprec: pd.DataFrame
@@ -70,6 +72,7 @@ class Evaluation(Framed):
     scores: Scores | None = field(default=None, repr=False)
     resampling: str = "auto"
     test_fraction: float | None = None
+    cache: dict[Scores, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def design(self) -> Resampling:

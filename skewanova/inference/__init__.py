@@ -15,9 +15,11 @@
 - jackknife: What leaving out each case or cluster changes in an area.
 - omnibus: Tests of all models at once.
 - one_set: Models compared on one test set, over its cases.
+- paired_test_set: The cases of one test set with every model's scores on them.
 - pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
+- run_areas: Areas of several runs on one test set, and their covariance.
 - sampling: How cases were drawn: clusters, weights; spread over them.
 - shared_cases: Several runs of every model on one test set.
 """

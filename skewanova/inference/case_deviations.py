@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
+from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import BY_RISES
 from skewanova.inference.jackknife import JackknifeValues, SortedScores
 from skewanova.inference.sampling import Sample, Spreads, power_sums, spreads_of_sums
@@ -70,16 +71,8 @@ def _nodes(edges: Floats, count: int, odds: Floats) -> Nodes:
     for k in range(len(half)):
         here = panel == k
         series = chebvander((odds[here] - middle[k]) / half[k], count - 1)
-        weight[k * count : (k + 1) * count, here] = to_series(count) @ series.T
+        weight[k * count : (k + 1) * count, here] = chebyshev_transform(count) @ series.T
     return Nodes(np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight)
-
-
-@cache
-def to_series(count: int) -> Floats:
-    """From values at the Chebyshev nodes to coefficients: the series are orthogonal there."""
-    found = 2 * chebvander(chebpts1(count), count - 1) / count
-    found[:, 0] /= 2
-    return np.asarray(found)
 
 
 class Turn(NamedTuple):

@@ -17,9 +17,9 @@ from skewanova import (
 )
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import RANKING_COLUMNS
-from skewanova.decision.joint_curves import condensed
 from skewanova.inference import compare_test_set
 from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.case_deviations import symmetric, triangle
 from skewanova.inference.jackknife import auprec_covariance
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.scores.pairing import paired_cases
@@ -294,7 +294,7 @@ def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
     """Their covariance would lose it: squared, it is below what a double adds to the rest."""
     rng = np.random.default_rng(0)
     values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
-    root = condensed([np.column_stack([values, values[:, 0] + moved])])
+    root = symmetric(triangle([np.column_stack([values, values[:, 0] + moved])]))
     expected = np.sqrt((moved**2).sum())
     assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
 

@@ -15,9 +15,9 @@ from scipy import stats
 from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MOST_ROWS, Table
 from skewanova.comparison.pipeline import decision_frames
+from skewanova.curves.chebyshev import DEGREE, MeanCurves, certain_signs, panel_priors, panel_series
 from skewanova.decision import bands, decisions
 from skewanova.decision import power as decision_power
-from skewanova.decision.joint_curves import DEGREE, MeanCurves, clear_signs, panel_priors, panel_series
 from skewanova.decision.power import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import fold_resampling, two_way_anova
@@ -162,12 +162,12 @@ def test_curves_that_stay_clear_of_each_other_are_seen_to():
     edges, priors = panel_priors(0.01, 0.5)
     x = np.log(priors / (1 - priors))
     rows = np.array([0.1 + 0 * x, -0.2 - 0.01 * np.sin(x), 0.1 * (x - x.mean()), 1e-14 * x])
-    assert clear_signs(edges, rows).tolist() == [1, -1, 0, 0]
+    assert certain_signs(edges, rows).tolist() == [1, -1, 0, 0]
 
 
 def test_curves_that_never_lead_leave_the_regions_as_they_are():
     def curves(rows):
-        return MeanCurves.sampled(
+        return MeanCurves.fit(
             lambda p: np.array([row(np.log(p / (1 - p))) for row in rows]), 0.01, 0.5
         ).regions()
 
@@ -178,10 +178,10 @@ def test_curves_that_never_lead_leave_the_regions_as_they_are():
 
 
 def test_some_curves_are_those_of_all():
-    curves = MeanCurves.sampled(lambda p: np.array([p, p**2, np.sqrt(p)]), 0.01, 0.5)
+    curves = MeanCurves.fit(lambda p: np.array([p, p**2, np.sqrt(p)]), 0.01, 0.5)
     priors = np.array([0.01, 0.03, 0.2, 0.5])
-    np.testing.assert_array_equal(curves.at(priors, [2, 0]), curves.at(priors)[[2, 0]])
-    np.testing.assert_allclose(curves.at(priors, [1])[0], priors**2, rtol=1e-12)
+    np.testing.assert_array_equal(curves.evaluate(priors, [2, 0]), curves.evaluate(priors)[[2, 0]])
+    np.testing.assert_allclose(curves.evaluate(priors, [1])[0], priors**2, rtol=1e-12)
 
 
 # --- tables that stay readable ------------------------------------------------------------------------------

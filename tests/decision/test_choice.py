@@ -501,7 +501,7 @@ def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
     curves = _mean_curves(measures)
     at = expit(np.linspace(logit(ends[0]), logit(ends[1]), 101))
-    found = curves.at(at)
+    found = curves.evaluate(at)
     np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
 
 

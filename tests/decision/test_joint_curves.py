@@ -11,8 +11,10 @@ from fold_tables import designed, evaluated, scored
 from scipy import stats
 
 from skewanova import InputError, evaluate
+from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
-from skewanova.inference import auprec_covariance, case_deviations, compare_runs
+from skewanova.inference import auprec_covariance, case_deviations, compare_runs, run_areas
+from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -49,7 +51,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
     values = four_folds[:n_folds]
     found = joint_curves.fold_curves(PRIORS[:2], values, ratio=ratio)
     inflated = 1 / n_folds + ratio  # Nadeau and Bengio 2003
-    assert found.known
+    assert found.has_covariance
     assert found.df == n_folds - 1
     assert found.priors.tolist() == PRIORS[:2].tolist()
     assert found.estimate == pytest.approx(values.mean(axis=0))
@@ -64,7 +66,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
 
 def test_some_of_the_priors_are_kept(four_folds):
     whole = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0)
-    found = whole.at(np.array([1]))
+    found = whole.select_priors(np.array([1]))
     assert found.priors.tolist() == [PRIORS[1]]
     assert found.estimate[:, 0].tolist() == whole.estimate[:, 1].tolist()
     assert found.pairs()[1][:, 0].tolist() == whole.pairs()[1][:, 1].tolist()
@@ -82,7 +84,7 @@ def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
 
 def test_one_fold_says_nothing_of_the_spread(four_folds):
     found = joint_curves.fold_curves(PRIORS[:2], four_folds[:1], ratio=0)
-    assert not found.known
+    assert not found.has_covariance
     assert found.estimate.tolist() == four_folds[0].tolist()
     assert found.deviations.shape == (0, 3, 2)
     assert np.isnan([found.df, found.critical_value(0.05)]).all()
@@ -123,7 +125,7 @@ def test_several_folds_are_compared_over_folds_even_with_scores(several):
 
 def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
     measures, table = single
-    assert not joint_curves.joint_curves(replace(measures, scores=None), PRIORS).known
+    assert not joint_curves.joint_curves(replace(measures, scores=None), PRIORS).has_covariance
     found = joint_curves.joint_curves(measures, PRIORS)
     frame = table.frame
     positive = frame["y_true"].to_numpy()[:60].astype(bool)
@@ -143,7 +145,7 @@ def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
     frame = scored(3)
     measures, _ = evaluated(frame[(frame["model"] != "c") | (frame["fold"] != 1)])
     found = joint_curves.joint_curves(measures, PRIORS)
-    assert not found.known
+    assert not found.has_covariance
     assert np.isnan(found.df)
     assert found.estimate == pytest.approx(measures.mean_auprec(PRIORS))
     assert found.deviations.shape == (0, 3, 3)
@@ -156,7 +158,7 @@ def test_panels_reach_over_the_grid_and_the_deployment_prior(several, ratio):
     found = joint_curves.panel_curves(designed(measures, ratio))
     assert (found.low, found.high) == (0.05, 0.4)
     assert (found.curves.low, found.curves.high) == (0.05, 0.4)
-    assert found.curves.at(PRIORS[1:2]) == pytest.approx(measures.mean_auprec(PRIORS[1:2]), rel=1e-12)
+    assert found.curves.evaluate(PRIORS[1:2]) == pytest.approx(measures.mean_auprec(PRIORS[1:2]), rel=1e-12)
     at = int(np.argmin(found.joint.priors))
     areas = areas_of(measures, found.joint.priors[at])
     spread = (found.joint.deviations[:, :, at] ** 2).sum(axis=0)
@@ -165,14 +167,14 @@ def test_panels_reach_over_the_grid_and_the_deployment_prior(several, ratio):
 
 def test_panels_of_one_set_rest_on_its_scores(single):
     measures, _ = single
-    assert not joint_curves.panel_curves(replace(measures, scores=None)).joint.known
-    assert joint_curves.panel_curves(measures).joint.known
+    assert not joint_curves.panel_curves(replace(measures, scores=None)).joint.has_covariance
+    assert joint_curves.panel_curves(measures).joint.has_covariance
 
 
 def test_matched_models_follow_the_models_named(single):
     measures, table = single
-    known = joint_curves.matched_set(measures)
-    columns = known.of(measures.ordered(("c", "a", "b")))
+    known = variable_test_set(measures)
+    columns = known.models(measures.ordered(("c", "a", "b")))
     frame = table.frame
     assert known.sample.positive.sum() == 20
     for name, column in zip(("c", "a", "b"), columns, strict=True):
@@ -182,17 +184,17 @@ def test_matched_models_follow_the_models_named(single):
 @pytest.mark.parametrize(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     measures, _ = evaluated(scored(1, n_positive=n_positive))
-    assert (joint_curves.matched_set(measures) is not None) is known
-    assert joint_curves.joint_curves(measures, PRIORS).known is known
+    assert (variable_test_set(measures) is not None) is known
+    assert joint_curves.joint_curves(measures, PRIORS).has_covariance is known
 
 
 def test_cases_that_do_not_match_show_no_spread(several):
     frame = scored(1)
     turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
     measures, _ = evaluated(turned)
-    assert joint_curves.matched_set(measures) is None
+    assert variable_test_set(measures) is None
     assert joint_curves.iauprec_covariance(measures) is None
-    assert joint_curves.matched_set(several[0]) is None  # of several folds
+    assert variable_test_set(several[0]) is None  # of several folds
 
 
 @pytest.mark.parametrize("ratio", [0, 0.5])
@@ -235,7 +237,7 @@ def test_models_that_are_the_same_vary_alike():
 
 def test_one_unit_is_some_knowledge_of_the_spread():
     found = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
-    assert found.known
+    assert found.has_covariance
     assert found.pairs()[1][0, 0] == pytest.approx(0.04)
 
 
@@ -253,14 +255,14 @@ def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks
     found = joint_curves.joint_curves(measures, PRIORS)
     monkeypatch.setattr(joint_curves.CaseDeviations, "of", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
-    assert joint_curves.panel_curves(measures).joint.known
+    assert joint_curves.panel_curves(measures).joint.has_covariance
 
 
 # --- signs and widths ---------------------------------------------------------------------------------------
 
 
 def test_signs_that_are_clear_throughout():
-    edges, priors = joint_curves.panel_priors(0.001, 0.6)
+    edges, priors = panel_priors(0.001, 0.6)
     x = np.log(priors / (1 - priors))
     assert len(edges) > 2
     last = x > edges[-2]
@@ -274,8 +276,8 @@ def test_signs_that_are_clear_throughout():
         0 * x + 1e-15,
         x**2 + 1,
     ]
-    assert joint_curves.clear_signs(edges, np.array(rows)).tolist() == [1, -1, 0, 0, 0, 0, 0, 1]
-    assert joint_curves.clear_signs(edges, -np.array(rows)).tolist() == [-1, 1, 0, 0, 0, 0, 0, -1]
+    assert certain_signs(edges, np.array(rows)).tolist() == [1, -1, 0, 0, 0, 0, 0, 1]
+    assert certain_signs(edges, -np.array(rows)).tolist() == [-1, 1, 0, 0, 0, 0, 0, -1]
 
 
 def test_widths_of_differences_over_cases_have_the_tail_of_t():
@@ -312,14 +314,14 @@ def runs():
 def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
     labels, scores, evaluation = runs
     at = 0.2
-    found = joint_curves.run_areas(evaluation, UniformPrior(at, at))._replace(runs=kind)
+    found = run_areas.measure_runs(evaluation, UniformPrior(at, at))._replace(runs=kind)
     assert found.area == pytest.approx(areas_of(evaluation, at).T)
     covariance = auprec_covariance(labels, scores.reshape(74, 6), prior=at).covariance
     assert found.covariance == pytest.approx(covariance, rel=1e-9)
     over_cases = covariance.reshape(2, 3, 2, 3).mean(axis=(1, 3))
     over_runs = {"crossed": np.cov(found.area), "nested": np.diag(found.area.var(axis=1, ddof=1))}
     assert found.covariance_of_means == pytest.approx(over_cases + over_runs.get(kind, 0) / 3, rel=1e-9)
-    error, df = found.pairs()
+    error, df = found.pair_errors()
     if kind == "fixed":
         assert found.means_df() == pytest.approx(found.sample.spread(found.mean_values)[1])
         return
@@ -334,12 +336,12 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
     found = joint_curves.joint_curves(evaluation, priors)
     assert found.df == np.inf
     for at in (0, n_priors // 2, n_priors - 1):
-        alone = joint_curves.run_areas(evaluation, UniformPrior(priors[at], priors[at]))
+        alone = run_areas.measure_runs(evaluation, UniformPrior(priors[at], priors[at]))
         assert found.estimate[:, at] == pytest.approx(alone.area.mean(axis=1))
         deviations = found.deviations[:, :, at]
         assert deviations.T @ deviations == pytest.approx(alone.covariance_of_means, rel=1e-8)
         spread = found.pair_error[:, at], found.pair_df[:, at], found.model_df[:, at]
-        for one, other in zip(spread, (*alone.pairs(), alone.means_df()), strict=True):
+        for one, other in zip(spread, (*alone.pair_errors(), alone.means_df()), strict=True):
             assert one == pytest.approx(other)
     assert len(found.deviations) == 3 + min(74, 2 * n_priors)  # runs, and units or as many rows as columns
 
@@ -347,16 +349,16 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
 def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     evaluation = runs[2]
     found = joint_curves.joint_curves(evaluation, PRIORS)
-    held, measured = [], joint_curves.measured
+    held, measured = [], run_areas.measured
 
     def noted(sample, columns, weightings, area_estimator):
         held.append(len(weightings))
         return measured(sample, columns, weightings, area_estimator)
 
-    monkeypatch.setattr(joint_curves, "measured", noted)
+    monkeypatch.setattr(run_areas, "measured", noted)
     joint_curves.joint_curves(evaluation, PRIORS)
-    monkeypatch.setattr(joint_curves, "RUN_VALUES_AT_ONCE", 74 * 6 * 2)
-    monkeypatch.setattr(joint_curves, "CASES_AT_ONCE", 5)
+    monkeypatch.setattr(run_areas, "MAX_VALUES", 74 * 6 * 2)
+    monkeypatch.setattr(joint_curves, "MAX_ROWS", 5)
     again = joint_curves.joint_curves(evaluation, PRIORS)
     assert held == [3, 2, 1]  # all that fit at once
     assert again.estimate == pytest.approx(found.estimate, rel=1e-12)
@@ -367,13 +369,13 @@ def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
 def test_spread_of_iauprec_over_runs(runs):
     evaluation = runs[2]
     mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
-    found = joint_curves.run_areas(evaluation, evaluation.deployment_prior)
+    found = run_areas.measure_runs(evaluation, evaluation.deployment_prior)
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
     assert covariance == pytest.approx(found.covariance_of_means)
-    assert df == found.pairs()[1].min()
+    assert df == found.pair_errors()[1].min()
     curves = joint_curves.mean_curves(evaluation)
     assert (curves.low, curves.high) == (0.5, 0.6)
-    assert curves.at(0.55) == pytest.approx(evaluation.mean_auprec([0.55]))
+    assert curves.evaluate(0.55) == pytest.approx(evaluation.mean_auprec([0.55]))
 
 
 # --- cases that are elsewhere: the numbers of memory --------------------------------------------------------
@@ -393,14 +395,14 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
     measures, table = single
     away = replace(measures, scores=moved_elsewhere(table))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(measures, PRIORS))
-    known, here = joint_curves.matched_set(away), joint_curves.matched_set(measures)
+    known, here = variable_test_set(away), variable_test_set(measures)
     for found, expected in (
         (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),
         (known.pair_strata(away), here.pair_strata(measures)),
     ):
         for one, other in zip(found, expected, strict=True):
             assert one == pytest.approx(other, rel=1e-9)
-    asked = zip(known.questions(away, 0.9), here.questions(measures, 0.9), strict=True)
+    asked = zip(known.interval_inputs(away, 0.9), here.interval_inputs(measures, 0.9), strict=True)
     for found, expected in asked:
         assert found.estimate == pytest.approx(expected.estimate)
         assert found.spread == pytest.approx(expected.spread)
@@ -412,14 +414,14 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     evaluation = runs[2]
     away = replace(evaluation, scores=moved_elsewhere(evaluation.scores))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(evaluation, PRIORS))
-    found, here = (joint_curves.run_areas(each, evaluation.deployment_prior) for each in (away, evaluation))
+    found, here = (run_areas.measure_runs(each, evaluation.deployment_prior) for each in (away, evaluation))
     assert found.area == pytest.approx(here.area)
     assert found.covariance == pytest.approx(here.covariance)
-    sizes = [[size for _, size in joint_curves.run_sample(each).strata] for each in (away, evaluation)]
+    sizes = [[size for _, size in run_areas.run_sample(each).strata] for each in (away, evaluation)]
     assert sizes[0] == sizes[1]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
-        joint_curves.run_areas(replace(away, resampling="fixed_runs"), evaluation.deployment_prior)
+        run_areas.measure_runs(replace(away, resampling="fixed_runs"), evaluation.deployment_prior)
     without = replace(away, scores=replace(away.scores, parts=None))
-    for ask in (joint_curves.run_sample, joint_curves.matched_runs):
+    for ask in (run_areas.run_sample, run_areas.match_runs):
         with pytest.raises(InputError, match="with the scores in memory only"):
             ask(without)

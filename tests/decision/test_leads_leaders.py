@@ -10,8 +10,9 @@ from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova import evaluate, load_satellite_scores
+from skewanova.curves.chebyshev import panel_priors
 from skewanova.decision import auprec_bands, leads
-from skewanova.decision.joint_curves import JointCurves, PanelCurves, panel_priors
+from skewanova.decision.joint_curves import JointCurves, PanelCurves
 from skewanova.decision.leads import (
     SAME_ROOT,
     SHORTEST,

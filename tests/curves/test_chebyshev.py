@@ -6,13 +6,13 @@ from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova.base.rounding import TIE
-from skewanova.decision.joint_curves import (
+from skewanova.curves.chebyshev import (
     DEGREE,
     PANEL_WIDTH,
     MeanCurves,
     panel_priors,
     panel_series,
-    sign_stretches,
+    sign_intervals,
 )
 
 LOW, HIGH = 0.001, 0.6  # 7.3 apart in log-odds: two panels
@@ -26,7 +26,7 @@ def three(priors):
 
 @pytest.fixture(scope="module")
 def curves():
-    return MeanCurves.sampled(three, LOW, HIGH)
+    return MeanCurves.fit(three, LOW, HIGH)
 
 
 def between(low, high):
@@ -62,12 +62,12 @@ def test_one_prior_has_a_panel_around_it():
 
 
 def test_series_equal_their_functions_everywhere(curves):
-    assert curves.at(FINE) == pytest.approx(three(FINE), abs=1e-13)
-    assert curves.at(0.1).shape == (3, 1)
-    assert curves.at(np.array([LOW, HIGH])) == pytest.approx(three([LOW, HIGH]), abs=1e-13)
+    assert curves.evaluate(FINE) == pytest.approx(three(FINE), abs=1e-13)
+    assert curves.evaluate(0.1).shape == (3, 1)
+    assert curves.evaluate(np.array([LOW, HIGH])) == pytest.approx(three([LOW, HIGH]), abs=1e-13)
     assert (curves.low, curves.high, len(curves.panels)) == (LOW, HIGH, 2)
     middle = expit(curves.edges[1])
-    assert curves.at(middle) == pytest.approx(three([middle]), abs=1e-13)
+    assert curves.evaluate(middle) == pytest.approx(three([middle]), abs=1e-13)
 
 
 def test_slopes_are_those_of_the_functions(curves):
@@ -89,7 +89,7 @@ def test_the_lead_changes_where_it_does_on_a_fine_grid(curves):
 
 @pytest.mark.parametrize(("gap", "leader"), [(0.5, 0), (3.0, 1)])
 def test_a_lead_within_rounding_is_that_of_the_first(gap, leader):
-    curves = MeanCurves.sampled(lambda p: np.array([0 * p, 0 * p + gap * TIE]), 0.1, 0.2)
+    curves = MeanCurves.fit(lambda p: np.array([0 * p, 0 * p + gap * TIE]), 0.1, 0.2)
     assert curves.leader(0.15) == leader
     assert [model for model, _, _ in curves.regions()] == [leader]
 
@@ -131,7 +131,7 @@ def stretches(function, edges):
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     nodes = np.cos(np.pi * (np.arange(DEGREE + 1)[::-1] + 0.5) / (DEGREE + 1))
     x = (middle[:, None] + half[:, None] * nodes).ravel()
-    return sign_stretches(edges, [piece for (piece,) in panel_series(edges, function(x)[None])])
+    return sign_intervals(edges, [piece for (piece,) in panel_series(edges, function(x)[None])])
 
 
 def test_signs_between_the_zeros_of_a_wave():
@@ -149,7 +149,7 @@ def test_edges_of_panels_are_no_changes_of_sign():
 @pytest.mark.parametrize(("size", "sign"), [(0.5, 0), (1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])
 def test_what_is_rounding_has_no_sign(size, sign):
     pieces = [Chebyshev([size * TIE], domain=[-1, 1])]
-    assert sign_stretches(np.array([-1.0, 1.0]), pieces) == [(sign, -1.0, 1.0)]
+    assert sign_intervals(np.array([-1.0, 1.0]), pieces) == [(sign, -1.0, 1.0)]
 
 
 def test_a_zero_that_touches_is_no_change():
@@ -161,21 +161,21 @@ def test_a_zero_that_touches_is_no_change():
 def test_a_function_far_from_zero_is_not_searched(monkeypatch):
     edges = np.array([-1.0, 1.0])
     barely = [Chebyshev([1.0, 1.0 + 1e-6], domain=edges)]  # a root just inside the left end
-    found = sign_stretches(edges, barely)
+    found = sign_intervals(edges, barely)
     assert [sign for sign, _, _ in found] == [-1, 1]
     assert found[0][2] == pytest.approx(-1 / (1 + 1e-6))
-    assert [s for s, _, _ in sign_stretches(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
+    assert [s for s, _, _ in sign_intervals(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
     monkeypatch.setattr(Chebyshev, "roots", None)
-    assert sign_stretches(edges, [Chebyshev([1.0, 0.5, 0.2], domain=edges)]) == [(1, -1.0, 1.0)]
+    assert sign_intervals(edges, [Chebyshev([1.0, 0.5, 0.2], domain=edges)]) == [(1, -1.0, 1.0)]
 
 
 def test_a_zero_at_an_end_is_no_stretch():
-    assert sign_stretches(np.array([0.0, 1.0]), [Chebyshev([0.5, 0.5], domain=[0, 1])]) == [(1, 0.0, 1.0)]
+    assert sign_intervals(np.array([0.0, 1.0]), [Chebyshev([0.5, 0.5], domain=[0, 1])]) == [(1, 0.0, 1.0)]
 
 
 def test_roots_outside_a_panel_do_not_count():
     piece = Chebyshev([1.1, -1.7, 0.5], domain=[-1, 1])  # (x - 0.5) (x - 1.2)
-    assert [s for s, _, _ in sign_stretches(np.array([-1.0, 1.0]), [piece])] == [1, -1]
+    assert [s for s, _, _ in sign_intervals(np.array([-1.0, 1.0]), [piece])] == [1, -1]
 
 
 # --- what happens exactly where two panels meet -------------------------------------------------------------
@@ -192,7 +192,7 @@ def meeting(*functions):
 
 
 def test_a_sign_may_change_where_panels_meet():
-    assert sign_stretches(EDGES, RISING) == [(-1, -1.0, 0.0), (1, 0.0, 1.0)]
+    assert sign_intervals(EDGES, RISING) == [(-1, -1.0, 0.0), (1, 0.0, 1.0)]
 
 
 def test_the_lead_may_change_where_panels_meet():

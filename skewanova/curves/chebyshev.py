@@ -1,0 +1,226 @@
+"""Chebyshev series of curves along the prior, panel by panel in its log-odds.
+
+AUPREC is analytic for imaginary parts of the log-odds of the prior below pi. On panels of limited width a few
+dozen terms hold every digit, so crossings and extremes are roots of polynomials: no grid decides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations, groupby, pairwise
+from operator import itemgetter
+from typing import TypeVar
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.polynomial.chebyshev import chebpts1, chebval, chebvander
+from numpy.polynomial.polyutils import mapdomain
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from skewanova.base.checks import Floats
+from skewanova.base.rounding import TIE, is_largest
+
+#: Widest panel in the log-odds, and the degree that holds every digit on it.
+PANEL_WIDTH = 4.0
+
+
+DEGREE = 32
+
+
+#: Parts of a panel on which series are bounded.
+N_PARTS = 8
+
+
+#: Leader, lowest and highest prior of a range without a change of the lead.
+Region = tuple[int, float, float]
+
+
+Key = TypeVar("Key")
+
+
+def join_neighbours(intervals: Iterable[tuple[Key, float, float]]) -> list[tuple[Key, float, float]]:
+    """Join neighbouring intervals (key, low, high) that have the same key."""
+    groups = (list(group) for _, group in groupby(intervals, key=itemgetter(0)))
+    return [(group[0][0], group[0][1], group[-1][2]) for group in groups]
+
+
+@cache
+def chebyshev_transform(count: int) -> Floats:
+    """Return the matrix from values at the Chebyshev nodes to coefficients: series are orthogonal there."""
+    transform = 2 * chebvander(chebpts1(count), count - 1) / count
+    transform[:, 0] /= 2
+    return np.asarray(transform)
+
+
+def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
+    """Return the ends of the panels between two priors, in log-odds, and the priors at all nodes."""
+    first, last = float(logit(low)), float(logit(high))
+    count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
+    edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    return edges, np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(DEGREE + 1)).ravel())
+
+
+def _panel_coefficients(edges: Floats, values: Floats) -> list[Floats]:
+    parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
+    return [part @ chebyshev_transform(DEGREE + 1) for part in parts]
+
+
+def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
+    """Return for each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
+    return tuple(
+        tuple(Chebyshev(row, domain=domain) for row in coefficients)
+        for domain, coefficients in zip(
+            pairwise(edges.tolist()), _panel_coefficients(edges, values), strict=True
+        )
+    )
+
+
+def function_series(edges: Floats, values: Floats) -> list[Chebyshev]:
+    """Return for each panel the series of one function, from its values (n_priors,)."""
+    return [series for (series,) in panel_series(edges, values[None])]
+
+
+def series_bounds(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Return limits (n_functions, N_PARTS) of series (n_functions, DEGREE + 1) on each part of a panel."""
+    parts = coefficients @ _transform_to_parts()
+    middle, radius = parts[..., 0].T, np.abs(parts[..., 1:]).sum(axis=-1).T
+    return middle - radius, middle + radius
+
+
+@cache
+def _transform_to_parts() -> Floats:
+    """Return the matrices from coefficients of a series on its panel to those on each of its parts."""
+    left = -1 + 2 * np.arange(N_PARTS)[:, None] / N_PARTS
+    inside = left + (chebpts1(DEGREE + 1) + 1) / N_PARTS
+    return np.array([chebvander(x, DEGREE).T @ chebyshev_transform(DEGREE + 1) for x in inside])
+
+
+def certain_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
+    """Return the sign of each function (n_functions, n_priors) if it is clear of zero throughout, else 0."""
+    limits = [series_bounds(coefficients) for coefficients in _panel_coefficients(edges, values)]
+    low, high = (np.stack(side) for side in zip(*limits, strict=True))
+    return np.where(low.min(axis=(0, 2)) > TIE, 1, np.where(high.max(axis=(0, 2)) < -TIE, -1, 0))
+
+
+def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
+    """Return the sign (-1, 0, 1) of a function between its changes of sign, in log-odds.
+
+    The pieces join at the edges. A value smaller than `TIE` counts as zero.
+    """
+    ends = [edges[0], *sorted({*edges[1:-1], *(r for piece in pieces for r in _roots(piece))}), edges[-1]]
+    signs = []
+    for low, high in pairwise(map(float, ends)):
+        middle = (low + high) / 2
+        value = float(pieces[int(np.searchsorted(edges, middle, side="right")) - 1](middle))
+        signs.append((0 if abs(value) <= TIE else int(np.sign(value)), low, high))
+    return join_neighbours(signs)
+
+
+@dataclass(frozen=True)
+class MeanCurves:
+    """Mean AUPREC of every model between two priors.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits of the prior.
+    edges : ndarray
+        Ends of the panels, in log-odds.
+    panels : tuple of tuple of Chebyshev
+        For each panel, the series of every model.
+    """
+
+    low: float
+    high: float
+    edges: Floats
+    panels: tuple[tuple[Chebyshev, ...], ...]
+
+    @classmethod
+    def fit(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
+        """Fit the series to a function from priors to values of shape (n_models, n_priors)."""
+        edges, priors = panel_priors(low, high)
+        return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
+
+    def evaluate(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
+        """Return mean AUPREC at priors, of shape (n_models, n_priors), of all models or of some."""
+        x = np.atleast_1d(logit(priors))
+        panel = self._panel_of(x)
+        chosen = slice(None) if models is None else list(models)
+        values = np.empty((len(self._coefficients[0][chosen]), len(x)))
+        for k in np.unique(panel):
+            inside = mapdomain(x[panel == k], self.panels[k][0].domain, self.panels[k][0].window)
+            values[:, panel == k] = chebval(inside, self._coefficients[k][chosen].T)
+        return values
+
+    def _panel_of(self, x: Floats) -> NDArray[np.intp]:
+        return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
+
+    @cached_property
+    def _coefficients(self) -> list[Floats]:
+        return [_coefficients(panel) for panel in self.panels]
+
+    def leader(self, prior: float) -> int:
+        """Return the first model in order whose value is the largest but for rounding."""
+        return int(np.argmax(is_largest(self.evaluate(prior)[:, 0])))
+
+    def regions(self) -> list[Region]:
+        """Return leader, lowest and highest prior of every range without a change of the lead."""
+        # the lead changes only where two curves that may lead meet, or a panel ends
+        meet = [_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
+        changes = expit(np.concatenate([*meet, self.edges[1:-1]]))
+        ends = [self.low, *sorted({float(p) for p in changes if self.low < p < self.high}), self.high]
+        return join_neighbours(
+            (self.leader(float(expit((logit(low) + logit(high)) / 2))), low, high)
+            for low, high in pairwise(ends)
+        )
+
+    def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
+        """Return the largest shortfall of a model from the region's leader between two priors."""
+        leader, first, last = region
+        first, last = max(first, low), min(last, high)
+        if first > last:
+            return 0.0
+        turns = [_roots((panel[leader] - panel[model]).deriv()) for panel in self.panels]
+        x = np.array([logit(first), *self.edges[1:-1], *np.concatenate(turns), logit(last)])
+        best, other = self.evaluate(expit(x[(x >= x[0]) & (x <= x[-1])]), [leader, model])
+        return float((best - other).max())
+
+    def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
+        """Return the smallest value of one curve between two priors, and the prior where it is reached."""
+        first, last = float(logit(low)), float(logit(high))
+        turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
+        inside = [x for x in (*turns, *self.edges[1:-1]) if first < x < last]
+        priors = np.array([low, *expit(inside), high])
+        (values,) = self.evaluate(priors, [model])
+        index = int(np.argmax(is_largest(-values)))
+        return float(values[index]), float(priors[index])
+
+    def slope(self, prior: float) -> Floats:
+        """Return the change of every curve with the log-odds of the prior."""
+        x = np.asarray(logit(prior))
+        return np.array([float(series.deriv()(x)) for series in self.panels[int(self._panel_of(x))]])
+
+
+def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
+    """Return the curves that are not below some other all over a part of the panel, for any of its parts."""
+    low, high = series_bounds(_coefficients(panel))
+    may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
+    return [curve for curve, contends in zip(panel, may_lead, strict=True) if contends]
+
+
+def _coefficients(panel: Sequence[Chebyshev]) -> Floats:
+    return np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel])
+
+
+def _roots(curve: Chebyshev) -> Floats:
+    """Return the real roots within the domain; none if the curve is rounding throughout."""
+    size = np.abs(curve.coef)
+    if size.max() <= TIE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
+        return np.empty(0)
+    roots = np.asarray(curve.trim(1e-17).roots())
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    return np.asarray(real[(real > curve.domain[0]) & (real < curve.domain[1])])
