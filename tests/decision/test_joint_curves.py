@@ -349,13 +349,13 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
 def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     evaluation = runs[2]
     found = joint_curves.joint_curves(evaluation, PRIORS)
-    held, measured = [], run_areas.measured
+    held, measured = [], run_areas.measure_models
 
     def noted(sample, columns, weightings, area_estimator):
         held.append(len(weightings))
         return measured(sample, columns, weightings, area_estimator)
 
-    monkeypatch.setattr(run_areas, "measured", noted)
+    monkeypatch.setattr(run_areas, "measure_models", noted)
     joint_curves.joint_curves(evaluation, PRIORS)
     monkeypatch.setattr(run_areas, "MAX_VALUES", 74 * 6 * 2)
     monkeypatch.setattr(joint_curves, "MAX_ROWS", 5)
