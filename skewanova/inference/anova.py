@@ -1,14 +1,12 @@
 """The paper's 2-way and 3-way analyses of variance.
 
-statsmodels fits the linear models. Factors enter its formulas under fixed names and as whole numbers, so no
-name of a model, fold or column ever becomes part of a formula. Its dense matrix of a column a level does not
-carry far: beyond `MOST_DENSE`, tables in which every cell stands are fitted by their means, which is the same
-least squares without the matrix (tests hold the two together on both sides of the limit).
+A table with every cell is fitted by its means. Others are fitted by statsmodels: factors enter its
+formulas under fixed names and as whole numbers, so no name of a model or fold becomes part of a formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -200,8 +198,8 @@ class AnovaResult(Framed):
 INTERNAL = {"model": "m", "fold": "f", "prior": "p", "recall": "r"}
 
 
-#: Cells times squared effects up to which statsmodels fits (about a second; 12 models, 100 folds, 3 priors).
-MOST_DENSE = 100_000_000
+#: Factors of the three-way analysis.
+FACTORS = ("model", "fold", "prior")
 
 
 _TERMS = {
@@ -248,9 +246,9 @@ def two_way_anova(
 
     References
     ----------
-    Landgrebe et al. (2006), section 5; fitted by statsmodels, large complete tables by their means. Breakdown
-    correlation: F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003), solved for
-    rho.
+    Landgrebe et al. (2006), section 5. Complete tables are fitted by their means, others by statsmodels.
+    Breakdown correlation: F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003),
+    solved for rho.
 
     Examples
     --------
@@ -266,8 +264,8 @@ def two_way_anova(
     2  residual  2.0        NaN      NaN
     """
     frame = check_frame(iauprec, ("model", "fold"), response)
-    options = _Options("two_way", response, ("model", "fold"), sum_of_squares, alpha)
-    return _analyse(frame, options)
+    factors = ("model", "fold")
+    return _analyse(frame, "two_way", response, factors, sum_of_squares=sum_of_squares, alpha=alpha)
 
 
 def three_way_anova(
@@ -318,13 +316,14 @@ def three_way_anova(
     >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'fold', 'prior', 'residual']
     """
-    frame = check_frame(auprec, ("model", "fold", "prior"), "auprec")
-    test = "three_way_interaction" if interaction else "three_way"
-    if frame["prior"].nunique() > 1:
-        return _analyse(frame, _Options(test, "auprec", ("model", "fold", "prior"), sum_of_squares, alpha))
-    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
-    options = _Options("three_way", "auprec", ("model", "fold"), sum_of_squares, alpha)
-    return _analyse(frame, options, [note])
+    frame = check_frame(auprec, FACTORS, "auprec")
+    test, factors, notes = "three_way_interaction" if interaction else "three_way", FACTORS, []
+    if frame["prior"].nunique() == 1:
+        test, factors = "three_way", FACTORS[:2]
+        notes = [
+            "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+        ]
+    return _analyse(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
@@ -390,9 +389,14 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
         f"this ANOVA makes {points:g} observations of every curve, as if they were independent: its F grows "
         "with the grid of recalls and priors, and is no evidence about models"
     )
-    factors = ("model", "prior", "recall")
     return _analyse(
-        frame, _Options("three_way_thresholds", "precision", factors, sum_of_squares, alpha), [note]
+        frame,
+        "three_way_thresholds",
+        "precision",
+        ("model", "prior", "recall"),
+        sum_of_squares=sum_of_squares,
+        alpha=alpha,
+        notes=[note],
     )
 
 
@@ -445,95 +449,63 @@ def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Options:
-    """What is analysed, and how."""
-
-    test: str
-    response: str
-    factors: tuple[str, ...]
-    sum_of_squares: int
-    alpha: float
-
-    def __post_init__(self) -> None:
-        check_sum_of_squares(self.sum_of_squares)
-        check_fraction(self.alpha, "alpha")
-
-    @property
-    def crossed(self) -> bool:
-        """Whether models and priors interact."""
-        return self.test == "three_way_interaction"
-
-    @property
-    def formula(self) -> str:
-        """Right-hand side in the internal names."""
-        terms = [f"C({INTERNAL[f]})" for f in self.factors]
-        return " + ".join([*terms, "C(m):C(p)"] if self.crossed else terms)
-
-
-def _analyse(frame: pd.DataFrame, options: _Options, notes: Sequence[str] = ()) -> AnovaResult:
-    fit = _fit(frame, options)
-    table = _tidy(_sums_of_squares(fit, options))
-    limit = variation_limit(frame[options.response].to_numpy())
-    told = _mark_no_variation(table, limit)
-    if options.test == "two_way":
-        _set_breakdown(table, frame["fold"].nunique(), options.alpha)
-    table = table.assign(test=options.test, role="as_published", response=options.response)
+def _analyse(
+    frame: pd.DataFrame,
+    test: str,
+    response: str,
+    factors: Sequence[str],
+    *,
+    sum_of_squares: int,
+    alpha: float,
+    notes: Sequence[str] = (),
+) -> AnovaResult:
+    check_sum_of_squares(sum_of_squares)
+    check_fraction(alpha, "alpha")
+    codes = {INTERNAL[f]: np.asarray(pd.factorize(frame[f])[0]) for f in factors}
+    values = frame[response].to_numpy(dtype=np.float64)
+    fit, squares = _fit(values - values.mean(), codes, test == "three_way_interaction", sum_of_squares)
+    table = _tidy(squares)
+    limit = variation_limit(values)
+    messages = _mark_no_variation(table, limit)
+    if test == "two_way":
+        _set_breakdown(table, frame["fold"].nunique(), alpha)
+    table = table.assign(test=test, role="as_published", response=response)
     return AnovaResult(
-        test=options.test,
+        test=test,
         role="as_published",
-        response=options.response,
-        alpha=options.alpha,
-        warnings=emit([*notes, *told]),
+        response=response,
+        alpha=alpha,
+        warnings=emit([*notes, *messages]),
         _table=table[list(ANOVA_COLUMNS)],
         _frame=frame,
         _fit=fit,
-        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if told else 0.0,
+        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if messages else 0.0,
     )
 
 
-def _fit(frame: pd.DataFrame, options: _Options) -> Any:
-    """Least squares on internal names; the response is centred, which the tests ignore and rounding likes."""
-    codes = {INTERNAL[f]: np.asarray(pd.factorize(frame[f])[0]) for f in options.factors}
-    values = frame[options.response].to_numpy(dtype=np.float64)
-    values = values - values.mean()
-    if _too_dense(codes, options):
-        return CompleteFit(values, codes, crossed=options.crossed)
-    return _dense_fit(pd.DataFrame(codes).assign(y=values), options)
-
-
-def _too_dense(codes: Mapping[str, NDArray[np.intp]], options: _Options) -> bool:
-    """Whether every cell stands, and statsmodels' matrix would be too large."""
-    sizes = {name: int(code.max()) + 1 for name, code in codes.items()}
-    n_cells = len(next(iter(codes.values())))
-    n_effects = 1 + sum(size - 1 for size in sizes.values())
-    n_effects += (sizes["m"] - 1) * (sizes["p"] - 1) if options.crossed else 0
-    return n_cells == prod(sizes.values()) and n_cells * n_effects**2 > MOST_DENSE
-
-
-def _dense_fit(coded: pd.DataFrame, options: _Options) -> Any:
-    model = smf.ols(f"y ~ {options.formula}", coded)
+def _fit(
+    values: Floats, codes: dict[str, NDArray[np.intp]], crossed: bool, sum_of_squares: int
+) -> tuple[Any, pd.DataFrame]:
+    """Fit centred values, and return the sums of squares: by means where every cell has a value."""
+    if "f" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values()):
+        complete = CompleteFit(values, codes, crossed=crossed)
+        return complete, complete.sums_of_squares()
+    formula = " + ".join([*(f"C({name})" for name in codes), *(["C(m):C(p)"] if crossed else [])])
+    model = smf.ols(f"y ~ {formula}", pd.DataFrame(codes).assign(y=values))
     n_cells, n_effects = model.exog.shape
     if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
         raise InputError(
             f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to test "
             "them against: leave out folds or models with missing cells"
         )
-    return model.fit()
-
-
-def _sums_of_squares(fit: Any, options: _Options) -> pd.DataFrame:
-    """Return statsmodels' table; type 3 means what it should only under contrasts that sum to zero."""
-    if isinstance(fit, CompleteFit):
-        return fit.sums_of_squares()
-    if (
-        fit.ssr == 0 or options.sum_of_squares == 1
-    ):  # types 2 and 3 divide by the residual variance on the way
-        return pd.DataFrame(anova_lm(fit, typ=1))
-    if options.sum_of_squares == 2:
-        return pd.DataFrame(anova_lm(fit, typ=2))
-    formula = options.formula.replace(")", ", Sum)")
-    return pd.DataFrame(anova_lm(smf.ols(f"y ~ {formula}", fit.model.data.frame).fit(), typ=3))
+    fit = model.fit()
+    if fit.ssr == 0:  # types 2 and 3 divide by the residual variance on the way
+        return fit, pd.DataFrame(anova_lm(fit, typ=1))
+    if sum_of_squares < 3:
+        return fit, pd.DataFrame(anova_lm(fit, typ=sum_of_squares))
+    # type 3 means what it should only under contrasts that sum to zero
+    sums = smf.ols(f"y ~ {formula.replace(')', ', Sum)')}", fit.model.data.frame).fit()
+    return fit, pd.DataFrame(anova_lm(sums, typ=3))
 
 
 def _tidy(table: pd.DataFrame) -> pd.DataFrame:

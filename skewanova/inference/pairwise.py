@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from skewanova.base.checks import (
     check_fraction,
     check_prior,
     check_rope,
-    emit,
 )
 from skewanova.base.frames import Framed
 from skewanova.base.gauss_rules import gauss_nodes
@@ -29,18 +27,14 @@ from skewanova.base.rounding import falling_order, levelled
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
-    IDENTICAL,
-    NO_RESIDUALS,
-    TINY,
     AnovaResult,
     check_frame,
     two_way_anova,
-    variation_limit,
 )
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
 from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.fold_resampling import max_t_test, sign_flips, split_signs, squared_t
-from skewanova.inference.fold_statistics import blocked_f, pair_indices, range_isf, range_sf
+from skewanova.inference.fold_statistics import pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table, kernel_arguments
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -209,45 +203,11 @@ def tukey_by_prior(
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
     check_frame(auprec, ("model", "fold", "prior"), "auprec")
-    complete = len(auprec) == prod(auprec[factor].nunique() for factor in ("model", "fold", "prior"))
-    if complete:
-        return _complete_by_prior(auprec, check_fraction(alpha, "alpha"), order)
     parts = []
     for prior, group in auprec.groupby("prior", sort=False, observed=True):
         result = two_way_anova(group, response="auprec", alpha=alpha)
         parts.append(tukey_hsd(result, alpha=alpha, prior=float(str(prior)), order=order).to_frame())
     return pd.concat(parts, ignore_index=True)
-
-
-def _complete_by_prior(auprec: pd.DataFrame, alpha: float, order: Sequence[str] | None) -> pd.DataFrame:
-    """All priors at once, where every cell stands: the two-way residual mean square is the blocked F's."""
-    at, (models, folds, priors) = zip(
-        *(pd.factorize(auprec[c]) for c in ("model", "fold", "prior")), strict=True
-    )
-    cube = np.empty((len(priors), len(folds), len(models)))
-    cube[at[2], at[1], at[0]] = auprec["auprec"].to_numpy(dtype=np.float64)
-    means, found = cube.mean(axis=1), blocked_f(cube)
-    ranks = np.array([_positions(list(models), mean, order) for mean in means])
-    first, second = pair_indices(len(models))
-    a, b = ranks[:, first], ranks[:, second]
-    estimate = np.take_along_axis(means, a, axis=1) - np.take_along_axis(means, b, axis=1)
-    std_error = np.sqrt(2 * found.error_sum_sq / found.df_error / len(folds))
-    limit = np.array([variation_limit(table) for table in cube])
-    flat = found.error_sum_sq <= limit
-    rounding = np.where(flat, np.maximum(np.sqrt(limit / cube[0].size), TINY), 0.0)[:, None]
-    emit(
-        [
-            NO_RESIDUALS if e > most else IDENTICAL
-            for e, most in zip(found.model_sum_sq[flat], limit[flat], strict=True)
-        ]
-    )
-    estimate = np.where(np.abs(estimate) > rounding, estimate, 0.0)
-    std_error = np.repeat(np.where(flat, 0.0, std_error), len(first))
-    frame = _compare(estimate.ravel(), std_error, float(found.df_error), n_levels=len(models), alpha=alpha)
-    names = {"model_a": [models[i] for i in a.ravel()], "model_b": [models[i] for i in b.ravel()]}
-    frame = frame.assign(test="tukey", role="as_published", response="auprec", **names)
-    prior = np.repeat(np.asarray(priors, dtype=np.float64), len(first))
-    return frame.assign(prior=prior)[list(POSTHOC_COLUMNS)]
 
 
 def prior_pair_columns() -> list[str]:
