@@ -43,7 +43,8 @@ LARGEST_DF = 1e12
 BLOCK_SIZE = 4_000_000
 
 
-class PairTests(NamedTuple):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairTests:
     """Differences between all pairs of models, with their tests and intervals; arrays over pairs."""
 
     difference: Floats
@@ -55,6 +56,28 @@ class PairTests(NamedTuple):
     conf_low: Floats
     conf_high: Floats
     critical_value: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelComparison(PairTests):
+    """Areas of several models, the test of all at once, and every pair."""
+
+    models: tuple[str, ...]
+    estimate: Floats
+    f_omnibus: float
+    df: float
+    df_omnibus: float
+    p_omnibus: float
+
+    @property
+    def model_a(self) -> tuple[str, ...]:
+        """First model of every pair."""
+        return tuple(a for a, _ in combinations(self.models, 2))
+
+    @property
+    def model_b(self) -> tuple[str, ...]:
+        """Second model of every pair."""
+        return tuple(b for _, b in combinations(self.models, 2))
 
 
 class ArcsineScale(NamedTuple):
@@ -169,13 +192,28 @@ def pair_tests(angles: AreasOnArcsine, *, level: float, simultaneous: str) -> Pa
     a, b = np.triu_indices(len(angles.area), 1)
     std_error, df_error = angles.pairs()
     difference = angles.area[a] - angles.area[b]
-    statistic, p_value = t_test(difference, std_error, df_error)
     contrasts = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b]
-    normal = _critical_value(contrasts, angles.covariance, level, simultaneous)
-    critical = t_from_z(normal, df_error)
-    reach = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
-    low, high = difference - reach, difference + reach
-    return PairTests(difference, std_error, statistic, df_error, p_value, holm(p_value), low, high, critical)
+    critical = t_from_z(_critical_value(contrasts, angles.covariance, level, simultaneous), df_error)
+    half_width = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
+    return t_tests(difference, std_error, df_error, critical=critical, half_width=half_width)
+
+
+def t_tests(
+    difference: Floats, std_error: Floats, df_error: Floats, *, critical: Floats, half_width: Floats
+) -> PairTests:
+    """Test differences by t, adjusted by Holm; intervals have this half-width."""
+    statistic, p_value = t_test(difference, std_error, df_error)
+    return PairTests(
+        difference=difference,
+        std_error=std_error,
+        statistic=statistic,
+        df_error=df_error,
+        p_value=p_value,
+        p_adjusted=holm(p_value),
+        conf_low=difference - half_width,
+        conf_high=difference + half_width,
+        critical_value=critical,
+    )
 
 
 def t_from_z(normal: float, df: Floats) -> Floats:
@@ -268,8 +306,8 @@ SAMENESS = "models {} and {} change alike without each case: their difference ha
 ALONE = "{} cannot show how others would differ: there is no standard error, test or interval"
 
 
-@dataclass(frozen=True, eq=False)
-class TestSetComparison:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TestSetComparison(ModelComparison):
     """Models compared on one set of cases: the omnibus test and every pair.
 
     Attributes
@@ -293,25 +331,8 @@ class TestSetComparison:
         The prior or deployment prior, in words.
     """
 
-    models: tuple[str, ...]
-    estimate: Floats
     covariance: Floats
-    model_a: tuple[str, ...]
-    model_b: tuple[str, ...]
-    difference: Floats
-    std_error: Floats
-    statistic: Floats
-    df_error: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    conf_low: Floats
-    conf_high: Floats
-    critical_value: Floats
     confidence_level: float
-    f_omnibus: float
-    df: int
-    df_omnibus: float
-    p_omnibus: float
     weighting: str
 
 
@@ -424,12 +445,10 @@ def compare_areas(
     """Compare areas that were measured, of that covariance; says what cannot be tested."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
     result = TestSetComparison(
+        **vars(pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
         models=models,
         estimate=angles.area,
         covariance=covariance,
-        model_a=tuple(a for a, _ in combinations(models, 2)),
-        model_b=tuple(b for _, b in combinations(models, 2)),
-        **pair_tests(angles, level=confidence_level, simultaneous=simultaneous)._asdict(),
         confidence_level=confidence_level,
         f_omnibus=f_omnibus,
         df=df,

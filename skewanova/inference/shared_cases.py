@@ -25,8 +25,8 @@ from skewanova.base.checks import (
     emit,
 )
 from skewanova.base.rounding import TIE
-from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, holm, pair_indices
-from skewanova.inference.one_set import LARGEST_DF, t_test
+from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, pair_indices
+from skewanova.inference.one_set import LARGEST_DF, ModelComparison, t_tests
 from skewanova.inference.sampling import check_model_names
 
 #: Whether run j of one model has something in common with run j of another, such as the training sample.
@@ -74,8 +74,8 @@ class Degrees(NamedTuple):
         return banerjee_df(spread, noise, df, of_cases=self.of_cases, level=MATCHED_LEVEL / n_tests)
 
 
-@dataclass(frozen=True, eq=False)
-class SharedCasesComparison:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SharedCasesComparison(ModelComparison):
     """Models compared over several runs on the same cases: all at once, and every pair.
 
     Attributes
@@ -92,8 +92,9 @@ class SharedCasesComparison:
     difference, std_error, statistic, df_error, p_value, p_adjusted : ndarray of shape (n_pairs,)
         Difference, standard error, their ratio, the degrees of freedom of its t distribution, its two-sided
         p-value, and that adjusted by Holm.
-    conf_low, conf_high : ndarray of shape (n_pairs,)
-        Intervals of the differences that hold together.
+    conf_low, conf_high, critical_value : ndarray of shape (n_pairs,)
+        Intervals of the differences that hold together, and how many standard errors they reach to either
+        side.
     model_low, model_high : ndarray of shape (n_models,)
         Interval of every model's mean area, each by itself.
     components : DataFrame
@@ -101,22 +102,6 @@ class SharedCasesComparison:
         shared by all runs of a model, or by all models.
     """
 
-    models: tuple[str, ...]
-    estimate: Floats
-    f_omnibus: float
-    df: float
-    df_omnibus: float
-    p_omnibus: float
-    model_a: tuple[str, ...]
-    model_b: tuple[str, ...]
-    difference: Floats
-    std_error: Floats
-    statistic: Floats
-    df_error: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    conf_low: Floats
-    conf_high: Floats
     model_low: Floats
     model_high: Floats
     components: pd.DataFrame
@@ -220,31 +205,22 @@ def compare_runs(
     shared = case_covariances(case_covariance, len(values), nested=nested)
     f_omnibus, df_models, df_omnibus = _models_test(values, shared, degrees, nested=nested)
     difference, std_error, df_error = run_pairs(values, case_covariance, degrees, nested=nested)
-    statistic, p_value = t_test(difference, std_error, df_error)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
-    reach = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))) * std_error
+    critical = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a)))
     own_error, own_df = run_means(values, case_covariance, degrees)
     around = special.stdtrit(own_df, (1 + confidence_level) / 2) * own_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
+    pairs = t_tests(difference, std_error, df_error, critical=critical, half_width=critical * std_error)
     return SharedCasesComparison(
+        **vars(pairs),
         models=names,
         estimate=mean,
         f_omnibus=f_omnibus,
         df=df_models,
         df_omnibus=df_omnibus,
         p_omnibus=float(special.fdtrc(df_models, min(df_omnibus, LARGEST_DF), f_omnibus)),
-        model_a=tuple(names[i] for i in a),
-        model_b=tuple(names[j] for j in b),
-        difference=difference,
-        std_error=std_error,
-        statistic=statistic,
-        df_error=df_error,
-        p_value=p_value,
-        p_adjusted=holm(p_value),
-        conf_low=difference - reach,
-        conf_high=difference + reach,
         model_low=mean - around,
         model_high=mean + around,
         components=_components(values, case_covariance, nested=nested),
