@@ -5,6 +5,7 @@
 - case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
 - cases_elsewhere: The same where the cases are elsewhere: sums come back.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
+- covariance: Covariance of the areas of several models on the same cases.
 - diagnostics: What the tests assume; residuals and their quantiles.
 - effect_sizes: Differences of pairs standardised by their spread.
 - families: Pairs tested together: adjusted p, intervals that agree, a control, equivalence.
@@ -12,7 +13,7 @@
 - fold_statistics: Statistics of fold x model tables, and the studentized range.
 - influence: Influence values of average precision, and its first-order variance.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
-- jackknife: What leaving out each case or cluster changes in an area.
+- jackknife: Leave-one-out values of the area of a model, by case or cluster.
 - omnibus: Tests of all models at once.
 - one_set: Models compared on one test set, over its cases.
 - paired_test_set: The cases of one test set with every model's scores on them.

@@ -4,6 +4,8 @@ from .anova import AnovaResult as AnovaResult
 from .anova import three_way_anova as three_way_anova
 from .anova import threshold_anova as threshold_anova
 from .anova import two_way_anova as two_way_anova
+from .covariance import AuprecCovariance as AuprecCovariance
+from .covariance import auprec_covariance as auprec_covariance
 from .diagnostics import assumptions as assumptions
 from .diagnostics import residuals as residuals
 from .diagnostics import residual_quantiles as residual_quantiles
@@ -14,8 +16,6 @@ from .influence import auprec_variance as auprec_variance
 from .intervals import Interval as Interval
 from .intervals import confidence_interval as confidence_interval
 from .intervals import interval_table as interval_table
-from .jackknife import AuprecCovariance as AuprecCovariance
-from .jackknife import auprec_covariance as auprec_covariance
 from .omnibus import OmnibusResult as OmnibusResult
 from .omnibus import omnibus_test as omnibus_test
 from .one_set import TestSetComparison as TestSetComparison

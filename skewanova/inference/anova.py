@@ -199,7 +199,7 @@ INTERNAL = {"model": "m", "fold": "f", "prior": "p", "recall": "r"}
 
 
 #: Factors of the three-way analysis.
-FACTORS = ("model", "fold", "prior")
+FACTORS: tuple[str, ...] = ("model", "fold", "prior")
 
 
 _TERMS = {

@@ -153,17 +153,9 @@ def auc_by_fold(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Tukey's (1949) one degree of freedom for non-additivity: F and p.
+    """Return F and p of Tukey's (1949) one degree of freedom for non-additivity of a fold table.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds, n_models)
-        The table.
-
-    Returns
-    -------
-    statistic, p_value : float
-        nan where there is no variation between folds, between models, or left over.
+    Both are nan where there is no variation between folds, between models, or left over.
     """
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand

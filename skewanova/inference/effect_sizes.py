@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.base.checks import Floats, check_choice, check_fraction
+from skewanova.base.checks import Floats, check_fraction
 from skewanova.base.gauss_rules import gauss_nodes
-from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
+from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.families import orient_to_control
 from skewanova.inference.fold_statistics import REACH, deviation_nodes
-from skewanova.inference.pairwise import ordered_table
+from skewanova.inference.pairwise import paired_tests
 
 EFFECT_COLUMNS = (
     "model_a",
@@ -95,27 +95,10 @@ def effects(
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """
     check_fraction(alpha, "alpha")
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed="an effect size")
-    values, models = ordered_table(frame, order)
-    if control is not None:
-        check_choice(control, models, "control")
-    halves = between_halves(iauprec, models)
-    found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
-    own = fold_statistics.paired_t(values).std_error ** 2 * len(values)
-    one_fold = found.std_error**2 + own * (1 - 1 / len(values))  # own (1 + ratio) without halvings
-    a, b = fold_statistics.pair_indices(len(models))
-    pairs = pd.DataFrame(
-        {
-            "model_a": [models[i] for i in a],
-            "model_b": [models[i] for i in b],
-            "estimate": found.estimate,
-            "std_error": found.std_error,
-            "df": float(fold_statistics.mean_df(values, halves)),
-            "statistic": found.statistic,
-            "spread": np.sqrt(one_fold),
-        }
-    )
-    return effect_family(pairs, alpha=alpha, control=control)
+    values, pairs = paired_tests(iauprec, ratio=ratio, order=order, control=control, needed="an effect size")
+    variance = fold_statistics.paired_t(values).std_error ** 2 * len(values)
+    one_fold = pairs["std_error"] ** 2 + variance * (1 - 1 / len(values))  # s^2 (1 + ratio) without halvings
+    return effect_family(pairs.assign(spread=np.sqrt(one_fold)), alpha=alpha, control=control)
 
 
 def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:

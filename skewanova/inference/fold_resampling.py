@@ -22,38 +22,10 @@ BLOCK_SIZE = 4_000_000
 
 
 def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
-    """Means of the models over folds drawn with replacement.
+    """Return means of the models (n_resamples, n_models) over folds drawn with replacement.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds, n_models)
-        One value for each fold and model.
-    n_resamples : int, default 9999
-        Number of bootstrap samples.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws; None takes fresh entropy.
-
-    Returns
-    -------
-    ndarray of shape (n_resamples, n_models)
-        The resampled means.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two folds, or a value is not finite.
-
-    Notes
-    -----
-    Covers the variation from fold to fold. Folds cut from one data set share training data, so their spread
+    They cover the variation from fold to fold. Folds of one data set share training data, so their spread
     understates the uncertainty about new data sets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import fold_bootstrap_means
-    >>> fold_bootstrap_means(np.array([[0.1, 0.2], [0.3, 0.4]]), n_resamples=1000).shape
-    (1000, 2)
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or len(table) < 2 or not np.isfinite(table).all():
@@ -67,25 +39,7 @@ def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed =
 
 
 def fraction_best(means: Floats) -> Floats:
-    """Share of the resamples in which each model has the largest mean, ties shared equally.
-
-    Parameters
-    ----------
-    means : ndarray of shape (n_resamples, n_models)
-        As returned by :func:`fold_bootstrap_means`.
-
-    Returns
-    -------
-    ndarray of shape (n_models,)
-        Shares, summing to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import fraction_best
-    >>> fraction_best(np.array([[1.0, 2.0], [3.0, 3.0]])).tolist()
-    [0.25, 0.75]
-    """
+    """Return the fraction of resamples in which each model has the largest mean; ties share it equally."""
     best = is_largest(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
@@ -99,30 +53,9 @@ class ResamplingPValues(NamedTuple):
 
 
 def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Signs for every fold: all arrangements if these are few, else random ones behind the observed.
+    """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive.
 
-    Parameters
-    ----------
-    n_folds : int
-        Number of folds.
-    n_resamples : int, default 9999
-        Random arrangements to draw.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
-
-    Returns
-    -------
-    signs : ndarray of shape (n_arrangements, n_folds)
-        Rows of +1 and -1, the first all +1. A two-sided statistic does not see a flip of all folds, so the
-        first fold's sign is fixed.
-    exact : bool
-        Whether the rows are all arrangements.
-
-    Examples
-    --------
-    >>> from skewanova.inference.fold_resampling import sign_flips
-    >>> sign_flips(2)[0].tolist()
-    [[1.0, 1.0], [1.0, -1.0]]
+    A two-sided statistic does not see a flip of all folds, so enumerated rows fix the first fold's sign.
     """
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         rest = list(product((1.0, -1.0), repeat=n_folds - 1))
@@ -133,33 +66,11 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
 
 
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test equal means by flipping the signs of whole fold profiles about the fold's mean.
+    """Test equal means of tables (..., n_folds, n_models) by sign flips of fold profiles.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n_folds, n_models)
-        One value for each fold and model.
-    n_resamples : int, default 9999
-        Random arrangements, unless all can be enumerated.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
-
-    Returns
-    -------
-    ResamplingPValues
-        p-values of shape ``values.shape[:-2]``. The smallest p possible is ``2 ** (1 - n_folds)``.
-
-    Notes
-    -----
-    Valid when fold profiles are independent and symmetric about their mean, whatever the models' spreads. The
-    statistic is the blocked F, in which only the models' sum of squares varies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import sign_flip_test
-    >>> sign_flip_test(np.array([[0.1, 0.2], [0.1, 0.3], [0.2, 0.4]])).p_value.tolist()
-    0.25
+    The test is valid when profiles are independent and symmetric about their mean, whatever the models'
+    spreads. The statistic is the blocked F, in which only the models' sum of squares varies. The smallest
+    possible p is ``2 ** (1 - n_folds)``.
     """
     centred = _centred(values)
     signs, exact = sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
@@ -168,33 +79,10 @@ def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) ->
 
 
 def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test exchangeable models by permuting them within folds.
+    """Test exchangeable models of one table (n_folds, n_models) by permuting them within folds.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds, n_models)
-        One value for each fold and model.
-    n_resamples : int, default 9999
-        Random arrangements, unless all can be enumerated.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
-
-    Returns
-    -------
-    ResamplingPValues
-        One p-value. The smallest p possible is ``factorial(n_models) ** (1 - n_folds)``.
-
-    Notes
-    -----
-    The hypothesis is that the models are interchangeable within folds, which includes equal spreads: with
-    unequal ones it rejects too often. The statistic is the blocked F.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import permutation_test
-    >>> permutation_test(np.array([[0.1, 0.2], [0.1, 0.3], [0.2, 0.4]])).p_value.tolist()
-    0.25
+    The hypothesis includes equal spreads: with unequal ones the test rejects too often. The statistic is the
+    blocked F. The smallest possible p is ``factorial(n_models) ** (1 - n_folds)``.
     """
     centred = _centred(values)
     n_folds, n_models = centred.shape
@@ -212,33 +100,10 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Step-down max-T test of all pairs of models by sign flips of whole fold profiles.
+    """Test all pairs of models of tables (..., n_folds, n_models) by step-down max-T under sign flips.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n_folds, n_models)
-        One value for each fold and model.
-    n_resamples : int, default 9999
-        Random arrangements, unless all can be enumerated.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
-
-    Returns
-    -------
-    ResamplingPValues
-        Adjusted p-values of shape (..., n_pairs), pairs in the order of :func:`numpy.triu_indices`.
-
-    References
-    ----------
-    Westfall and Young (1993), algorithm 4.1; p-values as Phipson and Smyth (2010).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.inference.fold_resampling import max_t_test
-    >>> table = np.array([[0.1, 0.2, 0.9], [0.1, 0.3, 0.8], [0.2, 0.4, 0.9], [0.1, 0.2, 0.9]])
-    >>> max_t_test(table).p_value.tolist()
-    [0.125, 0.125, 0.125]
+    p-values (..., n_pairs), in the order of :func:`numpy.triu_indices`, are adjusted by algorithm 4.1 of
+    Westfall and Young (1993) and counted as Phipson and Smyth (2010) do.
     """
     table = np.asarray(values, dtype=np.float64)
     signs, exact = sign_flips(table.shape[-2], n_resamples=n_resamples, rng=rng)

@@ -34,9 +34,9 @@ def influence_kernel(
     towards case j moves T_k by [j at or above rise k] - T_k, and the weight of its own p; moving the
     negatives' moves F_k likewise.
     """
-    ladder, rise, slot = rank_cases(Sample(positive), score)
-    tpr, fpr = ladder.hits / ladder.n_positive, ladder.alarms / ladder.n_negative
-    share = ladder.gain / ladder.n_positive
+    steps, rise, slot = rank_cases(Sample(positive), score)
+    tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
+    share = steps.n_pos / steps.n_positive
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     theta = float(share @ precision)
     values = np.empty(len(positive))

@@ -552,8 +552,9 @@ def interval_table(
                 area_estimator=area_estimator,
                 rng=rng,
             )
-            rows.append((model, what, fold, *_values(found)))
-    frame = pd.DataFrame(rows, columns=list(INTERVAL_COLUMNS))
+            rows.append({**vars(found), "model": model, "level": what, "fold": fold})
+            rows[-1]["warning"] = found.warning or ""
+    frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
     emit(text for text in frame["warning"] if text)
     return frame
@@ -563,14 +564,3 @@ def _cells(table: ScoreTable) -> Iterator[tuple[str, Label, pd.DataFrame]]:
     """Rows of every (model, fold), models first."""
     groups = table.frame.groupby(["model", "fold"], sort=True, observed=True)
     return ((model, fold, groups.get_group((model, fold))) for model, fold in table.cells)
-
-
-def _values(found: Interval) -> tuple[object, ...]:
-    return (
-        found.estimate,
-        found.conf_low,
-        found.conf_high,
-        found.confidence_level,
-        found.method,
-        found.warning or "",
-    )

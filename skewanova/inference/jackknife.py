@@ -1,8 +1,8 @@
-"""What leaving out each case changes in an area: the jackknife of the estimator in use.
+"""Leave-one-out values of the area of a model: the jackknife of the estimator in use.
 
-An area that is a sum over the rises of the ROC curve changes, without one case, in one place only: rises
-above the case keep their counts, those below have one hit or one alarm fewer, and the rise at its score is
-counted anew. Sums from the top and from the bottom give the values of all cases at once, and cases of one
+An area that is a sum over the rises of the ROC curve changes in one place only when a case is left out: rises
+above the case keep their counts, those below have one true or false positive fewer, and the rise at its score
+is counted anew. Sums from the top and from the bottom give the values of all cases at once, and cases of one
 class with the same score share a value.
 
 Where several cases are left out together (clusters), or an area is no such sum, it is computed again without
@@ -18,16 +18,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, Floats, check_choice
+from skewanova.base.checks import Bools, Floats
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import BY_REACHED, BY_RISES, ESTIMATORS, areas, rise_terms
+from skewanova.curves.estimators import BY_REACHED, BY_RISES, areas, rise_terms
 from skewanova.curves.placed import FEW_WEIGHTS, slots_among
 from skewanova.curves.roc import Rises, RocCurve, curve_from_scores, in_blocks
 from skewanova.curves.sorting import Counts
-from skewanova.inference.sampling import Codes, Sample, check_sample, is_all, target_prior
-from skewanova.priors.weightings import DeploymentPrior, Target, UniformPrior
+from skewanova.inference.sampling import Codes, Sample, is_all
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
 #: Numbers held at once while areas are computed again: what the second-level cache holds.
 BLOCK_SIZE = 1 << 15
@@ -43,7 +43,7 @@ ENTRIES_AT_ONCE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class JackknifeValues:
-    """Jackknife values of all units: those that are alike share an entry.
+    """Jackknife values of all units; exchangeable units share an entry.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class SortedScores:
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
         if area_estimator in BY_RISES and self.layout is not None:
-            return areas(in_blocks(self.layout.ladder.without_negative(0.0)), priors, area_estimator)
+            return areas(in_blocks(self.layout.steps.without_negative(0.0)), priors, area_estimator)
         curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
         return auprec(curve, priors, area_estimator=area_estimator)
 
@@ -149,15 +149,15 @@ class CurveJackknife(NamedTuple):
     @classmethod
     def of(
         cls,
-        gain: Floats | Counts,
-        fall: Floats | Counts,
+        n_pos: Floats | Counts,
+        n_neg: Floats | Counts,
         weightings: Sequence[DeploymentPrior],
         area_estimator: str,
     ) -> CurveJackknife:
         """Measure a curve with so many positives at every rise and negatives in every slot."""
-        sizes, ones = (int(fall.sum()), int(gain.sum())), np.ones(1)
-        found = WeightedRanks(gain, fall, (ones, ones), sizes).changes(weightings, area_estimator)
-        for start, counts, size in ((len(gain), fall, sizes[0]), (0, gain, sizes[1])):
+        sizes, ones = (int(n_neg.sum()), int(n_pos.sum())), np.ones(1)
+        found = WeightedRanks(n_pos, n_neg, (ones, ones), sizes).changes(weightings, area_estimator)
+        for start, counts, size in ((len(n_pos), n_neg, sizes[0]), (0, n_pos, sizes[1])):
             of_entry = np.zeros(len(found.values), dtype=np.intp)
             place = start + np.flatnonzero(counts)
             of_entry[found.number[place]] = counts[place - start]
@@ -171,21 +171,21 @@ class WeightedRanks(NamedTuple):
     `weights` are the different ones of negatives and of positives, `sizes` the numbers of these cases.
     """
 
-    gain: Floats | Counts
-    fall: Floats | Counts
+    n_pos: Floats | Counts
+    n_neg: Floats | Counts
     weights: tuple[Floats, Floats]
     sizes: tuple[int, int]
 
     def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveJackknife:
         """What leaving out a case of each weight changes, at every place that holds any: not yet centred."""
-        sides = (self.gain, self.weights[1]), (self.fall, self.weights[0])
+        sides = (self.n_pos, self.weights[1]), (self.n_neg, self.weights[0])
         held = np.concatenate([np.tile(at > 0, len(weight)) for at, weight in sides])
         number, n_entries = np.where(held, np.cumsum(held) - 1, -1), int(np.count_nonzero(held))
         negatives, positives = (
             _Weights(weight, number, size) for weight, size in zip(self.weights, self.sizes, strict=True)
         )
-        ladder = _ladder(self.gain, self.fall)
-        layout = _Layout(ladder, (negatives, positives), number, number, n_entries)  # of no cases
+        steps = _step_table(self.n_pos, self.n_neg)
+        layout = _Layout(steps, (negatives, positives), number, number, n_entries)  # of no cases
         return CurveJackknife(*_changes_at(layout, weightings, area_estimator), number)
 
     def place(self, positive: Bools, slot: Codes, weight: Floats | None) -> Codes:
@@ -193,13 +193,13 @@ class WeightedRanks(NamedTuple):
         if weight is None:
             return np.where(positive, slot // 2, self.n_of_positives + slot)
         code = [np.searchsorted(known, weight) for known in self.weights]
-        of_positive = slot // 2 + len(self.gain) * code[1]
-        return np.where(positive, of_positive, self.n_of_positives + slot + len(self.fall) * code[0])
+        of_positive = slot // 2 + len(self.n_pos) * code[1]
+        return np.where(positive, of_positive, self.n_of_positives + slot + len(self.n_neg) * code[0])
 
     @property
     def n_of_positives(self) -> int:
         """Number of places of positives."""
-        return len(self.gain) * len(self.weights[1])
+        return len(self.n_pos) * len(self.weights[1])
 
 
 def jackknife_values(
@@ -229,9 +229,9 @@ def ranked(sample: Sample, score: NDArray[Any] | SortedScores) -> SortedScores:
 
 
 class _Layout(NamedTuple):
-    """A ladder, the different weights, the entry of every place (-1 without a case), and of every case."""
+    """A steps, the different weights, the entry of every place (-1 without a case), and of every case."""
 
-    ladder: StepTable
+    steps: StepTable
     weights: tuple[_Weights, _Weights]
     number: Codes
     entry: Codes
@@ -241,7 +241,7 @@ class _Layout(NamedTuple):
 def _layout(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Layout:
     """CaseRanks of positives at every rise, then of negatives in every slot, weight by weight."""
     places = rank_cases(sample, score)
-    n_rises = len(places.ladder.gain)
+    n_rises = len(places.steps.n_pos)
     n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
     n_places = n_first + n_slots * len(distinct[0].weight)
     place = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
@@ -249,7 +249,7 @@ def _layout(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weig
     place[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
     held = np.bincount(place, minlength=n_places) > 0
     number = np.where(held, np.cumsum(held) - 1, -1).astype(place.dtype)
-    return _Layout(places.ladder, distinct, number, number[place], int(np.count_nonzero(held)))
+    return _Layout(places.steps, distinct, number, number[place], int(np.count_nonzero(held)))
 
 
 class _Weights(NamedTuple):
@@ -275,18 +275,18 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
 
 
 class StepTable(NamedTuple):
-    """The rises of a curve, the best score first, in cases or their weight.
+    """Steps of a ROC curve with a rise in recall, the best score first, in cases or their weight.
 
-    `gain` positives at the rise, `hits` at or above it; `above` negatives above it, `alarms` at or above it;
-    `before` the alarms of the rise before, `long_before` of that before it.
+    At every step: `n_pos` positives; `tp` and `fp` cases at or above it, `fp_before` negatives above it;
+    `fp_prev` the false positives of the step before, `fp_prev2` of that before it.
     """
 
-    gain: Floats
-    hits: Floats
-    above: Floats
-    alarms: Floats
-    before: Floats
-    long_before: Floats
+    n_pos: Floats
+    tp: Floats
+    fp_before: Floats
+    fp: Floats
+    fp_prev: Floats
+    fp_prev2: Floats
     n_positive: float
     n_negative: float
 
@@ -299,18 +299,18 @@ class StepTable(NamedTuple):
     ) -> Rises:
         """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
         n, m = self.n_positive, self.n_negative - weight
-        before = self.before - reached * weight
-        fpr, start_fpr = self.alarms - end * weight, self.above - start * weight
-        return _rises((self.hits - self.gain) / n, start_fpr / m, self.hits / n, fpr / m, before / m)
+        before = self.fp_prev - reached * weight
+        fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight
+        return _rises((self.tp - self.n_pos) / n, start_fpr / m, self.tp / n, fpr / m, before / m)
 
     def without_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> Rises:
         """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
         n, m = self.n_positive - weight, self.n_negative
-        before = self.long_before if skip else self.before
-        tpr, start_tpr = self.hits - end * weight, self.hits - self.gain - start * weight
-        return _rises(start_tpr / n, self.above / m, tpr / n, self.alarms / m, before / m)
+        before = self.fp_prev2 if skip else self.fp_prev
+        tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
+        return _rises(start_tpr / n, self.fp_before / m, tpr / n, self.fp / m, before / m)
 
 
 def _rises(*rates: Floats) -> Rises:
@@ -324,7 +324,7 @@ class CaseRanks(NamedTuple):
     Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k.
     """
 
-    ladder: StepTable
+    steps: StepTable
     rise: Codes
     slot: Codes
 
@@ -336,19 +336,19 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     rise = len(distinct) - 1 - group.reshape(-1)
     slot = slots_among(distinct, score[~positive])
     held = (None, None) if weight is None else (weight[positive], weight[~positive])
-    gain = np.bincount(rise, weights=held[0], minlength=len(distinct))
-    fall = np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)
-    return CaseRanks(_ladder(gain, fall), rise, slot)
+    n_pos = np.bincount(rise, weights=held[0], minlength=len(distinct))
+    n_neg = np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)
+    return CaseRanks(_step_table(n_pos, n_neg), rise, slot)
 
 
-def _ladder(gain: Floats | Counts, fall: Floats | Counts) -> StepTable:
+def _step_table(n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
     """Rises with such weights of positives at each, and of negatives in every slot."""
-    alarms = np.cumsum(fall).astype(np.float64)
-    hits = np.cumsum(gain, dtype=np.float64)
-    at = alarms[1::2]
+    fp = np.cumsum(n_neg).astype(np.float64)
+    tp = np.cumsum(n_pos, dtype=np.float64)
+    at = fp[1::2]
     before, long_before = (np.append(np.zeros(back), at)[: len(at)] for back in (1, 2))
-    whole = float(hits[-1]), float(alarms[-1])
-    return StepTable(gain.astype(np.float64), hits, alarms[:-1:2], at, before, long_before, *whole)
+    whole = float(tp[-1]), float(fp[-1])
+    return StepTable(n_pos.astype(np.float64), tp, fp[:-1:2], at, before, long_before, *whole)
 
 
 def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:
@@ -381,29 +381,29 @@ class _LeaveOneOut:
     def fill(self, values: Floats) -> Floats:
         """Write the values (n_entries, n_weightings), and return the areas."""
         negatives, positives = self.layout.weights
-        n_rises, place = len(self.layout.ladder.gain), 0
+        n_rises, place = len(self.layout.steps.n_pos), 0
         area = np.zeros(self.size)
-        for _, ladder in self._blocks(0):
-            area += self._terms(ladder.without_negative(0.0)).sum(axis=-1)
+        for _, steps in self._blocks(0):
+            area += self._terms(steps.without_negative(0.0)).sum(axis=-1)
         for weight in positives.weight.tolist():
             entry = self.layout.number[place : place + n_rises]
             values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.layout.ladder.n_positive):
+            if not is_all(weight, self.layout.steps.n_positive):
                 self._without_positive(values, entry, weight, 1 - positives.n_cases)
             place += n_rises
         for weight in negatives.weight.tolist():
             entry = self.layout.number[place : place + 2 * n_rises + 1]
             values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.layout.ladder.n_negative):
+            if not is_all(weight, self.layout.steps.n_negative):
                 self._without_negative(values, entry, weight, 1 - negatives.n_cases)
             place += 2 * n_rises + 1
         return area
 
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """First rise of a block, and the rises of it and some beyond."""
-        ladder = self.layout.ladder
-        for start in range(0, len(ladder.gain), self.step):
-            yield start, ladder.part(slice(start, start + self.step + beyond))
+        steps = self.layout.steps
+        for start in range(0, len(steps.n_pos), self.step):
+            yield start, steps.part(slice(start, start + self.step + beyond))
 
     def _terms(self, rises: Rises) -> Floats:
         """Parts of the rises in the areas; nan of places without a case, which nobody looks up."""
@@ -413,10 +413,10 @@ class _LeaveOneOut:
     def _without_positive(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
         above, below = np.zeros((2, self.size, 1))
-        for start, ladder in self._blocks(1):
-            whole = self._terms(ladder.without_negative(0.0))
+        for start, steps in self._blocks(1):
+            whole = self._terms(steps.without_negative(0.0))
             kept, own, fewer, skip = (
-                self._terms(ladder.without_positive(weight, **where)) - whole
+                self._terms(steps.without_positive(weight, **where)) - whole
                 for where in (
                     {},
                     {"end": True},
@@ -424,13 +424,13 @@ class _LeaveOneOut:
                     {"start": True, "end": True, "skip": True},
                 )
             )
-            n = min(self.step, len(self.layout.ladder.gain) - start)
+            n = min(self.step, len(self.layout.steps.n_pos) - start)
             behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
             below = below if start else fewer[:, :1]
             upto = below + np.cumsum(behind[0], axis=1)
             over = above + np.cumsum(kept[:, :n], axis=1)
-            after = np.where(ladder.gain[:n] <= weight, behind[1], behind[0])
+            after = np.where(steps.n_pos[:n] <= weight, behind[1], behind[0])
             found = (over - kept[:, :n]) + own[:, :n] + after - upto
             above, below = over[:, -1:], upto[:, -1:]
             _put(values, entry[start : start + n], found)
@@ -439,10 +439,10 @@ class _LeaveOneOut:
     def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a negative of each slot."""
         above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
-        for start, ladder in self._blocks(0):
-            whole = self._terms(ladder.without_negative(0.0))
+        for start, steps in self._blocks(0):
+            whole = self._terms(steps.without_negative(0.0))
             kept, own, between, fewer = (
-                self._terms(ladder.without_negative(weight, **where)) - whole
+                self._terms(steps.without_negative(weight, **where)) - whole
                 for where in (
                     {},
                     {"end": True},
@@ -505,24 +505,24 @@ def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_esti
 class ClusterRanks:
     """Where the cases of units stand on a curve: rises of the positives, slots of the negatives.
 
-    `gain` and `fall` are the weights of all positives at every rise and of all negatives in every slot, those
-    of units that are elsewhere too.
+    `n_pos` and `n_neg` are the weights of all positives at every rise and of all negatives in every slot,
+    including units that are elsewhere.
     """
 
     sample: Sample
     rise: Codes
     slot: Codes
-    gain: Floats
-    fall: Floats
+    n_pos: Floats
+    n_neg: Floats
 
     @classmethod
     def of(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
         """CaseRanks of units that are all here."""
-        ladder, rise, slot = rank_cases(sample, score)
+        steps, rise, slot = rank_cases(sample, score)
         weight = np.ones(len(score)) if sample.weight is None else sample.weight
-        gain = np.bincount(rise, weights=weight[sample.positive], minlength=len(ladder.gain))
-        fall = np.bincount(slot, weights=weight[~sample.positive], minlength=2 * len(ladder.gain) + 1)
-        return cls(sample, rise, slot, gain.astype(np.float64), fall.astype(np.float64))
+        n_pos = np.bincount(rise, weights=weight[sample.positive], minlength=len(steps.n_pos))
+        n_neg = np.bincount(slot, weights=weight[~sample.positive], minlength=2 * len(steps.n_pos) + 1)
+        return cls(sample, rise, slot, n_pos.astype(np.float64), n_neg.astype(np.float64))
 
     def jackknife_values(
         self, whole: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
@@ -533,13 +533,13 @@ class ClusterRanks:
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
-        step, found = max(1, BLOCK_SIZE // len(self.fall)), []
+        step, found = max(1, BLOCK_SIZE // len(self.n_neg)), []
         for start in range(0, self.sample.n_units, step):
             stop = min(start + step, self.sample.n_units)
-            hits, alarms = (whole - side.of_units(start, stop, len(whole)) for side, whole in self._whole)
-            rises = rises_of_counts(np.maximum(hits, 0.0), np.maximum(alarms, 0.0), area_estimator)
+            n_pos, n_neg = (whole - side.of_units(start, stop, len(whole)) for side, whole in self._whole)
+            rises = rises_of_counts(np.maximum(n_pos, 0.0), np.maximum(n_neg, 0.0), area_estimator)
             areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
-            for left, (_, whole) in zip((hits, alarms), self._whole, strict=True):
+            for left, (_, whole) in zip((n_pos, n_neg), self._whole, strict=True):
                 areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
             found.append(areas)
         return np.concatenate(found)
@@ -553,7 +553,7 @@ class ClusterRanks:
             order = np.argsort(self.sample.unit[rows], kind="stable")
             known = np.ones(len(order)) if weight is None else weight[rows][order]
             sides.append(_ClassCases(self.sample.unit[rows][order], place[order], known))
-        return (sides[0], self.gain), (sides[1], self.fall)
+        return (sides[0], self.n_pos), (sides[1], self.n_neg)
 
 
 class _ClassCases(NamedTuple):
@@ -571,22 +571,22 @@ class _ClassCases(NamedTuple):
         return np.asarray(counts.reshape(-1, n_places), dtype=np.float64)
 
 
-def rises_of_counts(hits: Floats | Counts, alarms: Floats | Counts, area_estimator: str) -> Rises:
+def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> Rises:
     """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
 
     Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan. Where a
     recall was first reached is found for the estimators that ask for it.
     """
-    true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (hits, alarms))
+    true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
-        reached = _reached(hits, fpr) if area_estimator in BY_REACHED else fpr
-        return Rises((true - hits) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
+        reached = _reached(n_pos, fpr) if area_estimator in BY_REACHED else fpr
+        return Rises((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
 
 
-def _reached(hits: Floats | Counts, fpr: Floats) -> Floats:
+def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:
     """False positive rate at the end of the last rise before that has a hit, 0 where there is none."""
-    last = np.maximum.accumulate(np.where(hits > 0, np.arange(hits.shape[1]), -1), axis=1)
+    last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
     last = np.insert(last[:, :-1], 0, -1, axis=1)
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
@@ -620,89 +620,3 @@ def _without(
     weight = None if sample.weight is None else sample.weight[kept]
     curve = curve_from_scores(positive, score[kept], weight)
     return [iauprec(curve, at, area_estimator=area_estimator) for at in weightings]
-
-
-@dataclass(frozen=True, eq=False)
-class AuprecCovariance:
-    """Estimates of several models on the same cases, and the covariance of these estimates.
-
-    Attributes
-    ----------
-    estimate, covariance : ndarray of shape (n_models,), (n_models, n_models)
-        AUPREC or IAUPREC of every model, and its sampling covariance.
-    """
-
-    estimate: Floats
-    covariance: Floats
-
-    @property
-    def std_error(self) -> Floats:
-        """Standard error of every estimate."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
-
-
-def auprec_covariance(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    prior: float | None = None,
-    deployment_prior: Target | None = None,
-    area_estimator: str = "trapezoid",
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: object = None,
-) -> AuprecCovariance:
-    """AUPREC or IAUPREC of several models on the same cases, with their sampling covariance.
-
-    Parameters
-    ----------
-    y_true
-        As for :func:`~skewanova.roc_curve`.
-    y_score : array_like of shape (n_cases,) or (n_cases, n_models)
-        Real scores, one column a model.
-    prior : float, optional
-        Probability of the positive class in the deployment; by default the sample's own, taken as known.
-    deployment_prior : (low, high) or deployment prior, optional
-        As for :func:`~skewanova.iauprec`, in place of `prior`.
-    area_estimator : str, default "trapezoid"
-        As for :func:`~skewanova.auprec`.
-    cluster : array_like of shape (n_cases,), optional
-        Cases of one cluster, such as a patient, were drawn together and are left out together.
-    sample_weight : array_like of shape (n_cases,), optional
-        How many cases of the population each stands for; a weight of 0 leaves a case out.
-    pos_label
-        As for :func:`~skewanova.roc_curve`.
-
-    Returns
-    -------
-    AuprecCovariance
-        Estimates and covariance.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
-        `deployment_prior` are given, the estimator is unknown, or there is one cluster only.
-
-    Notes
-    -----
-    The jackknife, stratified by class (clusters: by the classes they hold). Without ties between classes it
-    equals the covariance from influence values but for O(1/n); with ties it does not, however many cases
-    there are, unless the estimator is average precision.
-
-    Examples
-    --------
-    >>> from skewanova.inference import auprec_covariance
-    >>> scores = [[0.1, 0.3], [0.4, 0.1], [0.35, 0.6], [0.8, 0.1]]
-    >>> result = auprec_covariance([0, 0, 1, 1], scores, prior=0.5)
-    >>> result.estimate.round(4).tolist()
-    [0.7917, 0.75]
-    """
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    sample, columns = check_sample(
-        y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
-    )
-    estimate, values = measure_models(
-        sample, columns.T, [target_prior(prior, deployment_prior, sample)], area_estimator
-    )
-    return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))

@@ -49,26 +49,9 @@ class OmnibusResult(Framed):
 
 
 def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
-    """Values of a complete long frame as an array of folds and models, and the models in order.
+    """Return a complete long frame as values (n_folds, n_models), and the models in order of appearance.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns model, fold and the response, one row a cell.
-    response : str, default "iauprec"
-        Column of the values.
-
-    Returns
-    -------
-    values : ndarray of shape (n_folds, n_models)
-        The table.
-    models : list of str
-        Its columns, in order of appearance.
-
-    Raises
-    ------
-    ValueError
-        If a cell is missing, stands twice or is not finite, or there are fewer than 2 models or 2 folds.
+    A cell that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
     """
     (model, models), (fold, folds) = (
         pd.factorize(frame[name], use_na_sentinel=False) for name in ("model", "fold")

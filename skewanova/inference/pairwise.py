@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from skewanova.inference.anova import (
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
 from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.fold_resampling import max_t_test, sign_flips, split_signs, squared_t
-from skewanova.inference.fold_statistics import pair_indices, range_isf, range_sf
+from skewanova.inference.fold_statistics import deviation_nodes, pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table, kernel_arguments
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -436,22 +435,39 @@ def equivalence(
     check_rope(rope)
     check_fraction(alpha, "alpha")
     check_choice(adjust, ADJUSTMENTS, "adjust")
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed="the correlated t test")
-    values, models = ordered_table(frame, order)
-    a, b = fold_statistics.pair_indices(len(models))
-    halves = between_halves(iauprec, models)
-    found = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
-    df = fold_statistics.mean_df(values, halves)
-    certain = found.std_error == 0  # all of the posterior on the estimate
-    estimate = np.where(np.isnan(found.statistic), 0.0, found.estimate)
-    posterior = stats.t(df, loc=estimate, scale=np.where(certain, 1.0, found.std_error))
+    _, pairs = paired_tests(
+        iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
+    )
+    columns = ("estimate", "std_error", "statistic")
+    estimate, std_error, statistic = (pairs[column].to_numpy() for column in columns)
+    certain = std_error == 0  # all of the posterior on the estimate
+    estimate = np.where(np.isnan(statistic), 0.0, estimate)
+    posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
+    names = pairs["model_a"].tolist(), pairs["model_b"].tolist()
+    return equivalence_family(names, ahead, behind, rope=rope, alpha=alpha, adjust=adjust, control=control)
+
+
+def paired_tests(
+    iauprec: Evaluation | pd.DataFrame,
+    *,
+    ratio: float | None,
+    order: Sequence[str] | None,
+    control: str | None,
+    needed: str,
+) -> tuple[Floats, pd.DataFrame]:
+    """Return the fold table, and the t test of every pair by the variance of the design."""
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    values, models = ordered_table(frame, order)
     if control is not None:
         check_choice(control, models, "control")
-    names = [models[i] for i in a], [models[i] for i in b]
-    how: dict[str, Any] = {"alpha": alpha, "adjust": adjust, "control": control}
-    return equivalence_family(names, ahead, behind, rope=rope, **how)
+    halves = between_halves(iauprec, models)
+    tests = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
+    a, b = pair_indices(len(models))
+    names = {"model_a": [models[i] for i in a], "model_b": [models[i] for i in b]}
+    df = float(fold_statistics.mean_df(values, halves))
+    return values, pd.DataFrame({**names, **tests._asdict(), "df": df})
 
 
 def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
@@ -468,7 +484,7 @@ def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[F
 
 def _frame(values: Floats, **columns: object) -> pd.DataFrame:
     """Pairs in order, with the columns given and the rest empty."""
-    a, b = fold_statistics.pair_indices(values.shape[1])
+    a, b = pair_indices(values.shape[1])
     estimate = (values[:, a] - values[:, b]).mean(axis=0)
     empty = dict.fromkeys(("std_error", "df", "statistic", "p_value", "conf_low", "conf_high"), np.nan)
     return pd.DataFrame({"a": a, "b": b, "estimate": estimate, **empty, **columns})
@@ -499,7 +515,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
     found, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
-    a, b = fold_statistics.pair_indices(values.shape[1])
+    a, b = pair_indices(values.shape[1])
     signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
     centred = difference - difference.mean(axis=0)
@@ -527,7 +543,7 @@ def _with_margin(
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     n_folds, n_models = values.shape
-    a, b = fold_statistics.pair_indices(n_models)
+    a, b = pair_indices(n_models)
     mean_rank = stats.rankdata(levelled(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
     adjusted = range_sf(np.sqrt(2) * np.abs(z_value), n_models, np.inf)
@@ -598,20 +614,10 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan
     node, weight = gauss_nodes("hermite_e", 80)
-    chi, density = _chi_nodes(df)
-    reach = np.sqrt(2 / df) * value * chi[:, None]
-    inside = (special.ndtr(node + reach) - special.ndtr(node - reach)) ** count
+    deviation, density = deviation_nodes(df)
+    half_width = np.sqrt(2) * value * deviation[:, None]
+    inside = (special.ndtr(node + half_width) - special.ndtr(node - half_width)) ** count
     return float(np.clip(1 - density @ (inside @ (weight / weight.sum())), 0.0, 1.0))
-
-
-@cache
-def _chi_nodes(df: int) -> tuple[Floats, Floats]:
-    """Nodes of a chi variable with their probabilities; the critical value of one family asks often."""
-    low, high = np.sqrt(stats.chi2.isf([1 - 1e-15, 1e-15], df))
-    legendre, density = gauss_nodes("legendre", 200)
-    chi = (high + low) / 2 + (high - low) / 2 * legendre
-    density = density * stats.chi.pdf(chi, df)
-    return chi, density / density.sum()
 
 
 _FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {

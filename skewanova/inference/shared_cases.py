@@ -207,7 +207,9 @@ def compare_runs(
     difference, std_error, df_error = run_pairs(values, case_covariance, degrees, nested=nested)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
-    critical = special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a)))
+    critical = np.asarray(
+        special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))), dtype=np.float64
+    )
     own_error, own_df = run_means(values, case_covariance, degrees)
     around = special.stdtrit(own_df, (1 + confidence_level) / 2) * own_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]

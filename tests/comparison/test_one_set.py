@@ -20,7 +20,7 @@ from skewanova.decision.choice import RANKING_COLUMNS
 from skewanova.inference import compare_test_set
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.case_deviations import symmetric, triangle
-from skewanova.inference.jackknife import auprec_covariance
+from skewanova.inference.covariance import auprec_covariance
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.scores.pairing import paired_cases
 from skewanova.scores.reading import read_scores

@@ -10,9 +10,9 @@ from scipy import stats
 from strategies import ranges, tie_groups
 
 from skewanova import DiscretePrior, InputError, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova.inference.covariance import auprec_covariance
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.influence import auprec_influence, auprec_variance
-from skewanova.inference.jackknife import auprec_covariance
 from skewanova.inference.one_set import ArcsineAreas, compare_test_set, max_z_value, omnibus_test
 from skewanova.inference.sampling import Sample
 
