@@ -40,11 +40,11 @@ class InputError(ValueError):
     """What was given breaks a stated rule; the message names it and says what to do next."""
 
 
-class SeveralDatasetsError(InputError):
+class MultipleDatasetsError(InputError):
     """A table of several data sets stands where one is wanted."""
 
 
-class FullDiskError(InputError):
+class DiskFullError(InputError):
     """What was given needs more room on a disk than there is."""
 
 

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 import skewanova
-from skewanova.base.checks import InputError, SeveralDatasetsError, SkewanovaWarning, naming
+from skewanova.base.checks import InputError, MultipleDatasetsError, SkewanovaWarning, naming
 from skewanova.base.progress import STAGES
 from skewanova.cli.estimates import (
     Unlabelled,
@@ -59,7 +59,10 @@ from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_
 
 if TYPE_CHECKING:
     from skewanova.priors.weightings import DeploymentPrior
-    from skewanova.scores.table import Scores, ScoreTable
+    from skewanova.scores.table import (
+        Scores,
+        ScoreTable,
+    )
 
 
 @click.command()
@@ -248,7 +251,7 @@ def compare(scores: Path, **options: Any) -> None:
     given = dict(options)
     try:
         table = read_table(scores, options)
-    except SeveralDatasetsError:
+    except MultipleDatasetsError:
         _run_parts(scores, read_several, skewanova.compare_datasets, **given)
     else:
         _run("compare", table, **options)
@@ -272,7 +275,7 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
         given = dict(options)
         try:
             table = read_table(scores, options)
-        except SeveralDatasetsError:
+        except MultipleDatasetsError:
             found = _checked_datasets(read_several(scores, given))
         else:
             found = _checked(table)

@@ -10,7 +10,9 @@ from skewanova.priors.parsing import parse_deployment_prior, parse_priors_or_ran
 from skewanova.priors.weightings import DeploymentPrior
 
 if TYPE_CHECKING:
-    from skewanova.scores.table import Scores
+    from skewanova.scores.table import (
+        Scores,
+    )
 
 Prior = TypeVar("Prior")
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import skewanova
-from skewanova.base.checks import FullDiskError, InputError, InputTypeError, SkewanovaWarning
+from skewanova.base.checks import DiskFullError, InputError, InputTypeError, SkewanovaWarning
 from skewanova.base.folders import OutputError, check_folder, check_formats
 from skewanova.base.operating_system import is_closed_pipe
 from skewanova.base.text import visible
@@ -161,7 +161,7 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
             message = str(error)
             for argument, option in IN_THE_SHELL.items():
                 message = message.replace(argument, option)
-            kind = Failure if isinstance(error, FullDiskError) else Refusal
+            kind = Failure if isinstance(error, DiskFullError) else Refusal
             raise kind(message) from error
 
     return run

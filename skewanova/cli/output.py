@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from skewanova.comparison.classes import ClassesComparison
     from skewanova.comparison.datasets import DatasetsComparison
     from skewanova.comparison.result import Comparison
-    from skewanova.scores.table import Scores
+    from skewanova.scores.table import (
+        Scores,
+    )
     from skewanova.scores.unlabelled import UnlabelledScores
 
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.

@@ -168,7 +168,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     level = level_of_each(alpha, alpha_for)
     options = Options(level, pairs, adjust, control, rope, interaction, sum_of_squares, rng, alpha_for)
     whole = read_scores(scores)
-    given = whole if models is None else whole.only_models(check_chosen(models, whole.models))
+    given = whole if models is None else whole.select_models(check_chosen(models, whole.models))
     check_several_models(given)
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)

@@ -33,7 +33,8 @@ from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_parts, read_rows
-from skewanova.scores.table import Label, Scores, ScoreTable
+from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.validation import Label
 
 #: What is measured at a threshold, in the order of every frame.
 MEASURES = (

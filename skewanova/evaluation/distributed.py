@@ -14,7 +14,8 @@ from skewanova.curves.roc import auc
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.clusters import refuse_in_passes
 from skewanova.scores.columns import SAMPLING_COLUMNS
-from skewanova.scores.table import build_table, place_of_group, with_fold
+from skewanova.scores.table import build_table
+from skewanova.scores.validation import locate_row_of_group, with_fold
 
 #: Columns of what `measure_group` returns, and their types.
 GROUP_COLUMNS = {
@@ -76,7 +77,7 @@ def measure_group(
     """
     refuse_in_passes(frame.columns.tolist(), SAMPLING_COLUMNS)
     rows = with_fold(frame.reset_index(drop=True))
-    table = build_table(rows, place_of_group(rows), pos_label, None)
+    table = build_table(rows, locate_row_of_group(rows), pos_label, None)
     curves = table.curves()
     if len(curves) > 1:
         raise InputError(

@@ -24,10 +24,10 @@ from skewanova.scores.design import (
     find_resampling,
     stated_resampling,
 )
-from skewanova.scores.halvings import Halvings
 from skewanova.scores.kinds import RESAMPLING
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import Label, Scores, ScoreTable
+from skewanova.scores.table import Halvings, Scores, ScoreTable
+from skewanova.scores.validation import Label
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,8 @@ from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_rows
-from skewanova.scores.table import Label, ScoreTable
+from skewanova.scores.table import ScoreTable
+from skewanova.scores.validation import Label
 
 Limits = tuple[float, float]
 

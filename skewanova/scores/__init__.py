@@ -22,6 +22,7 @@
 - table: A checked table of held-out scores.
 - text_files: CSV and JSON lines to columns.
 - unlabelled: Scores of cases without labels, from where the models run.
+- validation: Checks of columns and of counts: what a table of scores may hold, and what is said of the rest.
 """
 
 import lazy_loader

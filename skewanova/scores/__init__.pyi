@@ -2,7 +2,7 @@
 
 from .design import Resampling as Resampling
 from .design import find_resampling as find_resampling
-from .halvings import Halvings as Halvings
+from .table import Halvings as Halvings
 from .multiclass import MulticlassScores as MulticlassScores
 from .multiclass import read_multiclass as read_multiclass
 from .multiclass import scores_from_multiclass as scores_from_multiclass

@@ -26,6 +26,14 @@ SAMPLING_COLUMNS = ("cluster", "weight")
 HALVING_COLUMNS = ("part", "halving")
 
 
+#: What the column part calls the rows of hold-outs, where a table holds halvings too.
+HOLDOUT = "holdout"
+
+
+#: The parts of a table with halvings: the hold-outs, and the two halves of every halving.
+PARTS = (HOLDOUT, "half_a", "half_b")
+
+
 #: Columns that a table may have beside them.
 OPTIONAL = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 
@@ -198,6 +206,12 @@ def code_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.i
     for rows in chunks(len(values)):
         codes[rows] = code[values[rows].astype(np.intp) - low]
     return codes, levels.astype(np.int64)
+
+
+def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
+    """Return the values of a column or, of a categorical one, its codes, without a copy."""
+    values: Any = column.array.codes if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
+    return np.asarray(values)
 
 
 class Buffer:

@@ -15,9 +15,8 @@ from scipy import special
 
 from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
 from skewanova.scores.clusters import refuse_shared_clusters
-from skewanova.scores.halvings import Halvings
 from skewanova.scores.kinds import RESAMPLING, RUNS
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.table import Halvings, Scores, ScoreTable
 
 #: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
 #: or more of a cross-validation.

@@ -41,15 +41,15 @@ from skewanova.scores.packing import (
     read_labels,
     refusing,
 )
-from skewanova.scores.table import (
-    SHOWN,
-    WHOLE,
-    CaseSummary,
+from skewanova.scores.table import CaseSummary
+from skewanova.scores.validation import (
+    INTEGER_TEXT,
+    MAX_EXAMPLES,
     Label,
-    levels_of,
-    refuse_mixed,
-    refuse_repeated,
-    score_values,
+    raise_duplicates,
+    raise_mixed_labels,
+    to_categorical,
+    validate_scores,
     with_fold,
 )
 
@@ -157,7 +157,7 @@ class _Rows:
         codes, found = pd.factorize(with_fold(frame)["fold"])
         place = {str(fold): i for i, fold in enumerate(self.folds)}
         texts = [str(value) for value in found]
-        plain = [text.removesuffix(".0") if WHOLE.fullmatch(text) else text for text in texts]
+        plain = [text.removesuffix(".0") if INTEGER_TEXT.fullmatch(text) else text for text in texts]
         return np.array([place[text] for text in plain], dtype=np.intp)[codes]
 
     def model(self, frame: pd.DataFrame) -> NDArray[np.intp]:
@@ -172,7 +172,7 @@ class _Rows:
 
     def case(self, frame: pd.DataFrame) -> pd.Categorical[Any]:
         """Cases as all groups together read them."""
-        return levels_of(frame["case"], "case", row_number, whole=self.whole)
+        return to_categorical(frame["case"], "case", row_number, whole=self.whole)
 
     def table(self, frame: pd.DataFrame) -> pd.DataFrame:
         """What rules about clusters and weights look at."""
@@ -186,7 +186,7 @@ class _Rows:
         if "case" in frame:
             rows["case"] = self.case(frame)
         if "cluster" in frame:
-            rows["cluster"] = levels_of(frame["cluster"], "cluster", row_number, whole=True)
+            rows["cluster"] = to_categorical(frame["cluster"], "cluster", row_number, whole=True)
         if "weight" in frame:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
         if "y_true" in frame:
@@ -249,15 +249,15 @@ class _OfCases:
         fold, positive = self.look.fold(frame), self.look.positive(frame)
         look_at_bucket(facts, self.look.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
-        unpaired = {at: [named[k] for k in keys[:SHOWN]] for at, keys in facts.unpaired_keys.items()}
+        unpaired = {at: [named[k] for k in keys[:MAX_EXAMPLES]] for at, keys in facts.unpaired_keys.items()}
         rows = pd.DataFrame(
             {"model": frame["model"].astype(str).to_numpy(), "fold": fold, "case": case.codes}
         )
         again, folds = rows[rows.duplicated()], self.look.folds
-        repeated = [(m, folds[f], names[c]) for m, f, c in again.head(SHOWN).itertuples(index=False)]
+        repeated = [(m, folds[f], names[c]) for m, f, c in again.head(MAX_EXAMPLES).itertuples(index=False)]
         return replace(
             facts,
-            mixed_keys=[named[k] for k in facts.mixed_keys[:SHOWN]],
+            mixed_keys=[named[k] for k in facts.mixed_keys[:MAX_EXAMPLES]],
             unpaired_keys=unpaired,
             repeated=len(again),
             repeated_keys=repeated,
@@ -268,14 +268,14 @@ def _summary(parts: Sequence[CaseFacts | Refused], folds: Sequence[Label]) -> Ca
     """What all buckets together tell."""
     known: list[CaseFacts] = accepted(parts)
     if repeated := sum(part.repeated for part in known):  # groups that came back whole have none
-        shown = sorted(name for part in known for name in part.repeated_keys)[:SHOWN]
-        refuse_repeated(repeated, ", ".join(map(str, shown)))
+        shown = sorted(name for part in known for name in part.repeated_keys)[:MAX_EXAMPLES]
+        raise_duplicates(repeated, ", ".join(map(str, shown)))
     if mixed := sum(part.mixed for part in known):
-        refuse_mixed(mixed, sorted(name for part in known for name in part.mixed_keys)[:SHOWN])
+        raise_mixed_labels(mixed, sorted(name for part in known for name in part.mixed_keys)[:MAX_EXAMPLES])
     examples = [
         (name, fold)
         for at, fold in enumerate(folds)
-        for name in sorted(name for part in known for name in part.unpaired_keys.get(at, ()))[:SHOWN]
+        for name in sorted(name for part in known for name in part.unpaired_keys.get(at, ()))[:MAX_EXAMPLES]
     ]
     return CaseSummary(
         shared=np.sum([part.shared for part in known], axis=0),
@@ -401,7 +401,7 @@ class _LevelsOf:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Group, NDArray[Any]]:
         """Model and fold, and the scores."""
-        score, positive = score_values(frame["y_score"], "y_score", row_number), self.look.positive(frame)
+        score, positive = validate_scores(frame["y_score"], "y_score", row_number), self.look.positive(frame)
         if "weight" in frame:
             positive &= frame["weight"].to_numpy(dtype=np.float64) > 0
         return group_of(with_fold(frame)), np.unique(score[positive])
@@ -441,7 +441,7 @@ class _Placed:
             return PlacedCases(np.empty(0, dtype=bool), np.empty((len(self.cells), 0), dtype=small))
         fold, model = self.look.fold(frame), self.look.model(frame)
         case = self.look.case(frame).codes
-        score = score_values(frame["y_score"], "y_score", row_number)
+        score = validate_scores(frame["y_score"], "y_score", row_number)
         places = [(self.look.models.index(name), self.look.folds.index(label)) for name, label in self.cells]
         rows = [np.flatnonzero((model == name) & (fold == at)) for name, at in places]
         rows = [at[np.argsort(case[at])] for at in rows]
@@ -450,7 +450,7 @@ class _Placed:
         slot = [slots_among(levels, score[at]) for levels, at in zip(self.levels, rows, strict=True)]
         cluster = weight = None
         if "cluster" in frame:
-            names = levels_of(frame["cluster"], "cluster", row_number, whole=True).codes[rows[0]]
+            names = to_categorical(frame["cluster"], "cluster", row_number, whole=True).codes[rows[0]]
             cluster = np.unique(names, return_inverse=True)[1].reshape(-1)
         if "weight" in frame:
             weight = frame["weight"].to_numpy(dtype=np.float64)[rows[0]]

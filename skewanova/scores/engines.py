@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import FullDiskError, InputError, is_full_disk
+from skewanova.base.checks import DiskFullError, InputError, is_full_disk
 from skewanova.scores.packing import group_sizes, keys_of
 
 #: What engines say of workers that are gone or out of reach, and what to do.
@@ -458,7 +458,7 @@ def told_as(
         if not is_known and (said := damage()) is not None:
             raise InputError(f"{name}: {said}") from error
         line = shorten(lines[0], MOST_SAID, placeholder=" ...")
-        kind = FullDiskError if is_full else InputError
+        kind = DiskFullError if is_full else InputError
         raise kind(f"{name} cannot be read: {line}{advice}") from error
 
 

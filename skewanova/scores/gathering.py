@@ -43,13 +43,8 @@ from skewanova.scores.packing import (
 )
 from skewanova.scores.pairing import STREAMED
 from skewanova.scores.reading import read_rows
-from skewanova.scores.table import (
-    ScoreTable,
-    StreamedScores,
-    check_any_row,
-    check_both_classes,
-    refuse_several_datasets,
-)
+from skewanova.scores.table import ScoreTable, StreamedScores
+from skewanova.scores.validation import check_any_row, check_both_classes, raise_multiple_datasets
 
 #: Rows of one test set, or of runs on it, that come here from an engine, if they fit: more stay there.
 MOST_ROWS_HERE = 1_000_000
@@ -74,7 +69,7 @@ def read_distributed(
             return _collected(engine, known, pos_label)
         raise InputError(HALVINGS_IN_MEMORY)
     if DATASET in wanted and DATASET not in known.values():
-        refuse_several_datasets(DATASET, engine.n_distinct(DATASET))
+        raise_multiple_datasets(DATASET, engine.n_distinct(DATASET))
     if "fold" not in known:
         emit([NO_FOLD])
     found = gather(engine, known, pos_label=pos_label)

@@ -6,22 +6,17 @@ any learner. Hold-outs of one data set cannot tell that: they share most of thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Floats, InputError, Where
-from skewanova.curves.groups import GroupCurves
-from skewanova.scores.columns import HALVING_COLUMNS, SAMPLING_COLUMNS
-from skewanova.scores.table import HOLDOUT, WHOLE, Codes, Label, ScoreTable, build_table, levels_of
-
-#: The parts of a table with halvings: the hold-outs, and the two halves of every halving.
-PARTS = (HOLDOUT, "half_a", "half_b")
-
+from skewanova.base.checks import InputError, Where
+from skewanova.scores.columns import HALVING_COLUMNS, PARTS, SAMPLING_COLUMNS
+from skewanova.scores.table import Codes, Halvings, ScoreTable, build_table
+from skewanova.scores.validation import INTEGER_TEXT, Label, to_categorical
 
 #: Fewer halvings than two show no variation.
 FEWEST_HALVINGS = 2
@@ -35,74 +30,6 @@ HALVINGS_IN_MEMORY = (
     "a table with halvings must fit in memory, but this one is read over several machines: give a "
     "frame of pandas, or leave out the column halving and the rows of halves"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Halvings:
-    """Held-out scores of every model, cross-validated in both halves of every halving.
-
-    Attributes
-    ----------
-    scores : ScoreTable
-        A fold for each fold of each half, its label saying all three.
-    halving, half, fold : ndarray of shape (n_folds,)
-        Which halving (a position in `labels`) and half (0 or 1) each of these folds is of, and its number.
-    labels : tuple
-        The halvings, in order.
-    """
-
-    scores: ScoreTable
-    halving: Codes
-    half: Codes
-    fold: tuple[Label, ...]
-    labels: tuple[Label, ...]
-
-    @property
-    def n_halvings(self) -> int:
-        """Number of halvings."""
-        return len(self.labels)
-
-    @property
-    def n_cases(self) -> int:
-        """Number of cases of the data set: every halving tests all."""
-        return len(self.scores.frame["case"].cat.categories)
-
-    @property
-    def fewest_folds(self) -> int:
-        """Smallest number of folds in which a half is cross-validated."""
-        return int(self._sizes.min())
-
-    @property
-    def _sizes(self) -> NDArray[np.intp]:
-        """Number of folds in every half, of shape (n_halvings, 2)."""
-        flat = np.bincount(2 * self.halving + self.half, minlength=2 * self.n_halvings)
-        return flat.reshape(-1, 2)
-
-    @cached_property
-    def curves(self) -> GroupCurves:
-        """ROC curve of every model in every fold of every half, models first."""
-        return self.scores.curves()
-
-    def differences(self, areas: Floats) -> Floats:
-        """Half of what the halves' mean areas differ by, of shape (n_halvings, n_models, ...).
-
-        The areas are those of `curves`, in their order, along the first axis.
-        """
-        share = np.zeros((self.n_halvings, len(self.half)))
-        sign, size = 1 - 2 * self.half, self._sizes[self.halving, self.half]
-        share[self.halving, np.arange(len(self.half))] = sign / (2 * size)
-        cells = areas.reshape(len(self.scores.models), len(self.half), *areas.shape[1:])
-        return np.asarray(np.einsum("hf,mf...->hm...", share, cells))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the rows with the columns part, halving and fold of a score table."""
-        at, rows = self.scores.codes("fold"), self.scores.frame
-        told = {
-            "part": np.array(PARTS[1:], dtype=object)[self.half[at]],
-            "halving": np.array(self.labels, dtype=object)[self.halving[at]],
-            "fold": np.array(self.fold, dtype=object)[at],
-        }
-        return rows.assign(**told)
 
 
 def fold_label(fold: Label, part: str, halving: Label) -> str:
@@ -150,7 +77,7 @@ def _tells_halvings(raw: pd.DataFrame) -> bool:
 
 def _part_codes(raw: pd.DataFrame, where: Where) -> Codes:
     """Part of every row as a position in `PARTS`."""
-    found = levels_of(raw["part"], "part", where)
+    found = to_categorical(raw["part"], "part", where)
     unknown = [str(name) for name in found.categories if name not in PARTS]
     if unknown:
         row = int(np.flatnonzero(np.asarray(found == unknown[0]))[0])
@@ -162,8 +89,8 @@ def _part_codes(raw: pd.DataFrame, where: Where) -> Codes:
 def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -> Halvings:
     """The halves' rows as folds of one table, each fold labelled by halving, half and fold."""
     raw = raw.reset_index(drop=True)
-    halving = levels_of(raw["halving"], "halving", where, whole=True)
-    fold = levels_of(raw["fold"], "fold", where, whole=True)
+    halving = to_categorical(raw["halving"], "halving", where, whole=True)
+    fold = to_categorical(raw["fold"], "fold", where, whole=True)
     n_folds = len(fold.categories)
     cell = (2 * halving.codes.astype(np.intp) + half) * n_folds + fold.codes
     key, code = np.unique(cell, return_inverse=True)
@@ -189,7 +116,7 @@ def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -
 
 
 def _first_text(labels: list[Label]) -> Label:
-    return next(label for label in labels if not WHOLE.fullmatch(str(label)))
+    return next(label for label in labels if not INTEGER_TEXT.fullmatch(str(label)))
 
 
 def check_halvings(n_halvings: int, name: str) -> int:

@@ -30,14 +30,8 @@ from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.curves.placed import FEW_WEIGHTS
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.clusters import check_weight_column
-from skewanova.scores.table import (
-    Label,
-    build_table,
-    levels_of,
-    place_of_group,
-    score_values,
-    with_fold,
-)
+from skewanova.scores.table import build_table
+from skewanova.scores.validation import Label, locate_row_of_group, to_categorical, validate_scores, with_fold
 
 KEYS = ("model", "fold")
 
@@ -154,7 +148,7 @@ def refusing(find: Callable[[], Any]) -> Any:
 
 def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
     frame = with_fold(frame)
-    where = place_of_group(frame)
+    where = locate_row_of_group(frame)
     rows = _without_clusters(frame, where)
     if "weight" in rows and not check_weight_column(rows["weight"], where).any():
         found = [str(label) for label in pd.unique(rows["y_true"])]
@@ -178,7 +172,7 @@ def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
     """The rows, each of which names a cluster if any does; all else about these takes more than a group."""
     if "cluster" not in rows:
         return rows
-    levels_of(rows["cluster"], "cluster", where)
+    to_categorical(rows["cluster"], "cluster", where)
     return rows.drop(columns="cluster")
 
 
@@ -186,7 +180,7 @@ def _all_whole(rows: pd.DataFrame, where: Where) -> bool:
     """Whether all cases are whole numbers."""
     if "case" not in rows:
         return False
-    levels = levels_of(rows["case"], "case", where, whole=True).categories
+    levels = to_categorical(rows["case"], "case", where, whole=True).categories
     return bool(pd.api.types.is_integer_dtype(levels.dtype))
 
 
@@ -266,7 +260,7 @@ def _sketch(rows: pd.DataFrame) -> Sketch:
     rows = _without_clusters(rows, lambda _: place)
     if "weight" in rows:
         check_weight_column(rows["weight"], lambda _: place)
-    score = np.sort(score_values(rows["y_score"], "y_score", lambda _: place))
+    score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: place))
     shown = np.linspace(0, len(score) - 1, min(len(score), SCORES_SHOWN)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
     return Sketch((model, fold), len(rows), score[shown], labels[:5], _all_whole(rows, lambda _: place))
@@ -275,7 +269,7 @@ def _sketch(rows: pd.DataFrame) -> Sketch:
 def group_of(rows: pd.DataFrame) -> Group:
     """Model and fold of the rows of a group, as text."""
     model, fold = (
-        levels_of(rows[key][:1], key, row_number, whole=key == "fold").categories.item() for key in KEYS
+        to_categorical(rows[key][:1], key, row_number, whole=key == "fold").categories.item() for key in KEYS
     )
     return str(model), str(fold)
 
@@ -326,7 +320,7 @@ def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.Da
     empty: NDArray[Any] = np.empty(0)
     for part in parts:
         own = cuts.get(group_of(with_fold(part)), empty)
-        piece = np.searchsorted(own, score_values(part["y_score"], "y_score", row_number))
+        piece = np.searchsorted(own, validate_scores(part["y_score"], "y_score", row_number))
         part.insert(part.shape[1] - 1, "piece", piece.astype(np.int64))
     return pd.concat(parts, ignore_index=True)
 
@@ -351,7 +345,7 @@ class PieceOf:
 
     def __call__(self, frame: pd.DataFrame) -> Piece:
         """Merge the counts of all parts of the table."""
-        score = score_values(frame["y_score"], "y_score", row_number)
+        score = validate_scores(frame["y_score"], "y_score", row_number)
         positive = read_labels(frame["y_true"], self.labels, self.pos_label)
         levels, at = np.unique(score, return_inverse=True)
         counts = np.zeros((len(levels), 2), dtype=np.int64)
@@ -392,8 +386,8 @@ class Groups:
     def of(cls, packed: Sequence[Packed]) -> Groups:
         """Order the groups."""
         some = sorted(packed, key=lambda one: (one.model, one.fold))
-        model = levels_of(pd.Series([one.model for one in some]), "model", row_number)
-        fold = levels_of(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
+        model = to_categorical(pd.Series([one.model for one in some]), "model", row_number)
+        fold = to_categorical(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
         models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
         return cls(some, models, folds, model.codes.astype(np.intp), fold.codes.astype(np.intp))
 

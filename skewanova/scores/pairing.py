@@ -11,7 +11,8 @@ from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
-from skewanova.scores.table import SHOWN, Scores, ScoreTable
+from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.validation import MAX_EXAMPLES
 
 UNPAIRED = (
     "the models of one test set must be scored on the same cases, but their rows do not go together: add a "
@@ -167,20 +168,20 @@ def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tu
     if not len(absent):
         return table, ()
     cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
-    told = "; ".join(cells[:SHOWN]) + (f"; and {len(cells) - SHOWN} more" if len(cells) > SHOWN else "")
+    n_others = len(cells) - MAX_EXAMPLES
+    absences = "; ".join(cells[:MAX_EXAMPLES]) + (f"; and {n_others} more" if n_others > 0 else "")
     if missing == "error":
         raise InputError(
-            f"every model must be scored in every fold, but these are missing: {told}. Score them, or drop "
-            "the folds for all models with missing='drop_fold'"
+            f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
+            "drop the folds for all models with missing='drop_fold'"
         )
     dropped = {table.folds[f] for _, f in absent}
     kept = [fold for fold in table.folds if fold not in dropped]
     if not kept:
-        raise InputError(f"no fold holds every model; missing: {told}")
-    note = (
-        f"dropped {len(dropped)} of {len(table.folds)} folds for all models, since these are missing: {told}"
-    )
-    return table.only_folds(kept), emit([note])
+        raise InputError(f"no fold holds every model; missing: {absences}")
+    folds = f"{len(dropped)} of {len(table.folds)} folds"
+    note = f"dropped {folds} for all models, since these are missing: {absences}"
+    return table.select_folds(kept), emit([note])
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:

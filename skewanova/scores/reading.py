@@ -17,14 +17,8 @@ from skewanova.base.checks import InputError, Where, check_choice, first_rounded
 from skewanova.scores.columns import DATASET, HALVING_COLUMNS, KNOWN, ColumnMap, add_fold
 from skewanova.scores.halvings import build_scores, places
 from skewanova.scores.sources import RawTable, detect_backend, load_table
-from skewanova.scores.table import (
-    Scores,
-    ScoreTable,
-    build_table,
-    check_any_row,
-    refuse_several_datasets,
-    score_values,
-)
+from skewanova.scores.table import Scores, ScoreTable, build_table
+from skewanova.scores.validation import check_any_row, raise_multiple_datasets, validate_scores
 
 #: Module that reads frames whose rows are elsewhere; it is imported for these alone.
 DISTRIBUTED = "skewanova.scores.gathering"
@@ -112,7 +106,7 @@ def load_rows(
     """Read the columns of one data set by their own names, unchecked; with `classes`, these for y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET in raw.frame:
-        refuse_several_datasets(DATASET, raw.frame[DATASET].nunique())
+        raise_multiple_datasets(DATASET, raw.frame[DATASET].nunique())
     return replace(raw, frame=add_fold(raw.frame))
 
 
@@ -198,7 +192,7 @@ def scores_from_wide(
     chosen = [column for column in wide.columns.tolist() if column not in known]
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
-    scores = [score_values(wide[column], str(column), raw.where) for column in chosen]
+    scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     found = {role: wide[name] for role, name in named.items() if name in known and name in wide}
     labels = pd.DataFrame({"fold": 1, **found})
     parts = [labels.assign(model=str(column)) for column in chosen]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skewanova.base.text import visible
 from skewanova.curves.groups import aucs_of_curves
 from skewanova.priors.evidence import POSITIVES_A_FOLD
-from skewanova.scores.table import Scores, ScoreTable, Ties
+from skewanova.scores.table import Scores, ScoreTable, TieCounts
 
 #: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
 MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
@@ -119,15 +119,15 @@ def _resamples(table: Scores) -> Iterator[Finding]:
     yield Finding("share_of_cases", float(share.min()), advice if looks else "")
 
 
-def fewest_different(ties: Sequence[Ties]) -> Ties:
+def fewest_different(ties: Sequence[TieCounts]) -> TieCounts:
     """Of the model with the fewest different scores, the fold where it has most."""
-    most: dict[str, Ties] = {}
+    most: dict[str, TieCounts] = {}
     for found in ties:
         most[found.model] = max(most.get(found.model, found), found, key=lambda fold: fold.n_different)
     return min(most.values(), key=lambda found: found.n_different)
 
 
-def _decisions(ties: Sequence[Ties]) -> Finding:
+def _decisions(ties: Sequence[TieCounts]) -> Finding:
     """Scores with two different values are decisions."""
     least = fewest_different(ties)
     fewest = least.n_different
@@ -139,7 +139,7 @@ def _decisions(ties: Sequence[Ties]) -> Finding:
     return Finding("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
 
 
-def _top(ties: Sequence[Ties]) -> Finding:
+def _top(ties: Sequence[TieCounts]) -> Finding:
     """Cases at the best score cannot be told apart, whatever threshold is chosen."""
     worst = max(ties, key=lambda found: found.n_best / found.n_cases)
     share = worst.n_best / worst.n_cases

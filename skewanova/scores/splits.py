@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
-from skewanova.scores.halvings import PARTS, check_halvings, fold_label
-from skewanova.scores.table import HOLDOUT, Label
+from skewanova.scores.columns import HOLDOUT, PARTS
+from skewanova.scores.halvings import check_halvings, fold_label
+from skewanova.scores.validation import Label
 
 Rows = NDArray[np.intp]
 

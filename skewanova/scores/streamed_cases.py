@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova.base.checks import Bools
-from skewanova.scores.table import SHOWN
+from skewanova.scores.validation import MAX_EXAMPLES
 
 #: Of so many offending cases at most the first are told; of more, the first of some.
 KEPT = 100_000
@@ -68,7 +68,7 @@ def look_at_bucket(
     facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:KEPT]].tolist()])[:KEPT]
     odd = np.flatnonzero(seen != n_models[fold_of])
     facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
-    room = max(SHOWN, KEPT // n_folds)
+    room = max(MAX_EXAMPLES, KEPT // n_folds)
     for at in np.unique(fold_of[odd]).tolist():
         found = keys[case_of[odd[fold_of[odd] == at]]][:room]
         facts.unpaired_keys[at] = sorted([*facts.unpaired_keys.get(at, ()), *found.tolist()])[:room]

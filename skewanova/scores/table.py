@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova.base.checks import (
     Bools,
     Floats,
-    InputError,
-    InputTypeError,
-    SeveralDatasetsError,
     Where,
-    check_labels,
-    check_scores,
-    row_number,
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.placed import Parts
@@ -44,21 +33,18 @@ from skewanova.scores.clusters import (
     codes_of,
     shared_clusters,
 )
-from skewanova.scores.columns import chunks, code_whole_numbers
-
-if TYPE_CHECKING:
-    from skewanova.scores.halvings import Halvings
-
-WHOLE = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
-
-
-#: How many offending cells or rows a message shows.
-SHOWN = 5
-
-
-#: What the column part calls the rows of hold-outs, where a table holds halvings too.
-HOLDOUT = "holdout"
-
+from skewanova.scores.columns import HOLDOUT, PARTS, chunks, values_or_codes
+from skewanova.scores.validation import (
+    MAX_EXAMPLES,
+    Label,
+    check_any_row,
+    check_both_classes,
+    positive_labels,
+    raise_duplicates,
+    raise_mixed_labels,
+    to_categorical,
+    validate_scores,
+)
 
 #: Rows looked at before all are, and different scores, of which no more are counted.
 FIRST_ROWS, MOST_DIFFERENT = 1000, 100
@@ -70,10 +56,7 @@ Codes = NDArray[np.intp]
 Levels = pd.Categorical
 
 
-Label = str | int
-
-
-class Ties(NamedTuple):
+class TieCounts(NamedTuple):
     """How well the scores of one model in one fold tell its cases apart.
 
     Attributes
@@ -195,16 +178,16 @@ class ScoreTable:
         """Some columns with the rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell
-        values = [_values_or_codes(self.frame[column]) for column in columns]
+        values = [values_or_codes(self.frame[column]) for column in columns]
         if (cell[1:] < cell[:-1]).any():
             values = _sort_by_cell(cell, values, sizes)
         return values, sizes[sizes > 0]
 
-    def ties(self) -> Iterator[Ties]:
+    def ties(self) -> Iterator[TieCounts]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
         for model, fold, _, score in self.groups():
             n_best = int(np.count_nonzero(score == score.max()))
-            yield Ties(model, fold, len(score), n_best, _n_different(score))
+            yield TieCounts(model, fold, len(score), n_best, _n_different(score))
 
     def curves(self) -> GroupCurves:
         """ROC curve of every (model, fold), models first; cases count by their weights."""
@@ -213,20 +196,20 @@ class ScoreTable:
         given = weight[0] if weight else None
         return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=given)
 
-    def only_folds(self, kept: Collection[Label]) -> ScoreTable:
+    def select_folds(self, kept: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""
         frame = self.frame[self.frame["fold"].isin(kept)].reset_index(drop=True)
         frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in kept])
         return replace(self, frame=frame)
 
-    def only_models(self, kept: Collection[str]) -> ScoreTable:
+    def select_models(self, kept: Collection[str]) -> ScoreTable:
         """Return the table of some of the models, without folds that none of them has."""
         frame = self.frame[self.frame["model"].isin(kept)].reset_index(drop=True)
         frame["model"] = frame["model"].cat.set_categories([model for model in self.models if model in kept])
         frame["fold"] = frame["fold"].cat.remove_unused_categories()
         halvings = self.halvings
         if halvings is not None:
-            halvings = replace(halvings, scores=halvings.scores.only_models(kept))
+            halvings = replace(halvings, scores=halvings.scores.select_models(kept))
         return replace(self, frame=frame, halvings=halvings)
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
@@ -235,7 +218,7 @@ class ScoreTable:
         _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
         expected = (self.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
         odd = np.flatnonzero(seen != expected)
-        rows = first[odd[:SHOWN]]
+        rows = first[odd[:MAX_EXAMPLES]]
         cases = self.frame["case"].iloc[rows].tolist()
         return len(odd), tuple((c, self.folds[fold[row]]) for c, row in zip(cases, rows, strict=True))
 
@@ -273,7 +256,7 @@ class ScoreTable:
     @property
     def _cell(self) -> NDArray[Any]:
         """Which (model, fold) every row belongs to, models first, in few bytes."""
-        model, fold = (_values_or_codes(self.frame[key]) for key in ("model", "fold"))
+        model, fold = (values_or_codes(self.frame[key]) for key in ("model", "fold"))
         small = np.min_scalar_type(len(self.models) * len(self.folds))
         return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
 
@@ -282,10 +265,72 @@ class ScoreTable:
         return codes_of(self.frame, column)
 
 
-def _values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return the values of a column or, of a categorical one, its codes, without a copy."""
-    values: Any = column.array.codes if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
-    return np.asarray(values)
+@dataclass(frozen=True, eq=False)
+class Halvings:
+    """Held-out scores of every model, cross-validated in both halves of every halving.
+
+    Attributes
+    ----------
+    scores : ScoreTable
+        A fold for each fold of each half, its label saying all three.
+    halving, half, fold : ndarray of shape (n_folds,)
+        Which halving (a position in `labels`) and half (0 or 1) each of these folds is of, and its number.
+    labels : tuple
+        The halvings, in order.
+    """
+
+    scores: ScoreTable
+    halving: Codes
+    half: Codes
+    fold: tuple[Label, ...]
+    labels: tuple[Label, ...]
+
+    @property
+    def n_halvings(self) -> int:
+        """Number of halvings."""
+        return len(self.labels)
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases of the data set: every halving tests all."""
+        return len(self.scores.frame["case"].cat.categories)
+
+    @property
+    def fewest_folds(self) -> int:
+        """Smallest number of folds in which a half is cross-validated."""
+        return int(self._sizes.min())
+
+    @property
+    def _sizes(self) -> NDArray[np.intp]:
+        """Number of folds in every half, of shape (n_halvings, 2)."""
+        flat = np.bincount(2 * self.halving + self.half, minlength=2 * self.n_halvings)
+        return flat.reshape(-1, 2)
+
+    @cached_property
+    def curves(self) -> GroupCurves:
+        """ROC curve of every model in every fold of every half, models first."""
+        return self.scores.curves()
+
+    def differences(self, areas: Floats) -> Floats:
+        """Half of what the halves' mean areas differ by, of shape (n_halvings, n_models, ...).
+
+        The areas are those of `curves`, in their order, along the first axis.
+        """
+        share = np.zeros((self.n_halvings, len(self.half)))
+        sign, size = 1 - 2 * self.half, self._sizes[self.halving, self.half]
+        share[self.halving, np.arange(len(self.half))] = sign / (2 * size)
+        cells = areas.reshape(len(self.scores.models), len(self.half), *areas.shape[1:])
+        return np.asarray(np.einsum("hf,mf...->hm...", share, cells))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows with the columns part, halving and fold of a score table."""
+        at, rows = self.scores.codes("fold"), self.scores.frame
+        told = {
+            "part": np.array(PARTS[1:], dtype=object)[self.half[at]],
+            "halving": np.array(self.labels, dtype=object)[self.halving[at]],
+            "fold": np.array(self.fold, dtype=object)[at],
+        }
+        return rows.assign(**told)
 
 
 def _sort_by_cell(
@@ -320,40 +365,21 @@ def path_sha256(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def check_any_row(n_rows: int, table: str = "score table") -> None:
-    """Raise for a table without rows."""
-    if not n_rows:
-        raise InputError(f"the {table} must hold at least one row, but is empty")
-
-
-def with_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the column fold: those that none divides into folds are one."""
-    return frame if "fold" in frame else frame.assign(fold=1)
-
-
-def place_of_group(frame: pd.DataFrame) -> Where:
-    """Rows of a group have no number in the table."""
-    if not len(frame) or any(key not in frame for key in ("model", "fold")):
-        return row_number
-    model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
-    return lambda row: f"{row_number(row)} of those of model {model!r} in fold {fold!r}"
-
-
 def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
     """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
     check_any_row(len(raw))
     frame = pd.DataFrame(
         {
-            "model": levels_of(raw["model"], "model", where),
-            "fold": levels_of(raw["fold"], "fold", where, whole=True),
-            "y_true": _positive(raw["y_true"], pos_label, where),
-            "y_score": score_values(raw["y_score"], "y_score", where),
+            "model": to_categorical(raw["model"], "model", where),
+            "fold": to_categorical(raw["fold"], "fold", where, whole=True),
+            "y_true": positive_labels(raw["y_true"], pos_label, where),
+            "y_score": validate_scores(raw["y_score"], "y_score", where),
         },
         copy=False,
     )
     for column in ("case", "cluster"):
         if column in raw:
-            frame[column] = levels_of(raw[column], column, where, whole=True)
+            frame[column] = to_categorical(raw[column], column, where, whole=True)
     if "weight" in raw:
         frame["weight"] = check_weight_column(raw["weight"], where)
         check_any_weight(frame["weight"].max())
@@ -384,121 +410,21 @@ def _check_sampling(table: ScoreTable, where: Where) -> ScoreTable:
     return found
 
 
-def score_values(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
-    """Real scores in their own dtype; of a column of objects, the first that is no number is shown."""
-    score = values.to_numpy()
-    if score.dtype.kind == "O":
-        text = next((row for row, value in enumerate(score) if not isinstance(value, Number)), None)
-        hint = (
-            "convert it, for example with astype(float)"
-            if text is None
-            else f"the first that is no number is {score[text]!r:.40} at {where(text)}"
-        )
-        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}; {hint}")
-    return check_scores(score, name, where=where)
-
-
-def _positive(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
-    """Which labels are positive; each category is looked at once, if none is wrong."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        codes, found = _used_categories(values)
-        if len(codes) and codes.min() >= 0:
-            with suppress(InputError):
-                return np.asarray(check_labels(np.asarray(found), pos_label=pos_label)[codes])
-    return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
-
-
-def levels_of(values: pd.Series[Any], name: str, where: Where, *, whole: bool = False) -> pd.Categorical[Any]:
-    """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
-    if whole and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
-        coded = code_whole_numbers(values.to_numpy())
-        if coded is not None:
-            return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
-    if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
-        values = values.map(str, na_action="ignore")
-    is_coded = isinstance(values.dtype, pd.CategoricalDtype)
-    codes, found = _used_categories(values) if is_coded else pd.factorize(values)
-    text = [str(value) for value in found]
-    blank = [i for i, t in enumerate(text) if not t.strip()]
-    if blank or codes.min() < 0:
-        empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
-        refuse_empty(name, len(empty), where(int(empty[0])))
-    numbers = _whole_numbers(text) if whole else None
-    if numbers is None:
-        place = {name: i for i, name in enumerate(dict.fromkeys(text))}
-        return _recode([place[name] for name in text], codes, list(place))
-    levels, position = np.unique(numbers, return_inverse=True)
-    return _recode(position, codes, levels)
-
-
-def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any]]:
-    """Return codes in order of appearance, and what they stand for, as pandas.factorize does."""
-    codes = _values_or_codes(values)
-    order = pd.unique(codes)
-    order = order[order >= 0]
-    if not np.array_equal(order, np.arange(len(order))):
-        place = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
-        place[order] = np.arange(len(order))
-        codes = place[codes]  # -1, a missing value, stays
-    return codes, values.cat.categories[order]
-
-
-def refuse_empty(name: str, n_rows: int, first: str) -> NoReturn:
-    """Raise for rows that lack a label."""
-    told = "1 row is" if n_rows == 1 else f"{n_rows} rows are"
-    raise InputError(f"`{name}` must not be empty, but {told}, the first at {first}")
-
-
-def _recode(position: ArrayLike, codes: NDArray[Any], levels: Any) -> pd.Categorical[Any]:
-    """Return the levels, of which each code has one by its position."""
-    place = np.asarray(position)
-    small = np.min_scalar_type(-len(place))  # fewer bytes to move, and what pandas stores anyway
-    is_same = np.array_equal(place, np.arange(len(place)))
-    new = codes.astype(small, copy=False) if is_same else place.astype(small)[codes]
-    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
-
-
-def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
-    """Return numbers if all texts are whole ones in their plain spelling (or a float's, such as 3.0)."""
-    try:
-        names = pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        return None
-    if not pc.all(pc.match_substring_regex(names, f"^(?:{WHOLE.pattern})$"), min_count=0).as_py():
-        return None
-    numbers: NDArray[np.int64] = pc.replace_substring_regex(names, r"\.0$", "").cast(pa.int64()).to_numpy()
-    return numbers
-
-
-def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
-    """Both classes in every cell that has any case."""
-    present = counts.sum(axis=2, keepdims=True) > 0
-    lacking = np.argwhere((counts == 0) & present)
-    if len(lacking):
-        model, fold, kind = lacking[0]
-        word = ("negative", "positive")[kind]
-        raise InputError(
-            f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
-            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
-            "folds"
-        )
-
-
 def _check_cases(table: ScoreTable, where: Where) -> None:
     """No (model, fold, case) twice, and one label for each case."""
     if _has_repeated_cases(table):
         key = table._cell.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes("case")
         repeated = np.flatnonzero(pd.Series(key).duplicated())
-        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:SHOWN]]
+        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
         shown = ", ".join(
             f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
-        refuse_repeated(len(repeated), shown)
+        raise_duplicates(len(repeated), shown)
     is_positive, is_negative = _case_labels(table)
     mixed = np.flatnonzero(is_positive & is_negative)
     if len(mixed):
-        refuse_mixed(len(mixed), table.frame["case"].cat.categories[mixed[:SHOWN]].tolist())
+        raise_mixed_labels(len(mixed), table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist())
 
 
 def _has_repeated_cases(table: ScoreTable) -> bool:
@@ -514,38 +440,12 @@ def _has_repeated_cases(table: ScoreTable) -> bool:
 
 def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
     """Return whether each case is positive, and whether it is negative, in some row."""
-    case, positive = _values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
+    case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
     for rows in chunks(len(case)):
         is_positive[case[rows][positive[rows]]] = True
         is_negative[case[rows][~positive[rows]]] = True
     return is_positive, is_negative
-
-
-def refuse_several_datasets(column: str, n_datasets: int) -> None:
-    """Raise where folds of several data sets would be taken for folds of one."""
-    if n_datasets > 1:
-        raise SeveralDatasetsError(
-            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
-            "compare them through compare_datasets() (`skewanova compare` does), or keep one"
-        )
-
-
-def refuse_repeated(n_rows: int, shown: str) -> NoReturn:
-    """Raise for rows that repeat a (model, fold, case)."""
-    raise InputError(
-        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}; if folds are bootstrap "
-        "resamples, give the test set once: its cases are resampled for you"
-    )
-
-
-def refuse_mixed(n_cases: int, cases: Sequence[Label]) -> NoReturn:
-    """Raise for cases that have both labels."""
-    raise InputError(
-        f"a case must have one label, but {n_cases} cases have both, the first: "
-        f"{', '.join(map(repr, cases))}; if case "
-        "numbers start again in every fold, make them unique (such as fold and number together)"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -645,17 +545,17 @@ class StreamedScores:
         """The counts or, in clusters and weights, as many equal ones as weigh the same."""
         return self.counts.astype(np.float64) if self.sampling is None else self.sampling.held.equal()
 
-    def ties(self) -> Iterator[Ties]:
+    def ties(self) -> Iterator[TieCounts]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
         for (model, fold), packed in self.packed.items():
             n_best, n_different = packed.ties()
-            yield Ties(model, fold, packed.n_cases, n_best, min(n_different, MOST_DIFFERENT))
+            yield TieCounts(model, fold, packed.n_cases, n_best, min(n_different, MOST_DIFFERENT))
 
     def curves(self) -> PackedCurves:
         """ROC curve of every (model, fold), models first; thresholds are not kept."""
         return PackedCurves(self.packed)
 
-    def only_folds(self, kept: Collection[Label]) -> StreamedScores:
+    def select_folds(self, kept: Collection[Label]) -> StreamedScores:
         """Return the scores of some of the folds."""
         chosen = [i for i, fold in enumerate(self.folds) if fold in kept]
         cases = self.cases
@@ -672,7 +572,7 @@ class StreamedScores:
             sampling=self._sampling(range(len(self.models)), chosen),
         )
 
-    def only_models(self, kept: Collection[str]) -> StreamedScores:
+    def select_models(self, kept: Collection[str]) -> StreamedScores:
         """Return the scores of some of the models; cases are paired if they are for all models."""
         chosen = [i for i, model in enumerate(self.models) if model in kept]
         held = [i for i in range(len(self.folds)) if self.counts[chosen, i].any()]
@@ -683,7 +583,7 @@ class StreamedScores:
             packed={(m, f): curve for (m, f), curve in self.packed.items() if m in kept},
             sampling=self._sampling(chosen, range(len(self.folds))),
         )
-        return some.only_folds([self.folds[i] for i in held])
+        return some.select_folds([self.folds[i] for i in held])
 
     def _sampling(self, models: Sequence[int], folds: Sequence[int]) -> SamplingSummary | None:
         return None if self.sampling is None else self.sampling.chosen(models, folds)
@@ -691,7 +591,7 @@ class StreamedScores:
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
         cases = self.cases
-        return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:SHOWN])
+        return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
         """Number of cases that two folds share, and of all cases, those of dropped folds included."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from skewanova.base.checks import InputError, Where, check_choice
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
-from skewanova.scores.table import check_any_row, levels_of, path_sha256, score_values
+from skewanova.scores.table import path_sha256
+from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns of such a table; the last two may be missing.
 UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case")
@@ -113,13 +114,13 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     given = raw.frame
     frame = pd.DataFrame(
         {
-            "model": levels_of(given["model"], "model", raw.where),
-            "y_score": score_values(given["y_score"], "y_score", raw.where),
+            "model": to_categorical(given["model"], "model", raw.where),
+            "y_score": validate_scores(given["y_score"], "y_score", raw.where),
         }
     )
     for column in ("batch", "case"):
         if column in given:
-            frame[column] = levels_of(given[column], column, raw.where, whole=True)
+            frame[column] = to_categorical(given[column], column, raw.where, whole=True)
     _check_once(frame, raw.where)
     return UnlabelledScores(frame, raw.source)
 

@@ -34,7 +34,7 @@ def test_a_group_without_a_column_of_folds_is_one_test_set():
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_a_grouped_map_of_any_engine():
     """What Spark's applyInPandas does: the function on every group, its results stacked."""
-    frame = sa.load_satellite_scores().only_folds([1, 2]).frame.sample(frac=1, random_state=0)
+    frame = sa.load_satellite_scores().select_folds([1, 2]).frame.sample(frac=1, random_state=0)
     small = frame.astype({"model": str, "fold": str})
     grouped = small.groupby(["model", "fold"])
     long = pd.concat([sa.evaluation.measure_group(rows, **OPTIONS) for _, rows in grouped], ignore_index=True)

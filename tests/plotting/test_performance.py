@@ -515,7 +515,7 @@ def test_a_fold_has_one_height_in_every_row(result):
     np.testing.assert_allclose(rows, np.broadcast_to(rows[0], np.shape(rows)), atol=1e-12)
 
 
-def test_iauprec_alone_draws_only_folds(result):
+def test_iauprec_alone_draws_select_folds(result):
     ax = sp.plot_iauprec(result.iauprec)
     assert len(ax.lines) == 3
     assert legend_texts(ax) == ["one fold"]

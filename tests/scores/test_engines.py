@@ -27,7 +27,7 @@ from rows_elsewhere import (
 )
 
 import skewanova as sa
-from skewanova.base.checks import FullDiskError, InputError
+from skewanova.base.checks import DiskFullError, InputError
 from skewanova.scores import engines, packing
 from skewanova.scores.design import find_resampling
 from studies.areas import estimators_study
@@ -85,7 +85,7 @@ def client(spill):
 @pytest.fixture(scope="module")
 def frame():
     """Rows of every group spread over all partitions."""
-    scores = sa.load_satellite_scores().only_folds(range(1, 7))
+    scores = sa.load_satellite_scores().select_folds(range(1, 7))
     return scores.frame.sample(frac=1, random_state=0).astype({"model": str})
 
 
@@ -189,7 +189,7 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
             with monkeypatch.context() as patch:
                 patch.setattr("distributed.shuffle._disk.DiskShardsBuffer._process", out_of_room)
                 with pytest.raises(
-                    FullDiskError, match=r"^the Dask frame cannot be read: .*No space left on.*full$"
+                    DiskFullError, match=r"^the Dask frame cannot be read: .*No space left on.*full$"
                 ):
                     sa.compare(rows).save(tmp_path / "out")
             assert not left(tmp_path)
@@ -207,7 +207,7 @@ def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidd
     )
     with (
         pytest.raises(
-            FullDiskError, match=r"^it cannot be read: Unexpected error .*; the disk where .* full$"
+            DiskFullError, match=r"^it cannot be read: Unexpected error .*; the disk where .* full$"
         ),
         engines.told_as("it", (OSError,)),
     ):
@@ -422,7 +422,7 @@ def test_an_error_of_java_is_not_taken_for_a_lost_gateway():
 @pytest.mark.usefixtures("py4j")
 def test_a_disk_that_spark_finds_full_is_told():
     words = "An error occurred while calling o6.count.\n: java.io.IOException: No space left on device"
-    with pytest.raises(FullDiskError, match=r"o6\.count\.; the disk where rows are kept meanwhile is full$"):
+    with pytest.raises(DiskFullError, match=r"o6\.count\.; the disk where rows are kept meanwhile is full$"):
         engines.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
 
 
@@ -450,7 +450,7 @@ def spark():
 
 
 def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
-    frame = sa.load_satellite_scores().only_folds(range(1, 7)).frame.astype({"model": str, "fold": int})
+    frame = sa.load_satellite_scores().select_folds(range(1, 7)).frame.astype({"model": str, "fold": int})
     frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "scores.parquet", index=False)
     rows = spark.read.parquet(str(tmp_path / "scores.parquet"))
     assert_compared_alike(rows, frame)

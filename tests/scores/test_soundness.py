@@ -8,7 +8,7 @@ from skewanova import InputError, read_scores
 from skewanova.scores import soundness
 from skewanova.scores.pairing import describe_table
 from skewanova.scores.soundness import auc_of_folds, collapsed, ranking_findings, score_findings
-from skewanova.scores.table import Ties
+from skewanova.scores.table import TieCounts
 
 
 def table(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
@@ -172,7 +172,7 @@ def test_the_first_collapse_is_named():
 
 
 def ties(model, n_cases=200, n_best=1, n_different=100):
-    return Ties(model, 4, n_cases, n_best, n_different)
+    return TieCounts(model, 4, n_cases, n_best, n_different)
 
 
 @pytest.mark.parametrize(
