@@ -30,7 +30,7 @@ from skewanova.decision.leads import find_crossings, lead_stretches, undecided
 from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
 from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, rarest_prior
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
 from studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures, summed_gains
@@ -356,7 +356,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
     critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
     n_negative = setting.design.n_negative
-    rarest = 0.0 if setting.design.n_folds > 1 else rarest_prior(n_negative, ENOUGH_OVER_CASES)
+    rarest = 0.0 if setting.design.n_folds > 1 else smallest_supported_prior(n_negative, ENOUGH_OVER_CASES)
     stretches = lead_stretches(panel, critical, rarest=rarest)
     everyone = set(range(len(panel.joint.estimate)))
     alike = all(set(inside) == everyone for _, inside, _, _ in stretches)

@@ -24,7 +24,7 @@ from scipy import stats
 
 from skewanova.base.checks import Floats
 from skewanova.curves.distributions import Distribution
-from skewanova.curves.estimators import mean_precision, vertex_precision
+from skewanova.curves.estimators import prior_averaged_precision, vertex_precision
 from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.design import Resampling
 
@@ -207,7 +207,7 @@ def _gains(n_positive: int, n_negative: int) -> Floats:
     true = np.arange(1, n_positive + 1)[:, None] / n_positive
     false = np.arange(n_negative + 1) / n_negative
     true, false = np.broadcast_arrays(true, false)
-    after = [mean_precision(true, false, DEPLOYMENT)]
+    after = [prior_averaged_precision(true, false, DEPLOYMENT)]
     after += [vertex_precision(true, false, prior) for grid in PRIOR_GRIDS.values() for prior in grid]
     precision = np.stack(after, axis=-1)
     before = np.concatenate([np.zeros((1, *precision.shape[1:])), precision[:-1]])

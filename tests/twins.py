@@ -262,10 +262,12 @@ def mean_precision_beta(t: Fraction, f: Fraction, a: float, b: float) -> mp.mpf:
         return t / f * a / (a + b) * mp.hyp2f1(1, a + 1, a + b + 1, 1 - t / f) if f else mp.mpf(1)
 
 
-def iauprec_linear_twin(curve: Sequence[Vertex], estimator: str, mean_precision: Callable) -> mp.mpf:
+def iauprec_linear_twin(
+    curve: Sequence[Vertex], estimator: str, prior_averaged_precision: Callable
+) -> mp.mpf:
     """IAUPREC of an estimator linear in the precisions, segment by segment from the vertices' means."""
     with mp.workdps(DIGITS + GUARD):
-        mean = [mp.mpf(0)] + [mean_precision(t, f) if t else mp.mpf(0) for t, f in curve[1:]]
+        mean = [mp.mpf(0)] + [prior_averaged_precision(t, f) if t else mp.mpf(0) for t, f in curve[1:]]
         mean[0] = mean[1]  # the origin has the limit of the first segment
         total, top = mp.mpf(0), mp.mpf(1)  # top: the largest precision at the recall a segment starts from
         for i in range(1, len(curve)):

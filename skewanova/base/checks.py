@@ -168,13 +168,13 @@ def check_sum_of_squares(kind: object) -> int:
 
 def seeded(rng: Seed) -> np.random.Generator:
     """Generator of random numbers from whatever may stand for a seed."""
-    told = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
+    rule = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
     try:
         return np.random.default_rng(rng)
     except TypeError as error:
-        raise InputTypeError(f"{told}, but got {rng!r}") from error
+        raise InputTypeError(f"{rule}, but got {rng!r}") from error
     except ValueError as error:
-        raise InputError(f"{told}, but got {rng!r}") from error
+        raise InputError(f"{rule}, but got {rng!r}") from error
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
@@ -191,18 +191,18 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> str:
     return value
 
 
-def check_chosen(values: Iterable[str], known: Sequence[str], name: str = "models") -> tuple[str, ...]:
+def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "models") -> tuple[str, ...]:
     """Some of the known names, each once, in the order of those known."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputTypeError(f"`{name}` must be a list of names, but got {values!r}")
-    chosen = {check_choice(value, known, name) for value in values}
-    return tuple(each for each in known if each in chosen)
+    chosen = {check_choice(value, choices, name) for value in values}
+    return tuple(each for each in choices if each in chosen)
 
 
 def nearest(value: object, choices: Iterable[str]) -> str:
     """What a misspelt name was probably meant to be, as the end of a sentence; nothing if none is near."""
-    found = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
-    return f"; did you mean {found[0]!r}?" if found and found[0] != value else ""
+    matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
+    return f"; did you mean {matches[0]!r}?" if matches and matches[0] != value else ""
 
 
 def check_count(value: int, name: str, *, minimum: int) -> int:
@@ -233,8 +233,8 @@ def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[An
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row_number) -> NDArray[Any]:
     """As :func:`to_array`, and numbers of Python of any size as doubles; if `exact`, none may be rounded."""
     array = to_array(values, name, where=where)
-    given = hasattr(values, "dtype") or array.dtype != object
-    if given or not all(isinstance(value, Integral | float) for value in array.flat):
+    typed = hasattr(values, "dtype") or array.dtype != object
+    if typed or not all(isinstance(value, Integral | float) for value in array.flat):
         return array
     lossy = [v for v in array.flat if isinstance(v, Integral) and not is_exact(int(v))]
     if lossy and exact:
@@ -291,8 +291,8 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = ro
     check_vector(score, name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
-        at = where(int(bad[0]))
-        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at {at}")
+        row = where(int(bad[0]))
+        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at {row}")
     return score
 
 
@@ -315,8 +315,8 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
     """Arrays given under their argument names must be equally long."""
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
-        raise InputError(f"arguments must be equally long, but {told}")
+        sizes = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise InputError(f"arguments must be equally long, but {sizes}")
 
 
 def check_weights(
@@ -367,8 +367,8 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
-        found, codes = distinct_values(labels.tolist())
-        text = np.array([_label_text(value) for value in found], dtype=str)
+        distinct, codes = distinct_values(labels.tolist())
+        text = np.array([_label_text(value) for value in distinct], dtype=str)
         absent = np.isin(np.char.lower(text), list(MISSING_TEXT))
         missing = absent[codes]
         comparable = (text if absent.any() else _numbers_if_possible(text))[codes]
@@ -382,25 +382,25 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
 
 def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
     """Values that differ in kind or value, by appearance, and the place of each value among them."""
-    places: dict[Any, int] = {}
+    codes_of: dict[Any, int] = {}
     try:
         if len(set(map(type, values))) == 1:
-            found = list(dict.fromkeys(values))
-            places = dict(zip(found, range(len(found)), strict=True))
-            return found, np.fromiter(map(places.__getitem__, values), np.intp, len(values))
-        codes = [places.setdefault((type(value), value), len(places)) for value in values]
+            distinct = list(dict.fromkeys(values))
+            codes_of = dict(zip(distinct, range(len(distinct)), strict=True))
+            return distinct, np.fromiter(map(codes_of.__getitem__, values), np.intp, len(values))
+        codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]
     except TypeError:  # some cannot be looked up, such as lists: each is looked at
         return list(values), np.arange(len(values))
-    return [value for _, value in places], np.array(codes, dtype=np.intp)
+    return [value for _, value in codes_of], np.array(codes, dtype=np.intp)
 
 
 def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
     """At most two classes, whole numbers where they are numbers; the message says where each first stands."""
-    shown = ", ".join(f"{label} ({at})" for label, at in zip(_shown(distinct), places, strict=False))
+    labels = ", ".join(f"{label} ({where})" for label, where in zip(_shown(distinct), places, strict=False))
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
-        raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {shown}")
+        raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
-        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {shown}")
+        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}")
 
 
 def _label_text(value: object) -> str:
@@ -438,13 +438,13 @@ def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
 def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
     text = _label_text(pos_label)
     number = _numbers_if_possible(np.array([text]))[0]
-    wanted = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
+    spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
     for code, label in enumerate(distinct.tolist()):
-        if label in wanted:
+        if label in spellings:
             return code
     if len(distinct) == 2:
-        shown = ", ".join(_shown(distinct))
-        raise InputError(f"`pos_label` must be one of the labels {shown}, but got {pos_label!r}")
+        labels = ", ".join(_shown(distinct))
+        raise InputError(f"`pos_label` must be one of the labels {labels}, but got {pos_label!r}")
     return -1
 
 

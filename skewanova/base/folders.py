@@ -226,10 +226,10 @@ def _check_content(folder: Path, name: str) -> None:
         raise InputError(f"`directory` must be a folder, but {name!r} is a file; choose another name")
     unknown = _unknown_files(folder)
     if unknown:
-        shown = ", ".join(map(repr, unknown[:MAX_EXAMPLES])) + (", ..." * (len(unknown) > MAX_EXAMPLES))
+        examples = ", ".join(map(repr, unknown[:MAX_EXAMPLES])) + (", ..." * (len(unknown) > MAX_EXAMPLES))
         raise InputError(
-            f"`directory` must be new, empty or an earlier output of skewanova, but {name!r} holds {shown}; "
-            "move that away or choose another folder"
+            f"`directory` must be new, empty or an earlier output of skewanova, but {name!r} holds "
+            f"{examples}; move that away or choose another folder"
         )
 
 
@@ -237,14 +237,14 @@ def _unknown_files(folder: Path) -> list[str]:
     """Return the relative names of all files, links and empty folders that the manifest does not list."""
     manifest = read_manifest(folder)
     unknown = []
-    for place, folders, names in os.walk(folder, onerror=_raise):
-        links = [name for name in folders if Path(place, name).is_symlink()]
-        for path in (Path(place, name) for name in [*names, *links]):
+    for parent, folders, names in os.walk(folder, onerror=_raise):
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for path in (Path(parent, name) for name in [*names, *links]):
             name = path.relative_to(folder).as_posix()
             if not _is_listed(path, name, manifest):
                 unknown.append(name)
-        if not folders and not names and Path(place) != folder:
-            unknown.append(Path(place).relative_to(folder).as_posix())
+        if not folders and not names and Path(parent) != folder:
+            unknown.append(Path(parent).relative_to(folder).as_posix())
     return sorted(unknown)
 
 

@@ -19,32 +19,32 @@ TIE = 1e-12
 TIE_SLACK = 1e-10
 
 
-def levelled(values: ArrayLike) -> Floats:
+def snap_ties(values: ArrayLike) -> Floats:
     """Values whose near-ties along the last axis are exact ties: what ranks them sees no rounding.
 
     Numbers in a row, each a near-tie of the next, take the value of the least; nan stays nan.
     """
-    given = np.asarray(values, dtype=np.float64)
-    order = np.argsort(given, axis=-1, kind="stable")
-    ranked = np.take_along_axis(given, order, axis=-1)
+    array = np.asarray(values, dtype=np.float64)
+    order = np.argsort(array, axis=-1, kind="stable")
+    ranked = np.take_along_axis(array, order, axis=-1)
     near = np.minimum(np.abs(ranked[..., 1:]), np.abs(ranked[..., :-1]))
     with np.errstate(invalid="ignore"):  # nothing is as far from itself as infinity
         apart = np.diff(ranked, axis=-1) > TIE * np.maximum(near, 1.0)
-    place = np.zeros(ranked.shape, dtype=np.intp)
-    place[..., 1:] = np.where(apart, np.arange(1, ranked.shape[-1]), 0)
-    least = np.take_along_axis(ranked, np.maximum.accumulate(place, axis=-1), axis=-1)
+    start = np.zeros(ranked.shape, dtype=np.intp)
+    start[..., 1:] = np.where(apart, np.arange(1, ranked.shape[-1]), 0)
+    least = np.take_along_axis(ranked, np.maximum.accumulate(start, axis=-1), axis=-1)
     level = np.empty_like(ranked)
     np.put_along_axis(level, order, least, axis=-1)
-    return np.where(np.isnan(given), np.nan, level)
+    return np.where(np.isnan(array), np.nan, level)
 
 
-def falling_order(values: ArrayLike) -> list[int]:
+def argsort_descending(values: ArrayLike) -> list[int]:
     """Positions from the largest value to the least; near-ties keep their order, nan stands last."""
-    return [int(i) for i in np.argsort(-levelled(values), kind="stable")]
+    return [int(i) for i in np.argsort(-snap_ties(values), kind="stable")]
 
 
-def is_largest(values: ArrayLike) -> Bools:
+def is_maximum(values: ArrayLike) -> Bools:
     """Which values along the last axis are the largest, but for rounding."""
-    given = np.asarray(values, dtype=np.float64)
-    top = given.max(axis=-1, keepdims=True)
-    return np.asarray(given >= top - TIE * np.maximum(np.abs(top), 1.0))
+    array = np.asarray(values, dtype=np.float64)
+    top = array.max(axis=-1, keepdims=True)
+    return np.asarray(array >= top - TIE * np.maximum(np.abs(top), 1.0))

@@ -27,7 +27,7 @@ SCREEN_WIDTH = 80
 
 
 #: Rows of a long frame that a table shows: what goes beyond is left to the files.
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -144,20 +144,20 @@ def open_interval(row: Any) -> str:
     return f"{low} to {high}"
 
 
-def with_error(value: float, error: float) -> str:
+def format_with_error(value: float, error: float) -> str:
     """A number, and in brackets its error if it has one."""
     return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
 
 
-def first_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
+def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
     """Rows that a table shows, of each test its first, and a sentence on those left out, if any."""
-    if len(frame) <= MOST_ROWS:
+    if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
     groups = frame.groupby(families, sort=False, observed=True) if families else None
-    shown = frame.head(MOST_ROWS) if groups is None else groups.head(max(1, MOST_ROWS // groups.ngroups))
+    rows = frame.head(MAX_ROWS) if groups is None else groups.head(max(1, MAX_ROWS // groups.ngroups))
     each = " of each test" if families else ""
-    return shown, f"The first rows{each}, {len(shown):,} of {len(frame):,}: {file} holds them all."
+    return rows, f"The first rows{each}, {len(rows):,} of {len(frame):,}: {file} holds them all."
 
 
 #: Decimals of numbers where no other number of them is asked for.
@@ -175,7 +175,7 @@ def decimals(digits: int) -> Iterator[None]:
 
 
 #: Most decimals of a number that has no digit in fewer.
-MOST_DECIMALS = 6
+MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
@@ -197,7 +197,7 @@ def enough_digits(values: Iterable[float]) -> int:
     """The usual decimals, or more, up to six, where some number but 0 would have none of its digits."""
     digits = _decimals.get()
     sizes = [abs(value) for value in values if value and np.isfinite(value)]
-    while digits < MOST_DECIMALS and any(round(size, digits) == 0 for size in sizes):
+    while digits < MAX_DECIMALS and any(round(size, digits) == 0 for size in sizes):
         digits += 1
     return digits
 
@@ -226,8 +226,8 @@ def format_p(value: float) -> str:
 
 def p_words(value: float) -> str:
     """A p-value in a sentence: p = 0.05, p <0.0001."""
-    shown = format_p(value)
-    return "p undefined" if not shown else f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    text = format_p(value)
+    return "p undefined" if not text else f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def latex_escape(text: str) -> str:
@@ -302,8 +302,8 @@ def visible(text: str) -> str:
 def _visible_sign(sign: str) -> str:
     if sign.isspace():
         return " "
-    shown = sign.isprintable() and not _UNSEEN.match(sign)
-    return sign if shown else sign.encode("unicode_escape").decode()
+    printable = sign.isprintable() and not _UNSEEN.match(sign)
+    return sign if printable else sign.encode("unicode_escape").decode()
 
 
 def visible_lines(text: str) -> str:
@@ -358,13 +358,13 @@ def item(text: str, width: int) -> str:
     return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
 
 
-def of_a_kind(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     """Pairs of a name and what is said of it, in groups that say the same but for numbers and quoted names.
 
     Examples
     --------
-    >>> from skewanova.base.text import of_a_kind
-    >>> [len(group) for group in of_a_kind([("x", "5 cases"), ("y", "few"), ("z", "7 cases")])]
+    >>> from skewanova.base.text import group_notes
+    >>> [len(group) for group in group_notes([("x", "5 cases"), ("y", "few"), ("z", "7 cases")])]
     [2, 1]
     """
     groups: dict[str, list[tuple[str, str]]] = {}
@@ -383,18 +383,18 @@ def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
     ['data set x: 5 cases are few (and likewise z)']
     """
     pairs = [(name, note) for name, several in notes.items() for note in several]
-    told = []
-    for (name, note), *others in of_a_kind(pairs):
+    sentences = []
+    for (name, note), *others in group_notes(pairs):
         rest = _some(dict.fromkeys(visible(other) for other, _ in others if other != name))
-        told.append(f"{what} {visible(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
-    return told
+        sentences.append(f"{what} {visible(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
+    return sentences
 
 
 def _some(names: Iterable[str], most: int = 5) -> str:
     """Names in a row; of many, the first and how many more."""
     texts = list(names)
-    more = [f"{len(texts) - most} more"] if len(texts) > most else []
-    return ", ".join([*texts[:most], *more])
+    rest = [f"{len(texts) - most} more"] if len(texts) > most else []
+    return ", ".join([*texts[:most], *rest])
 
 
 def _cut(text: str, width: int) -> str:
@@ -439,7 +439,7 @@ def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[i
     """Some columns or rows of the table, in this order; what is bold stays so."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
-    new_row, new_column = ({old: new for new, old in enumerate(kept)} for kept in (down, across))
+    new_row, new_column = ({old: new for new, old in enumerate(indices)} for indices in (down, across))
     return replace(
         table,
         header=tuple(table.header[j] for j in across),

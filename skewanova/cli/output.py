@@ -21,7 +21,7 @@ import skewanova
 from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, replace_folder
 from skewanova.base.progress import listening
-from skewanova.base.text import of_a_kind, visible, visible_lines
+from skewanova.base.text import group_notes, visible, visible_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def wrapped(line: str) -> str:
 def warning_lines(notes: Iterable[str]) -> list[str]:
     """Warnings of one kind on one line."""
     lines = []
-    for (_, first), *others in of_a_kind(("", note) for note in notes):
+    for (_, first), *others in group_notes(("", note) for note in notes):
         more = f" (and {len(others)} more like it)" if others else ""
         lines.append(wrapped(f"warning: {first}{more}"))
     return lines

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
-from skewanova.base.rounding import falling_order, levelled
+from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import filled, section, shared_notes, short_names
 from skewanova.comparison.folds import headline_groups
 from skewanova.comparison.pipeline import compare
@@ -287,7 +287,7 @@ def _means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
         ranking, n_folds = result.ranking, result.design.n_folds
         known = iauprec_covariance(result.evaluation)
         error = np.nan if known is None else np.sqrt(np.diag(known[1]))
-        rank = stats.rankdata(levelled(-ranking["iauprec"]))
+        rank = stats.rankdata(snap_ties(-ranking["iauprec"]))
         part = ranking[["model", "iauprec"]].assign(dataset=name, std_error=error, n_folds=n_folds, rank=rank)
         parts.append(part[list(MEAN_COLUMNS)])
     return pd.concat(parts, ignore_index=True)
@@ -297,8 +297,8 @@ def _order(means: pd.DataFrame) -> list[str]:
     """Models by mean rank, then by mean IAUPREC."""
     groups = means.groupby("model", sort=False, observed=True)
     rank, area = groups["rank"].mean(), groups["iauprec"].mean()
-    by_area = falling_order(area)
-    return [str(rank.index[by_area[i]]) for i in falling_order(-rank.iloc[by_area])]
+    by_area = argsort_descending(area)
+    return [str(rank.index[by_area[i]]) for i in argsort_descending(-rank.iloc[by_area])]
 
 
 def _ranking(means: pd.DataFrame, order: Sequence[str], group: Mapping[str, str]) -> pd.DataFrame:

@@ -32,12 +32,12 @@ from skewanova.priors.estimation import (
     SHIFT_LEVEL,
     EstimatedPrior,
     PriorEstimate,
+    caveat_phrase,
     check_overlap,
-    counts_by_batch,
-    doubt,
+    count_by_batch,
     estimate_from_bins,
     likelihood_ratio,
-    shares_beyond,
+    note_beyond,
     with_batches,
 )
 from skewanova.scores.bins import LabelledCases, labelled_cases
@@ -84,12 +84,11 @@ class PooledPrior(EstimatedPrior):
         """Name the weighting in words."""
         return self.described(())
 
-    def described(self, hedges: Sequence[str]) -> str:
+    def described(self, caveats: Sequence[str]) -> str:
         """The same, with a word of doubt before the number where the models have any."""
-        doubts = [*hedges, *(["they do not agree"] if not self.agree else [])]
-        return (
-            f"the prior estimated from unlabelled scores of {len(self.weights)} models{doubt(doubts)}: {self}"
-        )
+        doubts = [*caveats, *(["they do not agree"] if not self.agree else [])]
+        models = f"{len(self.weights)} models{caveat_phrase(doubts)}"
+        return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row; columns of `MODEL_COLUMNS`, where the model is empty."""
@@ -138,11 +137,11 @@ class PriorEstimates(Framed):
     def describe(self) -> str:
         """Name the weighting in words."""
         if isinstance(self.prior, PooledPrior):
-            return self.prior.described(self.hedges)
+            return self.prior.described(self.caveats)
         return self.prior.describe()
 
     @property
-    def hedges(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[str, ...]:
         """Why the interval may be too narrow."""
         pooled, told = self.prior, []
         if isinstance(pooled, PooledPrior) and not pooled.agree:
@@ -150,7 +149,7 @@ class PriorEstimates(Framed):
                 f"the models do not agree about the prior ({p_words(pooled.p_value)}), so label shift does "
                 "not hold for all of them, and the estimate may be far off"
             )
-        of_models = [f"{model}: {text}" for model, found in self.by_model.items() for text in found.hedges]
+        of_models = [f"{model}: {text}" for model, found in self.by_model.items() for text in found.caveats]
         return (*told, *of_models)
 
     def to_frame(self) -> pd.DataFrame:
@@ -249,7 +248,7 @@ def estimate_prior_from_tables(
     prior = found[models[0]] if len(models) == 1 else _pooled(found, cases, field_scores, how)
     result = PriorEstimates(found, prior, _assumptions(table, fold), ())
     scales = [] if fold is not None else [*_scale_notes(table, found)]
-    return replace(result, warnings=emit([*notes, *scales, *told, *result.hedges]))
+    return replace(result, warnings=emit([*notes, *scales, *told, *result.caveats]))
 
 
 def _read(labelled: object) -> ScoreTable:
@@ -287,8 +286,8 @@ def _estimate(cases: LabelledCases, rows: pd.DataFrame, how: _How) -> PriorEstim
     found = estimate_from_bins(bins, how.level, rng=how.rng)
     if "batch" in rows:
         names = rows["batch"].astype(str).to_numpy()
-        found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=how.rng)
-    return replace(found, warnings=(*shares_beyond(cases.score, scores), *found.warnings))
+        found = with_batches(found, count_by_batch(names, scores, found.binned.edges), rng=how.rng)
+    return replace(found, warnings=(*note_beyond(cases.score, scores), *found.warnings))
 
 
 def _scale_notes(table: ScoreTable, found: Mapping[str, PriorEstimate]) -> Iterator[str]:
@@ -317,7 +316,7 @@ def _pooled(
     parts = [*found.values()]
     alike = _joined(parts, np.full(len(parts), 1 / len(parts)))
     bins, n_bins = _bins_by_case(found, cases, field_scores), [len(one.binned.edges) + 1 for one in parts]
-    told = agreement.together(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
+    told = agreement.assess_agreement(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
     if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
     joined = _joined(parts, told.weights)

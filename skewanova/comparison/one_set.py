@@ -34,8 +34,8 @@ from skewanova.inference.shared_cases import SharedCasesComparison
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     POSITIVES_FOR_TESTS,
-    are_enough,
     effective_negatives,
+    is_sufficient,
 )
 from skewanova.priors.weightings import Target, as_deployment_prior
 
@@ -137,7 +137,7 @@ def pairs_over(measures: Evaluation, target: Target, options: Options) -> pd.Dat
 def supported(sample: Sample, prior: float) -> bool:
     """Whether the effective negatives are enough."""
     negatives = effective_negatives(sample.effective_size(positive=False), prior)
-    return bool(are_enough(negatives, ENOUGH_OVER_CASES))
+    return bool(is_sufficient(negatives, ENOUGH_OVER_CASES))
 
 
 def pair_families(

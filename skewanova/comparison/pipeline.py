@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from skewanova.base.checks import Seed, check_chosen, emit
+from skewanova.base.checks import Seed, check_subset, emit
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import (
     Options,
@@ -168,7 +168,7 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     level = level_of_each(alpha, alpha_for)
     options = Options(level, pairs, adjust, control, rope, interaction, sum_of_squares, rng, alpha_for)
     whole = read_scores(scores)
-    given = whole if models is None else whole.select_models(check_chosen(models, whole.models))
+    given = whole if models is None else whole.select_models(check_subset(models, whole.models))
     check_several_models(given)
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)
@@ -245,7 +245,7 @@ def _pairs_over_part(measures: Evaluation, options: Options) -> list[pd.DataFram
 
 def prior_notes(deployment_prior: object) -> tuple[str, ...]:
     """What an estimated prior has to be read with."""
-    return (*getattr(deployment_prior, "warnings", ()), *getattr(deployment_prior, "hedges", ()))
+    return (*getattr(deployment_prior, "warnings", ()), *getattr(deployment_prior, "caveats", ()))
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

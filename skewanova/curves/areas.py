@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skewanova.base.checks import Floats, check_choice, check_prior, check_priors
-from skewanova.curves.estimators import BY_RISES, ESTIMATORS, area_kernel, areas, mean_area, vertex_precision
-from skewanova.curves.roc import RocCurve, check_binary_scores, rises_of_curve, rises_of_scores, roc_curve
+from skewanova.curves.estimators import (
+    BY_STEPS,
+    ESTIMATORS,
+    area_kernel,
+    areas,
+    prior_averaged_area,
+    vertex_precision,
+)
+from skewanova.curves.roc import RocCurve, check_binary_scores, roc_curve, steps_from_curve, steps_from_scores
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 
@@ -112,8 +119,8 @@ def iauprec(
     """
     weighting = as_deployment_prior(deployment_prior)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if area_estimator in BY_RISES:
-        return mean_area(rises_of_curve(roc), weighting, area_estimator)
+    if area_estimator in BY_STEPS:
+        return prior_averaged_area(steps_from_curve(roc), weighting, area_estimator)
     priors, weights = weighting.quadrature()
     return float((weights * area_kernel(roc, area_estimator)(priors)).sum() / weights.sum())
 
@@ -178,13 +185,13 @@ def auprec_score(
     """
     if (
         sample_weight is not None
-        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_RISES
+        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_STEPS
     ):
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
     priors = check_priors(prior)
     positive, score = check_binary_scores(y_true, y_score, pos_label)
-    values = areas(rises_of_scores(positive, score), priors.ravel(), area_estimator).reshape(priors.shape)
+    values = areas(steps_from_scores(positive, score), priors.ravel(), area_estimator).reshape(priors.shape)
     return float(values) if values.ndim == 0 else values
 
 
@@ -224,13 +231,13 @@ def iauprec_score(
     """
     if (
         sample_weight is not None
-        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_RISES
+        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_STEPS
     ):
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
     weighting = as_deployment_prior(deployment_prior)
     positive, score = check_binary_scores(y_true, y_score, pos_label)
-    return mean_area(rises_of_scores(positive, score), weighting, area_estimator)
+    return prior_averaged_area(steps_from_scores(positive, score), weighting, area_estimator)
 
 
 def precision_recall_curve(
@@ -278,7 +285,7 @@ def precision_recall_curve(
     ([1.0, 1.0, 0.5, 0.667, 0.5], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     roc = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    own = roc.n_positive / (roc.n_positive + roc.n_negative)
-    at = own if prior is None else check_prior(prior)
-    precision = vertex_precision(roc.tpr[1:], roc.fpr[1:], at)
+    sample_prior = roc.n_positive / (roc.n_positive + roc.n_negative)
+    used_prior = sample_prior if prior is None else check_prior(prior)
+    precision = vertex_precision(roc.tpr[1:], roc.fpr[1:], used_prior)
     return np.concatenate(([1.0], precision)), roc.tpr.copy(), roc.thresholds[1:].copy()

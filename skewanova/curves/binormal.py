@@ -81,9 +81,9 @@ def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tup
     area, slopes = 0.0, np.zeros(2)
     for prior, share in zip(priors, shares, strict=True):
         precision = precision_at(z, a, b, float(-special.logit(prior)))
-        moved = weight * precision * (1 - precision) * hazard
+        changes = weight * precision * (1 - precision) * hazard
         area += float(share * (weight @ precision))
-        slopes += share * np.array([moved.sum(), moved @ z])
+        slopes += share * np.array([changes.sum(), changes @ z])
     return area, slopes
 
 
@@ -227,11 +227,13 @@ class BinormalFit:
         precision, recall : ndarray
             Points of the curve.
         """
-        at = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
-        if not ((at > 0) & (at <= 1)).all():
-            raise InputError(f"`recall` must lie in (0, 1], but got {at[~((at > 0) & (at <= 1))].flat[0]:g}")
+        recalls = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
+        if not ((recalls > 0) & (recalls <= 1)).all():
+            raise InputError(
+                f"`recall` must lie in (0, 1], but got {recalls[~((recalls > 0) & (recalls <= 1))].flat[0]:g}"
+            )
         log_skew = float(-special.logit(self._prior(prior)))
-        return precision_at(-special.ndtri(at), *self._shape, log_skew), at
+        return precision_at(-special.ndtri(recalls), *self._shape, log_skew), recalls
 
     @property
     def _shape(self) -> tuple[float, float]:
@@ -314,7 +316,7 @@ def fit_binormal(
     values = score if power is None else box_cox(score, power)
     classes = values[positive], values[~positive]
     _check_spreads(*classes, ddof)
-    checks = [normality_p(one) for one in classes]
+    checks = [normality_p(grouped) for grouped in classes]
     emit(_normality_notes(checks, power))
     return BinormalFit(
         mean_positive=float(classes[0].mean()),
@@ -332,9 +334,9 @@ def fit_binormal(
 
 def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, Floats]:
     positive = check_labels(y_true, pos_label=pos_label)
-    given: NDArray[Any] = check_scores(y_score)
-    check_same_length(y_true=positive, y_score=given)
-    score = given.astype(np.float64)
+    raw_score: NDArray[Any] = check_scores(y_score)
+    check_same_length(y_true=positive, y_score=raw_score)
+    score = raw_score.astype(np.float64)
     infinite = np.flatnonzero(~np.isfinite(score))
     if infinite.size:
         raise InputError(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
-from skewanova.base.rounding import TIE, is_largest
+from skewanova.base.rounding import TIE, is_maximum
 
 #: Widest panel in the log-odds, and the degree that holds every digit on it.
 PANEL_WIDTH = 4.0
@@ -165,7 +165,7 @@ class MeanCurves:
 
     def leader(self, prior: float) -> int:
         """Return the first model in order whose value is the largest but for rounding."""
-        return int(np.argmax(is_largest(self.evaluate(prior)[:, 0])))
+        return int(np.argmax(is_maximum(self.evaluate(prior)[:, 0])))
 
     def regions(self) -> list[Region]:
         """Return leader, lowest and highest prior of every range without a change of the lead."""
@@ -196,7 +196,7 @@ class MeanCurves:
         inside = [x for x in (*turns, *self.edges[1:-1]) if first < x < last]
         priors = np.array([low, *expit(inside), high])
         (values,) = self.evaluate(priors, [model])
-        index = int(np.argmax(is_largest(-values)))
+        index = int(np.argmax(is_maximum(-values)))
         return float(values[index]), float(priors[index])
 
     def slope(self, prior: float) -> Floats:

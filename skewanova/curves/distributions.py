@@ -118,9 +118,9 @@ def true_iauprec(
     >>> round(true_iauprec(stats.norm(0, 1), stats.norm(1, 1), (0.05, 0.20)), 10)
     0.3340169553
     """
-    recall, weight, alarms = _recall_nodes(negative, positive)
+    recall, weight, fpr = _recall_nodes(negative, positive)
     nodes = zip(*as_deployment_prior(deployment_prior).quadrature(), strict=True)
-    total = sum(share * (weight @ (pi * recall / (pi * recall + (1 - pi) * alarms))) for pi, share in nodes)
+    total = sum(share * (weight @ (pi * recall / (pi * recall + (1 - pi) * fpr))) for pi, share in nodes)
     return float(total)
 
 
@@ -144,8 +144,8 @@ def true_auc(negative: Distribution, positive: Distribution) -> float:
     >>> round(true_auc(stats.uniform(0, 1), stats.uniform(0.5, 1)), 10)
     0.875
     """
-    _, weight, alarms = _recall_nodes(negative, positive)
-    return float(1 - weight @ alarms)
+    _, weight, fpr = _recall_nodes(negative, positive)
+    return float(1 - weight @ fpr)
 
 
 def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 2001) -> RocCurve:
@@ -174,18 +174,18 @@ def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 
     """
     _check_distributions(negative, positive)
     share = np.arange(1, check_count(n_points, "n_points", minimum=1) + 1) / (n_points + 1)
-    at = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
-    return curve_at(at, negative.sf(at), positive.sf(at))
+    thresholds = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
+    return curve_at(thresholds, negative.sf(thresholds), positive.sf(thresholds))
 
 
 def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
     """Curve through rates at falling thresholds, closed at (0, 0) and (1, 1), repeated points left out."""
-    at, false, true = (
+    thresholds, false, true = (
         np.concatenate(([first], values, [last]))
         for first, values, last in ((np.inf, thresholds, -np.inf), (0.0, fpr, 1.0), (0.0, tpr, 1.0))
     )
-    moved = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
-    return RocCurve(false[moved], true[moved], at[moved], np.nan, np.nan)
+    changes = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
+    return RocCurve(false[changes], true[changes], thresholds[changes], np.nan, np.nan)
 
 
 def sample_scores(
@@ -249,10 +249,10 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     node, weight = gauss_nodes("legendre", PANEL_NODES)
     edges = _edges(negative, positive)
     half = np.diff(edges)[:, None] / 2
-    at = (edges[:-1, None] + half * (node + 1)).ravel()
-    recall = special.expit(at)
-    score = np.where(at < 0, positive.isf(recall), positive.ppf(special.expit(-at)))
-    return recall, (half * weight).ravel() * recall * special.expit(-at), np.asarray(negative.sf(score))
+    log_odds = (edges[:-1, None] + half * (node + 1)).ravel()
+    recall = special.expit(log_odds)
+    score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
+    return recall, (half * weight).ravel() * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
 
 
 def _edges(negative: Distribution, positive: Distribution) -> Floats:
@@ -270,15 +270,16 @@ def _logit_recall(positive: Distribution, score: Floats) -> Floats:
 
 
 def _check_distributions(negative: Distribution, positive: Distribution) -> None:
-    for name, given in (("negative", negative), ("positive", positive)):
-        if not all(hasattr(given, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
+    for name, distribution in (("negative", negative), ("positive", positive)):
+        if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
-                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got {given!r}"
+                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), "
+                f"but got {distribution!r}"
             )
-        if hasattr(getattr(given, "dist", given), "pmf"):
+        if hasattr(getattr(distribution, "dist", distribution), "pmf"):
             raise InputTypeError(f"`{name}` must be continuous, but its scores would tie")
         try:
-            centre = given.isf(0.5)
+            centre = distribution.isf(0.5)
         except TypeError as error:
             raise InputTypeError(f"`{name}` must be frozen with its parameters") from error
         if not np.isfinite(centre):

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats
-from skewanova.curves.roc import Rises, RocCurve, convex_hull, rises_of_curve
+from skewanova.curves.roc import RecallSteps, RocCurve, convex_hull, steps_from_curve
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
 #: Moments kept, the first included: 128^-8 is 1.4e-17.
@@ -75,9 +75,9 @@ class MomentSums:
 
     def mean(self, prior: Floats) -> Floats:
         """Return the mean at every prior."""
-        return self.at(prior) / self._height
+        return self.evaluate(prior) / self._height
 
-    def at(self, prior: Floats) -> Floats:
+    def evaluate(self, prior: Floats) -> Floats:
         """Return the sum at every prior."""
         code, moments = self._together()
         centre = _centres(code)
@@ -91,10 +91,10 @@ class MomentSums:
     def _together(self) -> tuple[Codes, list[Floats]]:
         """Bins of all points added and their moments, which are kept so: a few hundred kilobytes at most."""
         if len(self._codes) > 1:
-            code, place = np.unique(np.concatenate(self._codes), return_inverse=True)
+            code, codes = np.unique(np.concatenate(self._codes), return_inverse=True)
             parts = np.concatenate(self._moments, axis=1)
             self._codes = [code]
-            self._moments = [np.array([np.bincount(place, weights=m) for m in parts], dtype=np.float64)]
+            self._moments = [np.array([np.bincount(codes, weights=m) for m in parts], dtype=np.float64)]
         return self._codes[0], list(self._moments[0])
 
 
@@ -112,8 +112,8 @@ def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
     n_bins = int(code.max()) + 1
     by_row = _moments(rows[alike, 0], _rows(offset, single), _rows(weight, single), n_bins)
     moments = by_row + _moments(code[single], offset[single, None], weight[single, None], n_bins)
-    held = np.flatnonzero(moments[0])
-    return held + first, moments[:, held]
+    occupied = np.flatnonzero(moments[0])
+    return occupied + first, moments[:, occupied]
 
 
 def _rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
@@ -170,7 +170,7 @@ NOTHING = 1e-30
 MANY_PRIORS = 12
 
 
-MANY_RISES = 1 << 11
+MANY_STEPS = 1 << 11
 
 
 Kernel = Callable[[Floats], Floats]
@@ -209,27 +209,27 @@ class Points:
         return np.asarray(self.weight * total / len(self.tpr))
 
 
-def _trapezoid(rises: Rises) -> Points:
+def _trapezoid(steps: RecallSteps) -> Points:
     # Landgrebe et al. 2006, eq. 4, the sum taken from i = 1; the origin shares the first vertex's precision
-    start_tpr, start_fpr = rises.start_tpr, rises.start_fpr
+    start_tpr, start_fpr = steps.start_tpr, steps.start_fpr
     origin = (start_tpr == 0) & (start_fpr == 0)
     if origin.any():
-        start_tpr, start_fpr = np.where(origin, (rises.tpr, rises.fpr), (start_tpr, start_fpr))
-    return Points(rises.height, (start_tpr, rises.tpr), (start_fpr, rises.fpr))
+        start_tpr, start_fpr = np.where(origin, (steps.tpr, steps.fpr), (start_tpr, start_fpr))
+    return Points(steps.height, (start_tpr, steps.tpr), (start_fpr, steps.fpr))
 
 
-def _average_precision(rises: Rises) -> Points:
-    return Points(rises.height, (rises.tpr,), (rises.fpr,))
+def _average_precision(steps: RecallSteps) -> Points:
+    return Points(steps.height, (steps.tpr,), (steps.fpr,))
 
 
-def _upper_trapezoid(rises: Rises) -> Points:
+def _upper_trapezoid(steps: RecallSteps) -> Points:
     # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2; pmax is at the vertex that first reaches a recall, and
     # pmax_0 = 1 is the precision at any recall without false positives
-    start_tpr = np.where(rises.start_tpr == 0, 1.0, rises.start_tpr)
-    return Points(rises.height, (start_tpr, rises.tpr), (rises.reached_fpr, rises.fpr))
+    start_tpr = np.where(steps.start_tpr == 0, 1.0, steps.start_tpr)
+    return Points(steps.height, (start_tpr, steps.tpr), (steps.fpr_at_first_reach, steps.fpr))
 
 
-LINEAR: dict[str, Callable[[Rises], Points]] = {
+LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
     "trapezoid": _trapezoid,
     "average_precision": _average_precision,
     "upper_trapezoid": _upper_trapezoid,
@@ -239,22 +239,22 @@ LINEAR: dict[str, Callable[[Rises], Points]] = {
 def linear_sums(points: Points, prior: Floats) -> Floats:
     """Sums over rises of weight times precision, one for each prior."""
 
-    def sums(at: Floats) -> Floats:
-        return np.asarray(points.mean(partial(vertex_precision, prior=at)).sum(axis=-1))
+    def sums(priors: Floats) -> Floats:
+        return np.asarray(points.mean(partial(vertex_precision, prior=priors)).sum(axis=-1))
 
     return _along(prior, points.weight.size, sums)
 
 
 def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
     """What a function of a column of priors says of each: few at once, as each takes `size` numbers."""
-    together = max(1, FEW_PRECISIONS // max(1, size))
-    found = np.empty(len(prior))
-    for i in range(0, len(prior), together):
-        found[i : i + together] = sums(prior[i : i + together, None])
-    return found
+    n_rows = max(1, FEW_PRECISIONS // max(1, size))
+    values = np.empty(len(prior))
+    for i in range(0, len(prior), n_rows):
+        values[i : i + n_rows] = sums(prior[i : i + n_rows, None])
+    return values
 
 
-def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
+def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
     """Mean of T / (T + skew F) over the weighting at every point: in closed form where there is one."""
     if isinstance(weighting, np.ndarray):
         return vertex_precision(tpr, fpr, weighting)
@@ -268,18 +268,18 @@ def mean_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats
 
 def _mean_over_skew(tpr: Floats, fpr: Floats, weighting: UniformSkew) -> Floats:
     start = tpr + weighting.low_skew * fpr
-    return tpr / start * _log_ratio((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
+    return tpr / start * log1p_over_u((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
 
 
 def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Floats:
     low, width = weighting.low, weighting.high - weighting.low
     start = low * tpr + (1 - low) * fpr
     end = weighting.high * tpr + (1 - weighting.high) * fpr
-    g, h = _log_ratio(width * (tpr - fpr) / start, end / start)
+    g, h = log1p_over_u(width * (tpr - fpr) / start, end / start)
     return np.where(fpr == 0, 1.0, tpr * (low * g + width * h) / start)
 
 
-def _log_ratio(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
+def log1p_over_u(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
     """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 where they would cancel.
 
     `grown` is 1 + u, to be given where u may come near -1 and has lost the digits of the sum.
@@ -304,35 +304,38 @@ def _series(u: Floats) -> Floats:
     return total
 
 
-def segments(rises: Rises, area_estimator: str) -> Rises:
+def segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
     """What ``exact`` areas are taken along: the rises or, of ``interpolated_max``, from the end of the last.
 
     The largest precision at a recall is where the recall is first reached.
     """
-    return rises if area_estimator == "exact" else replace(rises, start_fpr=rises.reached_fpr)
+    return steps if area_estimator == "exact" else replace(steps, start_fpr=steps.fpr_at_first_reach)
 
 
-def _segment_sums(rises: Rises, prior: Floats) -> Floats:
+def _segment_sums(steps: RecallSteps, prior: Floats) -> Floats:
     """Exact area under precision along all rises, at every prior."""
-    return _along(prior, rises.tpr.size, lambda at: segment_areas(rises, at).sum(axis=-1))
+    return _along(prior, steps.tpr.size, lambda priors: segment_areas(steps, priors).sum(axis=-1))
 
 
-def segment_areas(rises: Rises, prior: float | Floats) -> Floats:
+def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
     """Exact area under precision along every rise, straight in recall and false positives."""
-    start_alarms, alarms = (1 - prior) * rises.start_fpr, (1 - prior) * rises.fpr
-    return _segment_areas(rises, start_alarms, alarms, prior)
+    start_fp, fp = (1 - prior) * steps.start_fpr, (1 - prior) * steps.fpr
+    return _segment_areas(steps, start_fp, fp, prior)
 
 
-def _segment_areas(rises: Rises, start_alarms: Floats, alarms: Floats, prior: float | Floats) -> Floats:
+def _segment_areas(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
     """As above, for alarms in units of the positives' prior: precision is t / (t + alarms), t = pi T."""
-    rise, start = rises.height, prior * rises.start_tpr
-    growth = prior * rise + (alarms - start_alarms)  # dD, positive however small the prior
-    whole = start + start_alarms  # D0
-    from_origin = whole <= NOTHING * growth
-    safe, grown = np.where(from_origin, 1.0, whole), np.where(growth == 0, 1.0, growth)  # 0: below doubles
-    g, h = _log_ratio(growth / safe)
+    rise, start = steps.height, prior * steps.start_tpr
+    growth = prior * rise + (fp - start_fp)  # dD, positive however small the prior
+    start_total = start + start_fp  # D0
+    from_origin = start_total <= NOTHING * growth
+    safe, grown = (
+        np.where(from_origin, 1.0, start_total),
+        np.where(growth == 0, 1.0, growth),
+    )  # 0: below doubles
+    g, h = log1p_over_u(growth / safe)
     area = rise * np.where(from_origin, prior * rise / grown, (start * g + prior * rise * h) / safe)
-    return np.where(alarms == 0, rise, area)
+    return np.where(fp == 0, rise, area)
 
 
 def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
@@ -341,8 +344,8 @@ def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
     def kernel(roc: RocCurve) -> Kernel:
         reached = _first_reached(roc)
 
-        def sums(at: Floats) -> Floats:
-            return _interpolated_areas(roc.tpr[reached], _aggregated(roc, reached, at, aggregate), at)
+        def sums(priors: Floats) -> Floats:
+            return _interpolated_areas(roc.tpr[reached], _aggregated(roc, reached, priors, aggregate), priors)
 
         return lambda prior: _along(prior, len(roc.tpr), sums)
 
@@ -366,15 +369,15 @@ def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggrega
 
 def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
     """Rectangle up to the first recall, then exact segments through (recall, precision), a row a prior."""
-    alarms = prior * recall * (1 - precision) / precision
-    start, end = alarms[:, :-1], alarms[:, 1:]
-    rises = Rises(recall[:-1], start, recall[1:], end, start)
-    areas = recall[0] * precision[:, 0] + _segment_areas(rises, start, end, prior).sum(axis=-1)
+    fp = prior * recall * (1 - precision) / precision
+    start, end = fp[:, :-1], fp[:, 1:]
+    steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
+    areas = recall[0] * precision[:, 0] + _segment_areas(steps, start, end, prior).sum(axis=-1)
     return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
 
 #: Estimators that depend on the rises of the curve only, and can be summed block by block.
-BY_RISES = (*LINEAR, "exact", "interpolated_max")
+BY_STEPS = (*LINEAR, "exact", "interpolated_max")
 #: Those of them that ask where a recall was first reached.
 BY_REACHED = ("upper_trapezoid", "interpolated_max")
 
@@ -388,71 +391,73 @@ _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
     """Return a function from priors to areas, with all that does not depend on the prior done once."""
-    if area_estimator in BY_RISES:
-        blocks = list(rises_of_curve(roc))
+    if area_estimator in BY_STEPS:
+        blocks = list(steps_from_curve(roc))
         return lambda prior: areas(blocks, prior, area_estimator)
     return _KERNELS[area_estimator](roc)
 
 
-def areas(blocks: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
-    """Area at every prior by an estimator of `BY_RISES`, from the rises in blocks."""
+def areas(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
+    """Area at every prior by an estimator of `BY_STEPS`, from the rises in blocks."""
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
-    if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_RISES:
+    if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_STEPS:
         return moment_sums(blocks, area_estimator).mean(prior)
     if area_estimator in LINEAR:
-        area = _over_height(blocks, lambda rises: linear_sums(LINEAR[area_estimator](rises), prior))
+        area = _over_height(blocks, lambda steps: linear_sums(LINEAR[area_estimator](steps), prior))
     else:
-        area = _over_height(blocks, lambda rises: _segment_sums(segments(rises, area_estimator), prior))
+        area = _over_height(blocks, lambda steps: _segment_sums(segments(steps, area_estimator), prior))
     return np.asarray(area)
 
 
-def moment_sums(blocks: Iterable[Rises], area_estimator: str) -> MomentSums:
+def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSums:
     """Sums of the rises of a curve, from which its area at any prior follows, by an estimator of `LINEAR`."""
     sums = MomentSums()
-    for rises in blocks:
-        points = LINEAR[area_estimator](rises)
+    for steps in blocks:
+        points = LINEAR[area_estimator](steps)
         for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
             sums.add(points.weight, tpr, fpr)
     return sums
 
 
-def mean_area(blocks: Iterable[Rises], weighting: DeploymentPrior, area_estimator: str) -> float:
+def prior_averaged_area(
+    blocks: Iterable[RecallSteps], weighting: DeploymentPrior, area_estimator: str
+) -> float:
     """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return float(_over_height(blocks, lambda rises: rise_terms(rises, weighting, area_estimator).sum()))
+        return float(_over_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum()))
     priors, weights = weighting.quadrature()
     return float((weights * areas(blocks, priors, area_estimator)).sum() / weights.sum())
 
 
-def rise_terms(rises: Rises, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
-    """Every rise's part in the area averaged over a weighting, for an estimator of `BY_RISES`.
+def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
+    """Every rise's part in the area averaged over a weighting, for an estimator of `BY_STEPS`.
 
     In place of a weighting, a column of priors gives the parts at each in a row. A rise without height has no
     part.
     """
-    rising = rises.tpr > rises.start_tpr
+    rising = steps.tpr > steps.start_tpr
     if area_estimator in LINEAR:
         with np.errstate(divide="ignore", invalid="ignore"):  # where no case is above a rise without height
-            terms = LINEAR[area_estimator](rises).mean(lambda t, f: mean_precision(t, f, weighting))
+            terms = LINEAR[area_estimator](steps).mean(lambda t, f: prior_averaged_precision(t, f, weighting))
         return terms if rising.all() else np.where(rising, terms, 0.0)
     if not rising.all():
-        found = rise_terms(rises.part(rising), weighting, area_estimator)
-        terms = np.zeros(found.shape[:-1] + rising.shape)
-        terms[..., rising] = found
+        rising_terms = step_terms(steps.part(rising), weighting, area_estimator)
+        terms = np.zeros(rising_terms.shape[:-1] + rising.shape)
+        terms[..., rising] = rising_terms
         return terms
-    parts = segments(rises, area_estimator)
+    parts = segments(steps, area_estimator)
     if isinstance(weighting, np.ndarray):
         return segment_areas(parts, weighting)
     nodes = zip(*weighting.quadrature(), strict=True)
     return np.asarray(sum(weight * segment_areas(parts, prior) for prior, weight in nodes))
 
 
-def _over_height(blocks: Iterable[Rises], part: Callable[[Rises], Any]) -> Any:
+def _over_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:
     """Sum of the blocks' parts over that of their heights, which is 1 but for the rounding it takes out."""
     total, height = 0.0, 0.0
-    for rises in blocks:
-        total = total + part(rises)
-        height += rises.height.sum()
+    for steps in blocks:
+        total = total + part(steps)
+        height += steps.height.sum()
     return total / height

@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats
 from skewanova.curves.estimators import (
-    BY_RISES,
+    BY_STEPS,
     LINEAR,
     MANY_PRIORS,
-    MANY_RISES,
+    MANY_STEPS,
     Kernel,
     area_kernel,
     areas,
-    mean_area,
     moment_sums,
-    rise_terms,
+    prior_averaged_area,
     segment_areas,
     segments,
+    step_terms,
     vertex_precision,
 )
 from skewanova.curves.roc import (
-    Rises,
+    RecallSteps,
     RocCurve,
+    batch_steps,
+    concatenate_steps,
     curve_from_scores,
-    in_a_row,
-    in_blocks,
-    rises_between,
-    together,
+    iter_blocks,
+    steps_from_vertices,
 )
 from skewanova.curves.sorting import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
@@ -85,9 +85,9 @@ class GroupMeasures(NamedTuple):
 
 
 def measures_of_rises(
-    rises: Iterable[Rises], prior: Floats, weighting: DeploymentPrior, area_estimator: str
+    rises: Iterable[RecallSteps], prior: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
-    """Measures of every curve by an estimator of `BY_RISES`, each batch of curves being looked at once."""
+    """Measures of every curve by an estimator of `BY_STEPS`, each batch of curves being looked at once."""
     parts = [
         (_areas(batch, prior, area_estimator), _mean_areas(batch, weighting, area_estimator), _aucs(batch))
         for batch in rises
@@ -103,12 +103,12 @@ def measures_of_curves(
     return GroupMeasures(areas_of_curves(curves, prior, area_estimator), means, aucs_of_curves(curves))
 
 
-def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[Rises]:
+def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
     """Rises of all groups, of as many at a time as fit the cache."""
     return (_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
 
 
-def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rises:
+def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
     """Rises of all groups in a row: runs of ties are numbered through, so that groups stay apart."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
@@ -125,7 +125,7 @@ def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Rise
     tpr, start_tpr = ((count - base[group]) / n_positive[group] for count in (true, true_before))
     base = starts - base
     fpr, start_fpr = ((count - base[group]) / n_negative[group] for count in (false, false_before))
-    return Rises(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
+    return RecallSteps(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
 
 
 def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
@@ -139,13 +139,13 @@ def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
 
 def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator in BY_RISES:
+    if area_estimator in BY_STEPS:
         return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, area_estimator)
     return np.array([area_kernel(roc, area_estimator)(prior) for roc in curves])
 
 
-def areas_of_rises(rises: Iterable[Rises], prior: Floats, area_estimator: str) -> Floats:
-    """AUPREC of every curve by an estimator of `BY_RISES`, of shape (n_curves, n_priors)."""
+def areas_of_rises(rises: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
+    """AUPREC of every curve by an estimator of `BY_STEPS`, of shape (n_curves, n_priors)."""
     return np.concatenate([_areas(batch, prior, area_estimator) for batch in rises])
 
 
@@ -153,19 +153,19 @@ def mean_areas_of_curves(
     curves: Sequence[RocCurve], weighting: DeploymentPrior, area_estimator: str
 ) -> Floats:
     """IAUPREC of every curve."""
-    if area_estimator in BY_RISES:
+    if area_estimator in BY_STEPS:
         parts = (_mean_areas(_rises_of(part), weighting, area_estimator) for part in _curve_batches(curves))
         return np.concatenate(list(parts))
     priors, weights = weighting.quadrature()
     return _weighted(areas_of_curves(curves, priors, area_estimator), weights)
 
 
-def _areas(rises: Rises, prior: Floats, area_estimator: str) -> Floats:
+def _areas(rises: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
     first = _first_rises(rises)
     if _has_long(rises, first):
         if len(first) > 1:
             return np.concatenate([_areas(part, prior, area_estimator) for part in _one_by_one(rises, first)])
-        return areas(in_blocks(rises), prior, area_estimator)[None]
+        return areas(iter_blocks(rises), prior, area_estimator)[None]
     if area_estimator in LINEAR:
         points = LINEAR[area_estimator](rises)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
@@ -174,32 +174,32 @@ def _areas(rises: Rises, prior: Floats, area_estimator: str) -> Floats:
     return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
 
 
-def _mean_areas(rises: Rises, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+def _mean_areas(rises: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
     first = _first_rises(rises)
     if _has_long(rises, first):
         if len(first) > 1:
             return np.concatenate(
                 [_mean_areas(part, weighting, area_estimator) for part in _one_by_one(rises, first)]
             )
-        return np.array([mean_area(in_blocks(rises), weighting, area_estimator)])
+        return np.array([prior_averaged_area(iter_blocks(rises), weighting, area_estimator)])
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = rise_terms(rises, weighting, area_estimator)
+        terms = step_terms(rises, weighting, area_estimator)
         return np.asarray(_sums(terms, first) / _sums(rises.height, first))
     priors, weights = weighting.quadrature()
     return _weighted(_areas(rises, priors, area_estimator), weights)
 
 
-def _first_rises(rises: Rises) -> NDArray[np.intp]:
+def _first_rises(rises: RecallSteps) -> NDArray[np.intp]:
     """Where each curve begins: it has one rise that starts from recall 0."""
     return np.flatnonzero(rises.start_tpr == 0)
 
 
-def _has_long(rises: Rises, first: NDArray[np.intp]) -> bool:
+def _has_long(rises: RecallSteps, first: NDArray[np.intp]) -> bool:
     """Whether there is a curve that is measured by itself, since moments and blocks pay for it."""
-    return bool(np.diff(first, append=len(rises.tpr)).max() >= MANY_RISES)
+    return bool(np.diff(first, append=len(rises.tpr)).max() >= MANY_STEPS)
 
 
-def _one_by_one(rises: Rises, first: NDArray[np.intp]) -> Iterator[Rises]:
+def _one_by_one(rises: RecallSteps, first: NDArray[np.intp]) -> Iterator[RecallSteps]:
     cuts = pairwise([*first.tolist(), len(rises.tpr)])
     return (rises.part(slice(start, stop)) for start, stop in cuts)
 
@@ -213,14 +213,16 @@ def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
     return np.concatenate([_aucs(_rises_of(part)) for part in _curve_batches(curves)])
 
 
-def _aucs(rises: Rises) -> Floats:
+def _aucs(rises: RecallSteps) -> Floats:
     first, height = _first_rises(rises), rises.height
     area = height * (1 - (rises.start_fpr + rises.fpr) / 2)
     return np.asarray(_sums(area, first) / _sums(height, first))
 
 
-def _rises_of(curves: Sequence[RocCurve]) -> Rises:
-    return rises_between(*(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr")))
+def _rises_of(curves: Sequence[RocCurve]) -> RecallSteps:
+    return steps_from_vertices(
+        *(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr"))
+    )
 
 
 def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
@@ -245,7 +247,7 @@ class KeptAreas:
         Rises of all curves in order, of a few curves at a time.
     """
 
-    def __init__(self, batches: list[Callable[[], Rises]]) -> None:
+    def __init__(self, batches: list[Callable[[], RecallSteps]]) -> None:
         self._batches = batches
         self._kept: dict[tuple[str, int], list[Kernel]] = {}
 
@@ -266,15 +268,15 @@ class KeptAreas:
         return np.array([kernel(prior) for kernel in kernels])
 
 
-def _kernel(rises: Rises, area_estimator: str) -> Kernel:
+def _kernel(rises: RecallSteps, area_estimator: str) -> Kernel:
     """Areas of one curve at many priors by an estimator of `LINEAR`."""
-    if len(rises.tpr) >= MANY_RISES:
-        return moment_sums(in_blocks(rises), area_estimator).mean
-    held = in_a_row([rises])  # by itself: a part would keep the whole batch
+    if len(rises.tpr) >= MANY_STEPS:
+        return moment_sums(iter_blocks(rises), area_estimator).mean
+    held = concatenate_steps([rises])  # by itself: a part would keep the whole batch
     return lambda prior: np.asarray(_areas(held, prior, area_estimator)[0])
 
 
-def _same(rises: Rises) -> Rises:
+def _same(rises: RecallSteps) -> RecallSteps:
     """What is at hand, asked for."""
     return rises
 
@@ -320,11 +322,11 @@ class GroupCurves(Mapping[Cell, RocCurve]):
     def __repr__(self) -> str:
         return f"<{len(self)} ROC curves>"
 
-    def rises(self) -> Sequence[Rises]:
+    def rises(self) -> Sequence[RecallSteps]:
         """Rises of all curves in order, of a few curves at a time."""
         return self._rises
 
-    def batches(self) -> list[Callable[[], Rises]]:
+    def batches(self) -> list[Callable[[], RecallSteps]]:
         """The same, each batch to be asked for."""
         return [partial(_same, rises) for rises in self._rises]
 
@@ -342,10 +344,10 @@ class GroupCurves(Mapping[Cell, RocCurve]):
         return dict(zip(self._cells, map(curve_from_scores, *columns), strict=True))
 
     @cached_property
-    def _rises(self) -> list[Rises]:
+    def _rises(self) -> list[RecallSteps]:
         if self._weight is None:
             return list(rises_of_groups(*self._cases))
-        return list(together(rises_between(roc.tpr, roc.fpr) for roc in self._curves.values()))
+        return list(batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in self._curves.values()))
 
 
 Bits = NDArray[np.uint8]
@@ -393,14 +395,14 @@ class PackedCurve:
         n_positive = int(np.count_nonzero(positive))
         return cls(np.packbits((keys & 1).astype(bool)), ends, n_positive, len(keys) - n_positive)
 
-    def rises(self) -> Rises:
+    def rises(self) -> RecallSteps:
         """Rises of the curve; unless scores are tied, only positives are looked at."""
         if self.ends is not None:
-            return rises_between(*self._rates())
+            return steps_from_vertices(*self._rates())
         at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
         true = np.arange(1, self.n_positive + 1)
         tpr, fpr = true / self.n_positive, (at + 1 - true) / self.n_negative
-        return Rises((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
+        return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def curve(self) -> RocCurve:
         """Return the curve, its thresholds unknown (nan)."""
@@ -524,10 +526,10 @@ class WeightedCurve:
         )
         return cls(np.concatenate([part.held for part in parts]), n_positive, n_negative, parts[0].n_best)
 
-    def rises(self) -> Rises:
+    def rises(self) -> RecallSteps:
         """Rises of the curve."""
         roc = self.curve()
-        return rises_between(roc.tpr, roc.fpr)
+        return steps_from_vertices(roc.tpr, roc.fpr)
 
     def curve(self) -> RocCurve:
         """Return the curve, its thresholds unknown (nan)."""
@@ -557,9 +559,9 @@ class WeightedCurve:
 CompactCurve = PackedCurve | WeightedCurve
 
 
-def _unpacked(curves: Sequence[CompactCurve]) -> Rises:
+def _unpacked(curves: Sequence[CompactCurve]) -> RecallSteps:
     """Rises of some curves in a row."""
-    return in_a_row([curve.rises() for curve in curves])
+    return concatenate_steps([curve.rises() for curve in curves])
 
 
 class PackedCurves(Mapping[Cell, RocCurve]):
@@ -583,11 +585,11 @@ class PackedCurves(Mapping[Cell, RocCurve]):
     def __len__(self) -> int:
         return len(self._packed)
 
-    def rises(self) -> Iterator[Rises]:
+    def rises(self) -> Iterator[RecallSteps]:
         """Rises of all curves in order, of a few curves at a time."""
         return (batch() for batch in self.batches())
 
-    def batches(self) -> list[Callable[[], Rises]]:
+    def batches(self) -> list[Callable[[], RecallSteps]]:
         """The same, each batch to be asked for."""
         curves = list(self._packed.values())
         stops = np.cumsum([curve.most_rises for curve in curves])
@@ -640,7 +642,7 @@ def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+    if area_estimator in BY_STEPS and isinstance(curves, GroupCurves | PackedCurves):
         if area_estimator in LINEAR and len(priors) >= MANY_PRIORS:
             return curves.kept.at(priors, area_estimator)
         return areas_of_rises(curves.rises(), priors, area_estimator)
@@ -653,7 +655,7 @@ def measures_of_groups(
     curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
-    if area_estimator in BY_RISES and isinstance(curves, GroupCurves | PackedCurves):
+    if area_estimator in BY_STEPS and isinstance(curves, GroupCurves | PackedCurves):
         return measures_of_rises(curves.rises(), priors, weighting, area_estimator)
     parts = [measures_of_curves(batch, priors, weighting, area_estimator) for batch in _group_batches(curves)]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

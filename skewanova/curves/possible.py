@@ -142,8 +142,8 @@ class PossibleAreas:
         ValueError
             If no such number was given.
         """
-        place = self._search.names.index(check_choice(measure, self._search.names, "measure"))
-        return _range(self._search, self._limits, place, float(self._values[place]))
+        index = self._search.names.index(check_choice(measure, self._search.names, "measure"))
+        return _range(self._search, self._limits, index, float(self._values[index]))
 
     def __str__(self) -> str:
         """One line: possible, or how much recall is missing."""
@@ -299,12 +299,12 @@ def possible_areas(
     printed = _check_areas(auprec)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     slack = check_not_negative(rounding, "rounding", what="half a unit of the last digit", largest=0.5)
-    known = None if auc is None else _check_area(auc, "auc")
+    printed_auc = None if auc is None else _check_area(auc, "auc")
     steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
     hull = area_estimator == "convex_hull"
-    search = _Search(tuple(printed), known is not None, not_below_diagonal=hull)
-    values = np.array([*printed.values(), *([] if known is None else [known])])
-    off = np.array([slack + steps] * len(printed) + [slack] * (known is not None))
+    search = _Search(tuple(printed), printed_auc is not None, not_below_diagonal=hull)
+    values = np.array([*printed.values(), *([] if printed_auc is None else [printed_auc])])
+    off = np.array([slack + steps] * len(printed) + [slack] * (printed_auc is not None))
     limits = np.clip([values - off, values + off], 0, 1)
     missing = search.least(limits)
     return PossibleAreas(
@@ -344,15 +344,15 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 
 def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
     """Every two priors, the rarer one second."""
-    found = []
+    pairs = []
     for prior, area in printed.items():
         for rarer, other in printed.items():
             if rarer < prior:
                 constant = loss_ratio(prior, rarer, area_estimator=area_estimator)
                 most = constant * (1 - other)
                 holds = 1 - area <= most + slack * (1 + constant)
-                found.append(AreaPair(prior, rarer, constant, 1 - area, most, bool(holds)))
-    return found
+                pairs.append(AreaPair(prior, rarer, constant, 1 - area, most, bool(holds)))
+    return pairs
 
 
 def _range(search: _Search, limits: Floats, measure: int, value: float) -> AreaRange:
@@ -406,20 +406,20 @@ class _Search:
         """Least recall missing from a mean of curves whose areas are within the limits."""
         return self._solve(limits, list(range(len(self.names))), None)
 
-    def range_of(self, measure: int, limits: Floats, given: Sequence[int]) -> tuple[float, float]:
+    def range_of(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
         """Lowest and highest value of an area among means of complete curves, others being given."""
-        low, high = (self._solve(limits, given, sign * _unit(measure, len(self.names))) for sign in (1, -1))
+        low, high = (self._solve(limits, fixed, sign * _unit(measure, len(self.names))) for sign in (1, -1))
         return low, -high
 
-    def _solve(self, limits: Floats, given: Sequence[int], goal: Floats | None) -> float:
+    def _solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None) -> float:
         """Minimise the goal, or else the recall missing, adding worst curves until none helps."""
         for _ in range(MOST_CURVES):
-            curves = [one for one in self._curves if goal is None or not one.missing]
-            cost = np.array([one.missing if goal is None else goal @ one.areas for one in curves])
-            areas = np.array([one.areas[list(given)] for one in curves]).T.reshape(len(given), -1)
-            value, missed, prices, gain = _cheapest_mean(cost, areas, limits[:, list(given)])
+            curves = [curve for curve in self._curves if goal is None or not curve.missing]
+            cost = np.array([curve.missing if goal is None else goal @ curve.areas for curve in curves])
+            areas = np.array([curve.areas[list(fixed)] for curve in curves]).T.reshape(len(fixed), -1)
+            value, missed, prices, gain = _cheapest_mean(cost, areas, limits[:, list(fixed)])
             price = np.zeros(len(self.names)) if goal is None else -goal
-            price[list(given)] += prices
+            price[list(fixed)] += prices
             reward, curve = self._best_curve(price, may_lose=goal is None)
             if reward + gain <= SMALLEST_GAIN:
                 break
@@ -429,17 +429,17 @@ class _Search:
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, _Curve]:
         """Curve with the largest sum of prices times areas, less the recall that it leaves out."""
         n_kept = len(price) - self.with_auc
-        kept = np.tensordot(price[:n_kept], self._cells[:n_kept], 1)
-        lost = may_lose & (kept < -self._width[:, None])
-        reward = np.where(lost, -self._width[:, None], kept) + self._barred
+        states = np.tensordot(price[:n_kept], self._cells[:n_kept], 1)
+        lost = may_lose & (states < -self._width[:, None])
+        reward = np.where(lost, -self._width[:, None], states) + self._barred
         if self.with_auc:
             reward = reward + price[-1] * self._cells[-1]
         total, level = _best_path(reward)
         return total, self._curve(level, lost[np.arange(N_CELLS), level])
 
 
-def _unit(place: int, size: int) -> Floats:
-    return np.asarray(np.eye(size)[place])
+def _unit(index: int, size: int) -> Floats:
+    return np.asarray(np.eye(size)[index])
 
 
 def _best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
@@ -461,18 +461,18 @@ def _cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, 
 
     n_limits, n_curves = areas.shape
     miss = np.eye(n_limits)
-    found = linprog(
+    solution = linprog(
         np.append(cost, np.full(2 * n_limits, PENALTY)),
         A_ub=np.block([[areas, miss, -miss], [-areas, -miss, miss]]) if n_limits else None,
         b_ub=np.append(limits[1], -limits[0]) if n_limits else None,
         A_eq=np.append(np.ones(n_curves), np.zeros(2 * n_limits))[None],
         b_eq=[1.0],
     )
-    missed = float(np.asarray(found.x)[n_curves:].sum())
-    rises, falls = np.split(found.ineqlin.marginals, 2)
+    missed = float(np.asarray(solution.x)[n_curves:].sum())
+    rises, falls = np.split(solution.ineqlin.marginals, 2)
     return (
-        float(np.asarray(found.fun)) - PENALTY * missed,
+        float(np.asarray(solution.fun)) - PENALTY * missed,
         missed,
         rises - falls,
-        float(found.eqlin.marginals[0]),
+        float(solution.eqlin.marginals[0]),
     )

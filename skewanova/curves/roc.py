@@ -137,8 +137,8 @@ def roc_curve(
     positive, score = _check_lengths(y_true, y_score, pos_label)
     weight = check_weights(sample_weight)
     check_same_length(y_score=score, sample_weight=weight)
-    kept = weight > 0
-    positive, score, weight = positive[kept], score[kept], weight[kept]
+    used = weight > 0
+    positive, score, weight = positive[used], score[used], weight[used]
     check_both_classes(positive)
     return curve_from_scores(positive, score, weight)
 
@@ -278,9 +278,9 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 
     rise, run = np.diff(roc.tpr), np.diff(roc.fpr)
     span = rise + run
-    moved = np.flatnonzero(span > 0)
-    pooled = isotonic_regression(rise[moved] / span[moved], weights=span[moved], increasing=False)
-    ends = np.concatenate(([0], moved[pooled.blocks[1:] - 1] + 1))
+    changes = np.flatnonzero(span > 0)
+    pooled = isotonic_regression(rise[changes] / span[changes], weights=span[changes], increasing=False)
+    ends = np.concatenate(([0], changes[pooled.blocks[1:] - 1] + 1))
     return RocCurve(roc.fpr[ends], roc.tpr[ends], roc.thresholds[ends], roc.n_positive, roc.n_negative)
 
 
@@ -309,8 +309,8 @@ def check_both_classes(positive: Bools) -> None:
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
     rates = np.asarray(to_array(values, name), dtype=np.float64)
-    whole = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
-    if not (whole and (np.diff(rates) >= 0).all()):
+    complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
+    if not (complete and (np.diff(rates) >= 0).all()):
         raise InputError(f"`{name}` must rise from 0 to 1 without falling, but got {rates}")
     return rates
 
@@ -320,14 +320,14 @@ BLOCK_SIZE = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class Rises:
+class RecallSteps:
     """Rates at the start and at the end of every segment that rises, of one curve or of several in a row.
 
     Attributes
     ----------
     start_tpr, start_fpr, tpr, fpr : ndarray of shape (n_rises,)
         True and false positive rates at the start and the end, from the best score down.
-    reached_fpr : ndarray of shape (n_rises,)
+    fpr_at_first_reach : ndarray of shape (n_rises,)
         False positive rate where the recall at the start was first reached; 0 at the origin.
     """
 
@@ -335,55 +335,55 @@ class Rises:
     start_fpr: Floats
     tpr: Floats
     fpr: Floats
-    reached_fpr: Floats
+    fpr_at_first_reach: Floats
 
     @property
     def height(self) -> Floats:
         """Gain in recall."""
         return self.tpr - self.start_tpr
 
-    def part(self, rows: slice | Bools) -> Rises:
+    def part(self, rows: slice | Bools) -> RecallSteps:
         """Some of the rises."""
-        return Rises(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+        return RecallSteps(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 
 
-def rises_between(tpr: Floats, fpr: Floats) -> Rises:
+def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
     """Rises of a curve with these vertices; of several curves in a row, since recall falls between them."""
     up = np.flatnonzero(tpr[1:] > tpr[:-1])
     end = fpr[up + 1]
-    return Rises(tpr[up], fpr[up], tpr[up + 1], end, np.where(tpr[up] == 0, 0.0, np.roll(end, 1)))
+    return RecallSteps(tpr[up], fpr[up], tpr[up + 1], end, np.where(tpr[up] == 0, 0.0, np.roll(end, 1)))
 
 
-def rises_of_curve(roc: RocCurve) -> Iterator[Rises]:
+def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
     """Yield the rises of a curve in blocks."""
-    return in_blocks(rises_between(roc.tpr, roc.fpr))
+    return iter_blocks(steps_from_vertices(roc.tpr, roc.fpr))
 
 
-def in_blocks(rises: Rises) -> Iterator[Rises]:
+def iter_blocks(steps: RecallSteps) -> Iterator[RecallSteps]:
     """Yield the rises of a curve in blocks that fit the cache."""
-    starts = range(0, len(rises.tpr), BLOCK_SIZE)
-    return (rises.part(slice(start, start + BLOCK_SIZE)) for start in starts)
+    starts = range(0, len(steps.tpr), BLOCK_SIZE)
+    return (steps.part(slice(start, start + BLOCK_SIZE)) for start in starts)
 
 
-def together(curves: Iterable[Rises]) -> Iterator[Rises]:
+def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
     """Rises of whole curves in a row, of as many curves at a time as fit the cache."""
-    held: list[Rises] = []
-    for rises in curves:
-        held.append(rises)
-        if sum(len(part.tpr) for part in held) >= BLOCK_SIZE:
-            yield in_a_row(held)
-            held = []
-    if held:
-        yield in_a_row(held)
+    parts: list[RecallSteps] = []
+    for steps in curves:
+        parts.append(steps)
+        if sum(len(part.tpr) for part in parts) >= BLOCK_SIZE:
+            yield concatenate_steps(parts)
+            parts = []
+    if parts:
+        yield concatenate_steps(parts)
 
 
-def in_a_row(parts: Sequence[Rises]) -> Rises:
+def concatenate_steps(parts: Sequence[RecallSteps]) -> RecallSteps:
     """Rises of whole curves, those of one behind those of another."""
-    names = [entry.name for entry in fields(Rises)]
-    return Rises(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    names = [entry.name for entry in fields(RecallSteps)]
+    return RecallSteps(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def rises_of_scores(positive: Bools, score: NDArray[Any]) -> Iterator[Rises]:
+def steps_from_scores(positive: Bools, score: NDArray[Any]) -> Iterator[RecallSteps]:
     """Yield the rises of the curve of clean scores in blocks, the curve itself never being held."""
     n_positive = np.count_nonzero(positive)
     n_negative = len(positive) - n_positive
@@ -391,5 +391,5 @@ def rises_of_scores(positive: Bools, score: NDArray[Any]) -> Iterator[Rises]:
     for run in rising_runs(sort_cases(positive, score).keys):
         start_tpr, tpr = run.true_before / n_positive, run.true / n_positive
         fpr = np.append(reached, run.false / n_negative)
-        yield Rises(start_tpr, run.false_before / n_negative, tpr, fpr[1:], fpr[:-1])
+        yield RecallSteps(start_tpr, run.false_before / n_negative, tpr, fpr[1:], fpr[:-1])
         reached = fpr[-1]

@@ -101,29 +101,29 @@ def runs(cases: SortedCases) -> Iterator[Runs]:
 def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
     """Yield the runs that hold a positive, best first, in blocks; only positives are looked at one by one."""
     seen = 0
-    for at in _rows_of_positives(keys):
-        runs = _runs_ending_at(at, keys, seen)
-        seen += len(at)
+    for rows in _rows_of_positives(keys):
+        runs = _runs_ending_at(rows, keys, seen)
+        seen += len(rows)
         if len(runs.true):  # else all of one run that goes on in the next block
             yield runs
 
 
 def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
     """Yield them in blocks, none of them empty and none but the last small."""
-    found: list[NDArray[np.intp]] = []
+    rows: list[NDArray[np.intp]] = []
     for block in _blocks(len(keys)):
-        found.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
-        if sum(map(len, found)) > BLOCK_SIZE // 3:
-            yield np.concatenate(found)
-            found = []
-    if any(map(len, found)):
-        yield np.concatenate(found)
+        rows.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
+        if sum(map(len, rows)) > BLOCK_SIZE // 3:
+            yield np.concatenate(rows)
+            rows = []
+    if any(map(len, rows)):
+        yield np.concatenate(rows)
 
 
-def _runs_ending_at(at: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
+def _runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
     """Runs whose last positive is among those `at`, behind `seen` others."""
-    key, last, true = keys[at], at, np.arange(seen + 1, seen + 1 + len(at))
-    goes_on = at[-1] + 1 < len(keys) and keys[at[-1] + 1] == key[-1]
+    key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
+    goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
     if not ends.all():
         key, last, true = key[ends], last[ends], true[ends]

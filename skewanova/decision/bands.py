@@ -30,7 +30,7 @@ from skewanova.inference.fold_resampling import BLOCK_SIZE
 from skewanova.inference.one_set import t_from_z, t_test
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.run_areas import run_sample
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, rarest_prior
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
@@ -221,7 +221,7 @@ def rarest_decided(evaluation: Evaluation) -> float:
         return 0.0
     else:
         sample = test_set.sample
-    return rarest_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
+    return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 
 def decided_grid(evaluation: Evaluation) -> Floats:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats, Seed, check_fraction, seeded
-from skewanova.base.rounding import TIE, falling_order, is_largest
+from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
@@ -65,7 +65,7 @@ def probability_best(
     >>> probability_best(np.array([0.9, 0.5]), 0.001 * np.eye(2), df=19).round(2).tolist()
     [1.0, 0.0]
     """
-    order = falling_order(estimate)
+    order = argsort_descending(estimate)
     falling, among = estimate[order], covariance[np.ix_(order, order)]
     seed = seeded(rng).integers(2**63)
     draws = (
@@ -205,7 +205,7 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
         values = decisions[column].to_numpy(dtype=np.float64)
         if np.isnan(values).any():
             continue
-        order = falling_order(values if more else -values)
+        order = argsort_descending(values if more else -values)
         first, second = order[0], order[1] if len(order) > 1 else None
         behind = np.nan if second is None else abs(values[first] - values[second])
         runner_up = "" if second is None else decisions["model"].iloc[second]
@@ -261,7 +261,7 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
         Model names, best first.
     """
     mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
-    return tuple(evaluation.models[i] for i in falling_order(mean.loc[list(evaluation.models)]))
+    return tuple(evaluation.models[i] for i in argsort_descending(mean.loc[list(evaluation.models)]))
 
 
 def ranking(
@@ -416,7 +416,7 @@ def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
         priors, weights = weighting.quadrature()
         priors = np.sort(priors[weights > 0])
         values = measures.mean_auprec(priors)
-        return values.min(axis=1), priors[is_largest(-values).argmax(axis=1)]
+        return values.min(axis=1), priors[is_maximum(-values).argmax(axis=1)]
     found = [curves.smallest(i, weighting.low, weighting.high) for i in range(len(measures.models))]
     return np.array([value for value, _ in found]), np.array([prior for _, prior in found])
 

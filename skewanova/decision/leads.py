@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Bools, Floats, Seed, check_fraction
-from skewanova.base.rounding import falling_order
+from skewanova.base.rounding import argsort_descending
 from skewanova.curves.chebyshev import MeanCurves, Region, certain_signs, panel_series, sign_intervals
 from skewanova.decision.bands import (
     BAND_PRIORS,
@@ -76,7 +76,7 @@ def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[f
         return np.nan, ""
     priors, weights = UniformPrior(low, high).quadrature()
     mean = curves.evaluate(priors) @ weights
-    second = next(i for i in falling_order(mean) if i != leader)
+    second = next(i for i in argsort_descending(mean) if i != leader)
     return float(mean[leader] - mean[second]), measures.models[second]
 
 
@@ -164,7 +164,7 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
     regions = panel.curves.regions()
     leads = [(a, b, high) for (a, _, high), (b, _, _) in pairwise(regions)]
     unordered = find_crossings(panel, panel.joint.critical_value(alpha))
-    found = [unordered[i] for i in falling_order([-c.prior for c in unordered])]
+    found = [unordered[i] for i in argsort_descending([-c.prior for c in unordered])]
     rows = [
         (
             c.prior,
@@ -380,7 +380,7 @@ def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, 
     areas = bands["auprec"].to_numpy().reshape(-1, len(grid))
     ranks = np.empty(areas.shape, dtype=np.int64)
     for column, values in enumerate(areas.T):
-        ranks[falling_order(values), column] = np.arange(1, len(values) + 1)
+        ranks[argsort_descending(values), column] = np.arange(1, len(values) + 1)
     frame = bands.assign(
         rank=ranks.ravel(),
         contender=_contending(leading, evaluation.models, grid).ravel(),
@@ -408,7 +408,7 @@ def leaders_frame(
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
         values: Floats = panel.curves.evaluate(priors) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
-        by_value = [leader, *(i for i in falling_order(values) if i in contenders and i != leader)]
+        by_value = [leader, *(i for i in argsort_descending(values) if i in contenders and i != leader)]
         rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 

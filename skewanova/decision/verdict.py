@@ -22,8 +22,8 @@ from skewanova.base.rounding import TIE
 from skewanova.base.text import short_names
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
-from skewanova.priors.evidence import FEW_SCORES, too_tied
-from skewanova.priors.weightings import DeploymentPrior, cut_below, share_above
+from skewanova.priors.evidence import FEW_SCORES, scarce_class
+from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.soundness import fewest_different
 
@@ -275,7 +275,7 @@ class Judgement:
         self.frames, self.evaluation, self.rope, self.control = frames, evaluation, rope, control
         self.names = short_names(str(model) for model in frames["decisions"]["model"])
         self.rarest = rarest_supported(evaluation)
-        self.supported_mass = share_above(evaluation.deployment_prior, self.rarest)
+        self.supported_mass = mass_above(evaluation.deployment_prior, self.rarest)
         self.is_partial = self.supported_mass < MIN_SUPPORTED_MASS
         self.n_negative, self.n_positive = distinct_cases(evaluation)
         self.order = self._pairwise_order()
@@ -313,7 +313,7 @@ class Judgement:
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()
         effective = self.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
-        lacking = too_tied(self.few_scores.statistic, self.n_positive, effective, prior.low)
+        lacking = scarce_class(self.few_scores.statistic, self.n_positive, effective, prior.low)
         return lacking and f"{self.most_tied} has few distinct scores, and {lacking} are few"
 
     def _state(self) -> str:
@@ -364,8 +364,8 @@ class Judgement:
 def judged_part(evaluation: Evaluation) -> DeploymentPrior | None:
     """Return the part of the deployment prior that the data can judge, if it is some but less than half."""
     rarest = rarest_supported(evaluation)
-    mass = share_above(evaluation.deployment_prior, rarest)
-    return cut_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
+    mass = mass_above(evaluation.deployment_prior, rarest)
+    return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 
 
 def headline(posthoc: pd.DataFrame) -> pd.DataFrame:

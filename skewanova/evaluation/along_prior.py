@@ -7,16 +7,16 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
-from skewanova.base.rounding import is_largest
+from skewanova.base.rounding import is_maximum
 from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     ENOUGH_OVER_FOLDS,
-    are_enough,
     effective_negatives,
-    rarest_prior,
+    is_sufficient,
+    smallest_supported_prior,
 )
 from skewanova.scores.design import fold_mean_interval
 
@@ -145,7 +145,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     """
     grid = _grid(evaluation) if priors is None else check_prior_list(priors)
     means = evaluation.mean_auprec(grid)
-    leader, models = is_largest(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
+    leader, models = is_maximum(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
     return pd.DataFrame(
         {
             "model": np.repeat(models, len(grid)),
@@ -213,7 +213,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     else:
         grid = np.unique(check_priors(priors, "priors"))
     effective = effective_negatives(negatives, grid)
-    supported = are_enough(effective, _enough(evaluation))  # the rarest prior itself counts
+    supported = is_sufficient(effective, _enough(evaluation))  # the rarest prior itself counts
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
 
 
@@ -237,7 +237,7 @@ def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
 
 def rarest_supported(evaluation: Evaluation) -> float:
     """Rarest prior that the distinct negatives can speak for."""
-    return rarest_prior(_distinct_negatives(evaluation), _enough(evaluation))
+    return smallest_supported_prior(_distinct_negatives(evaluation), _enough(evaluation))
 
 
 def _enough(evaluation: Evaluation) -> float:

@@ -15,7 +15,7 @@ from skewanova.base.checks import Floats, InputError, check_choice, check_fracti
 from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
-from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, are_enough, effective_negatives
+from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, effective_negatives, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
@@ -329,7 +329,7 @@ def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
     """Priors so rare that the smallest fold's negatives cannot speak for them."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
     known = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
-    thin = {prior: few for prior, few in known.items() if not are_enough(few, ENOUGH_OVER_FOLDS)}
+    thin = {prior: few for prior, few in known.items() if not is_sufficient(few, ENOUGH_OVER_FOLDS)}
     if not thin:
         return []
     at, weight = _ends([f"{prior:g}" for prior in thin]), _ends([f"{few:.3g}" for few in thin.values()])

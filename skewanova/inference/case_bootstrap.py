@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, Seed, seeded
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_RISES, rise_terms
+from skewanova.curves.estimators import BY_STEPS, step_terms
 from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.curves.sorting import Counts, run_ends, sort_cases
 from skewanova.inference.jackknife import rises_of_counts
@@ -75,7 +75,7 @@ def _measure(
         return _units_measure(sample, score, weighting, area_estimator)
     keys = sort_cases(sample.positive, score).keys
     counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
-    if area_estimator in BY_RISES:
+    if area_estimator in BY_STEPS:
         return _rises_measure(counts, weighting, area_estimator)
     return _curve_measure(counts, weighting, area_estimator)
 
@@ -129,6 +129,6 @@ def _rises_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: s
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
         rises = rises_of_counts(positives.drawn(size, rng), negatives.drawn(size, rng), area_estimator)
-        return np.asarray(rise_terms(rises, weighting, area_estimator).sum(axis=1))
+        return np.asarray(step_terms(rises, weighting, area_estimator).sum(axis=1))
 
     return estimates

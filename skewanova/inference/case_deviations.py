@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
-from skewanova.curves.estimators import BY_RISES
+from skewanova.curves.estimators import BY_STEPS
 from skewanova.inference.jackknife import JackknifeValues, SortedScores
 from skewanova.inference.sampling import Sample, Spreads, power_sums, spreads_of_sums
 from skewanova.priors.weightings import UniformPrior
@@ -50,7 +50,7 @@ class Nodes(NamedTuple):
 def nodes_for(priors: Floats, low: float, high: float, area_estimator: str) -> Nodes:
     """Nodes over a range that holds the priors; the priors themselves where these are as few."""
     first, last = float(logit(low)), float(logit(high))
-    if area_estimator in BY_RISES and first < last:
+    if area_estimator in BY_STEPS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
         count = _nodes_of_panel(float(edges[1] - edges[0]) / 2)
         if count * (len(edges) - 1) < len(priors):

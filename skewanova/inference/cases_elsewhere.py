@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skewanova.base.checks import Floats, InputError
-from skewanova.curves.estimators import BY_RISES
+from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.placed import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
@@ -279,8 +279,8 @@ class CasesElsewhere:
         mix: Floats | None = None,
     ) -> Measured:
         """Ask all parts about some models and runs."""
-        if area_estimator not in BY_RISES:
-            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_RISES)))
+        if area_estimator not in BY_STEPS:
+            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_STEPS)))
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         values = self._centred(_Values(curves, rows, weightings, area_estimator, self.sample, self.weights))

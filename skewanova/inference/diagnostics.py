@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, seeded
-from skewanova.base.rounding import falling_order
+from skewanova.base.rounding import argsort_descending
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
@@ -219,7 +219,7 @@ def _imbalance_row(positives: Floats) -> Row:
 
 def _ceiling_row(values: Floats) -> Row:
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
-    best = falling_order(mean)[0]
+    best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
     distance = gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
     distance = distance if gap > fold_statistics.ROUNDING else 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, seeded
-from skewanova.base.rounding import TIE_SLACK, is_largest
+from skewanova.base.rounding import TIE_SLACK, is_maximum
 from skewanova.inference.fold_statistics import ROUNDING, pair_differences
 
 #: Numbers held at once while permuting.
@@ -40,7 +40,7 @@ def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed =
 
 def fraction_best(means: Floats) -> Floats:
     """Return the fraction of resamples in which each model has the largest mean; ties share it equally."""
-    best = is_largest(means)
+    best = is_maximum(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 

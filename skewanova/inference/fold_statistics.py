@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats
 from skewanova.base.gauss_rules import gauss_nodes
-from skewanova.base.rounding import levelled
+from skewanova.base.rounding import snap_ties
 
 #: Differences below this share of the largest value are rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
@@ -126,7 +126,7 @@ def hotelling_f(t2: Floats, n_folds: int, n_models: int) -> tuple[Floats, int, i
 def friedman_f(values: Floats) -> Floats:
     """Iman and Davenport's (1980) F of Friedman's ranks, ties at mid-ranks."""
     n_folds, n_models = values.shape[-2:]
-    ranks = stats.rankdata(levelled(values), axis=-1)
+    ranks = stats.rankdata(snap_ties(values), axis=-1)
     spread = ((ranks - (n_models + 1) / 2) ** 2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
     sums = ((ranks.sum(axis=-2) - n_folds * (n_models + 1) / 2) ** 2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -35,7 +35,7 @@ from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, are_enough
+from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import find_resampling, fold_mean_interval
 from skewanova.scores.reading import read_rows
@@ -400,7 +400,7 @@ def compute_interval(question: IntervalInputs, method: str) -> Interval:
 
 def chosen_method(n_positive: float, support: float) -> str:
     """What ``auto`` takes with so many positives and effective negatives."""
-    enough = n_positive >= POSITIVES_FOR_INTERVALS and are_enough(support, ENOUGH_OVER_CASES)
+    enough = n_positive >= POSITIVES_FOR_INTERVALS and is_sufficient(support, ENOUGH_OVER_CASES)
     return "jackknife" if enough else "thin"
 
 
@@ -441,15 +441,17 @@ def _note(question: IntervalInputs, method: str, used: str) -> str | None:
         )
     if used == "thin":
         few = f"{question.n_positive:.4g} positives are fewer than {POSITIVES_FOR_INTERVALS}"
-        reason = few if are_enough(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
+        reason = (
+            few if is_sufficient(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
+        )
         name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
-    if method in _BY_TRIALS and not are_enough(support, question.n_positive):
+    if method in _BY_TRIALS and not is_sufficient(support, question.n_positive):
         return (
             f"{thin} is below the {question.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use auto"
         )
-    if method in _BY_SPREAD and not are_enough(support, ENOUGH_OVER_CASES):
+    if method in _BY_SPREAD and not is_sufficient(support, ENOUGH_OVER_CASES):
         return f"{thin} is below {ENOUGH_OVER_CASES:g}, where {method} tends to be too short; use auto"
     return None
 

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import BY_REACHED, BY_RISES, areas, rise_terms
+from skewanova.curves.estimators import BY_REACHED, BY_STEPS, areas, step_terms
 from skewanova.curves.placed import FEW_WEIGHTS, slots_among
-from skewanova.curves.roc import Rises, RocCurve, curve_from_scores, in_blocks
+from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores, iter_blocks
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, is_all
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
@@ -109,15 +109,15 @@ class SortedScores:
         return []
 
     def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        if area_estimator not in BY_RISES or self.layout is None:
+        if area_estimator not in BY_STEPS or self.layout is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
         found = _changes_at(self.layout, weightings, area_estimator)
         return JackknifeValues(*found, self.layout.entry)
 
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
-        if area_estimator in BY_RISES and self.layout is not None:
-            return areas(in_blocks(self.layout.steps.without_negative(0.0)), priors, area_estimator)
+        if area_estimator in BY_STEPS and self.layout is not None:
+            return areas(iter_blocks(self.layout.steps.without_negative(0.0)), priors, area_estimator)
         curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
         return auprec(curve, priors, area_estimator=area_estimator)
 
@@ -296,7 +296,7 @@ class StepTable(NamedTuple):
 
     def without_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
-    ) -> Rises:
+    ) -> RecallSteps:
         """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
@@ -305,7 +305,7 @@ class StepTable(NamedTuple):
 
     def without_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
-    ) -> Rises:
+    ) -> RecallSteps:
         """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
@@ -313,9 +313,9 @@ class StepTable(NamedTuple):
         return _rises(start_tpr / n, self.fp_before / m, tpr / n, self.fp / m, before / m)
 
 
-def _rises(*rates: Floats) -> Rises:
+def _rises(*rates: Floats) -> RecallSteps:
     """Rates at the start and the end; those of rises that are not looked at may be out of range."""
-    return Rises(*(np.maximum(rate, 0.0) for rate in rates))
+    return RecallSteps(*(np.maximum(rate, 0.0) for rate in rates))
 
 
 class CaseRanks(NamedTuple):
@@ -405,10 +405,10 @@ class _LeaveOneOut:
         for start in range(0, len(steps.n_pos), self.step):
             yield start, steps.part(slice(start, start + self.step + beyond))
 
-    def _terms(self, rises: Rises) -> Floats:
+    def _terms(self, rises: RecallSteps) -> Floats:
         """Parts of the rises in the areas; nan of places without a case, which nobody looks up."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.atleast_2d(rise_terms(rises, self.weighting, self.area_estimator))
+            return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
     def _without_positive(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
@@ -484,7 +484,7 @@ def _refitted(
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
     curve = curve_from_scores(sample.positive, score, sample.weight)
     whole = areas_over(curve, weightings, area_estimator)
-    if area_estimator in BY_RISES:
+    if area_estimator in BY_STEPS:
         units = ClusterRanks.of(sample, score)
         return units.jackknife_values(whole, sample.stratum_size, weightings, area_estimator)
     first, entry = _alike(sample, score)
@@ -538,7 +538,7 @@ class ClusterRanks:
             stop = min(start + step, self.sample.n_units)
             n_pos, n_neg = (whole - side.of_units(start, stop, len(whole)) for side, whole in self._whole)
             rises = rises_of_counts(np.maximum(n_pos, 0.0), np.maximum(n_neg, 0.0), area_estimator)
-            areas = np.stack([rise_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
+            areas = np.stack([step_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
             for left, (_, whole) in zip((n_pos, n_neg), self._whole, strict=True):
                 areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
             found.append(areas)
@@ -571,7 +571,7 @@ class _ClassCases(NamedTuple):
         return np.asarray(counts.reshape(-1, n_places), dtype=np.float64)
 
 
-def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> Rises:
+def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
     """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
 
     Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan. Where a
@@ -581,7 +581,7 @@ def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimat
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
         reached = _reached(n_pos, fpr) if area_estimator in BY_REACHED else fpr
-        return Rises((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
+        return RecallSteps((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
 
 
 def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:

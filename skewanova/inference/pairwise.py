@@ -22,7 +22,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.base.gauss_rules import gauss_nodes
-from skewanova.base.rounding import falling_order, levelled
+from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
@@ -217,7 +217,7 @@ def prior_pair_columns() -> list[str]:
 
 def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
     if order is None:
-        return falling_order(effect)
+        return argsort_descending(effect)
     if sorted(map(str, order)) != sorted(map(str, levels)):
         raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
     position = {str(level): i for i, level in enumerate(levels)}
@@ -474,7 +474,7 @@ def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[F
     """Table of folds and models, in the order given or by falling means, and the models."""
     values, models = fold_table(iauprec)
     if order is None:
-        ranks = np.array(falling_order(values.mean(axis=0)))
+        ranks = np.array(argsort_descending(values.mean(axis=0)))
     elif sorted(order) == sorted(models):
         ranks = np.array([models.index(model) for model in order])
     else:
@@ -544,7 +544,7 @@ def _with_margin(
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     n_folds, n_models = values.shape
     a, b = pair_indices(n_models)
-    mean_rank = stats.rankdata(levelled(values), axis=1).mean(axis=0)
+    mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
     adjusted = range_sf(np.sqrt(2) * np.abs(z_value), n_models, np.inf)
     return _frame(
@@ -555,7 +555,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Exact where there are no ties and at most 50 folds, as scipy decides."""
     difference = fold_statistics.pair_differences(values)
-    ordered = np.sort(levelled(np.abs(difference).T), axis=1)
+    ordered = np.sort(snap_ties(np.abs(difference).T), axis=1)
     plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # these go through scipy at once
     statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
     if plain.any():
@@ -569,7 +569,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
     moved = difference[difference != 0]
     if not len(moved):
         return np.nan, np.nan
-    result = stats.wilcoxon(np.copysign(levelled(np.abs(moved)), moved))
+    result = stats.wilcoxon(np.copysign(snap_ties(np.abs(moved)), moved))
     return float(result.statistic), float(result.pvalue)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from skewanova.base.checks import InputError, check_choice, check_fraction
-from skewanova.base.rounding import falling_order, levelled
+from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.inference import pairwise
 from skewanova.inference.fold_statistics import range_isf
 from skewanova.inference.omnibus import fold_table
@@ -150,8 +150,8 @@ def rank_comparison(
         check_choice(test, ("nemenyi",), "test")
         posthoc = pairwise.posthoc(iauprec, method="nemenyi", alpha=alpha)
     names = [str(model) for model in models]
-    mean_rank = stats.rankdata(levelled(-values), axis=1).mean(axis=0)
-    order = falling_order(-mean_rank)
+    mean_rank = stats.rankdata(snap_ties(-values), axis=1).mean(axis=0)
+    order = argsort_descending(-mean_rank)
     ranked = [names[i] for i in order]
     letters = compact_letters(ranked, _rejected(posthoc, test, ranked))
     return RankComparison(

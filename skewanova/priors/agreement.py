@@ -30,7 +30,7 @@ SAME = 1e-9
 Bins = NDArray[np.intp]
 
 
-class Together(NamedTuple):
+class JointAgreement(NamedTuple):
     """What several models say of one prior."""
 
     weights: Floats  #: of the log-likelihood of each, so that of all of them falls as fast as it should
@@ -46,7 +46,9 @@ class Cases(NamedTuple):
     unlabelled: Sequence[Bins]
 
 
-def together(cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator) -> Together:
+def assess_agreement(
+    cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
+) -> JointAgreement:
     """Weights of the models by how slopes of their likelihoods vary and go together; whether they differ.
 
     A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
@@ -61,14 +63,14 @@ def together(cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.rando
     weights *= (weights @ information) / (weights @ covariance @ weights)
     of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
 
-    def apart(slopes: Floats) -> Floats:
+    def distances(slopes: Floats) -> Floats:
         steps = slopes / information  # to each model's estimate, about
         off = (steps - (steps @ shares)[..., None]) * information
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
-    statistic = float(apart(seen))
-    as_far = apart(drawn - drawn.mean(axis=0)) >= statistic - SAME  # of models that are the same, all
-    return Together(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
+    statistic = float(distances(seen))
+    as_far = distances(drawn - drawn.mean(axis=0)) >= statistic - SAME  # of models that are the same, all
+    return JointAgreement(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
 
 
 def _slopes(counts: Sequence[Counts], prior: float) -> Floats:

@@ -48,7 +48,7 @@ NO_SPREAD, REACH = 0.02, 5.0
 ANY_SPREAD, PLACES, RULED_OUT = 100.0, 101, 15.0
 
 
-class Prediction(NamedTuple):
+class BatchPrediction(NamedTuple):
     """Where the prior of a batch lies."""
 
     centres: Floats  #: log-odds of the median batch, and the likelihood of each, summing to 1
@@ -57,21 +57,21 @@ class Prediction(NamedTuple):
     density: Floats
 
 
-class Normal(NamedTuple):
+class BatchNormal(NamedTuple):
     """A normal distribution of the log-odds of batches."""
 
     centre: float
     spread: float
 
 
-class Rough(NamedTuple):
+class RoughLikelihood(NamedTuple):
     """The log-likelihood were every batch's log-odds normal, and those of all a common way off."""
 
     places: Floats  #: likeliest log-odds of each batch
     errors: Floats  #: their standard errors, were the classes known
     common: float  #: standard error that all share
 
-    def at(self, centres: Floats, spreads: Floats) -> Floats:
+    def log_likelihood(self, centres: Floats, spreads: Floats) -> Floats:
         """Return it at every centre and spread."""
         best, mean, error = self._best(spreads)
         return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
@@ -80,51 +80,53 @@ class Rough(NamedTuple):
         """Return the least and the most of the spreads up to `most` that it does not rule out."""
         spreads = np.geomspace(NO_SPREAD, NO_SPREAD + most, PLACES)
         best, _, _ = self._best(spreads)
-        kept = spreads[best > best.max() - RULED_OUT]
-        return float(kept[0]), float(kept[-1])
+        plausible = spreads[best > best.max() - RULED_OUT]
+        return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
         """Its maximum over the centres at every spread, where that is, and the standard error of that."""
         variance = spreads[:, None] ** 2 + self.errors**2
-        known = (1 / variance).sum(axis=1)
-        mean = (self.places / variance).sum(axis=1) / known
+        precision = (1 / variance).sum(axis=1)
+        mean = (self.places / variance).sum(axis=1) / precision
         best = -0.5 * ((self.places - mean[:, None]) ** 2 / variance + np.log(variance)).sum(axis=1)
-        return best, mean, 1 / np.sqrt(known)
+        return best, mean, 1 / np.sqrt(precision)
 
 
-def predicted(counts: Counts) -> Prediction:
+def predict_batch(counts: Counts) -> BatchPrediction:
     """The prior of a further batch where `counts.unlabelled` has a row a batch."""
     pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     fit = mixtures.profile(pooled, np.asarray(expit(mixtures.likeliest(pooled).log_odds)))
-    places, errors = _each(counts)
+    places, errors = _fit_each(counts)
     common = _common_error(pooled)
     spread = float(np.std(places)) + float(np.median(errors))
-    reach = REACH * np.hypot(spread / np.sqrt(len(places)), common)
+    half_width = REACH * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
     low, high = mixtures.ends(pooled.totals[2])
-    centres = np.linspace(max(middle - reach, float(low)), min(middle + reach, float(high)), CENTRES)
-    rough = Rough(*_around(counts, fit, Normal(middle, ANY_SPREAD)), common)
+    centres = np.linspace(
+        max(middle - half_width, float(low)), min(middle + half_width, float(high)), CENTRES
+    )
+    rough = RoughLikelihood(*_modes(counts, fit, BatchNormal(middle, ANY_SPREAD)), common)
     least, most = rough.spreads(3 * spread + 0.5)
     spreads = least + (most - least) * np.linspace(0, 1, SPREADS) ** 1.5
     height = _surface(counts, fit, centres, spreads)
-    while (near := _nearer(centres, height)) is not None:
+    while (near := _refine_near(centres, height)) is not None:
         centres = near
         height = _surface(counts, fit, centres, spreads)
-    centres, spreads, weight = _finer(centres, spreads, height, rough)
+    centres, spreads, weight = _refine(centres, spreads, height, rough)
     far = REACH * float(spreads @ weight.sum(axis=0))
     log_odds = np.linspace(centres[0] - far, centres[-1] + far, 801)
     each = norm.pdf(log_odds[:, None, None], centres[:, None], spreads)
-    return Prediction(centres, weight.sum(axis=1), log_odds, (each * weight).sum(axis=(1, 2)))
+    return BatchPrediction(centres, weight.sum(axis=1), log_odds, (each * weight).sum(axis=(1, 2)))
 
 
 def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floats:
     """Log-likelihood of every centre and spread, at its maximum over the classes."""
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
-    normals = [[Normal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
-    return np.array([[_profiled(counts, fit, normal, start)[0] for normal in row] for row in normals])
+    normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
+    return np.array([[_maximise(counts, fit, normal, start)[0] for normal in row] for row in normals])
 
 
-def _nearer(centres: Floats, height: Floats) -> Floats | None:
+def _refine_near(centres: Floats, height: Floats) -> Floats | None:
     """Closer centres about the likeliest, where it and those as likely, with their neighbours, are few."""
     best = height.max(axis=1)
     likely = np.flatnonzero(best > best.max() - RULED_OUT)
@@ -137,7 +139,9 @@ def _nearer(centres: Floats, height: Floats) -> Floats | None:
     return np.linspace(centres[first], centres[last], len(centres))
 
 
-def _finer(centres: Floats, spreads: Floats, height: Floats, rough: Rough) -> tuple[Floats, Floats, Floats]:
+def _refine(
+    centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
+) -> tuple[Floats, Floats, Floats]:
     """Closer places, and the likelihood there, summing to 1; interpolated is what the rough one lacks.
 
     By itself it may fall by thousands from one place to the next; no piece swings beyond the places it joins.
@@ -145,8 +149,8 @@ def _finer(centres: Floats, spreads: Floats, height: Floats, rough: Rough) -> tu
     from scipy.interpolate import PchipInterpolator
 
     near, wide = np.linspace(centres[0], centres[-1], FINE), np.linspace(spreads[0], spreads[-1], FINE)
-    along = PchipInterpolator(spreads, height - rough.at(centres, spreads), axis=1)(wide)
-    logs = PchipInterpolator(centres, along, axis=0)(near) + rough.at(near, wide)
+    along = PchipInterpolator(spreads, height - rough.log_likelihood(centres, spreads), axis=1)(wide)
+    logs = PchipInterpolator(centres, along, axis=0)(near) + rough.log_likelihood(near, wide)
     weight = np.exp(logs - logs.max())
     return near, wide, weight / weight.sum()
 
@@ -157,7 +161,7 @@ def quantile(places: Floats, weights: Floats, share: float) -> float:
     return float(np.interp(share, below / below[-1], places))
 
 
-def _each(counts: Counts) -> tuple[Floats, Floats]:
+def _fit_each(counts: Counts) -> tuple[Floats, Floats]:
     """Log-odds of each batch by itself, and about how far off these may be."""
     rows = Counts(counts.positive[None], counts.negative[None], counts.unlabelled)
     peak = mixtures.likeliest(rows)
@@ -173,47 +177,51 @@ def _common_error(pooled: Counts) -> float:
     return float(np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
 
-def _profiled(counts: Counts, fit: Fit, normal: Normal, start: Floats) -> tuple[float, Floats]:
+def _maximise(counts: Counts, fit: Fit, normal: BatchNormal, start: Floats) -> tuple[float, Floats]:
     """Log-likelihood at its maximum over the classes, and the logs of their shares there.
 
     By Newton's rule with the expected curvature at the pooled fit; where a step leads down, by the shares of
     the cases expected in every bin, which never do (EM).
     """
-    nodes, weights = _nodes(counts, fit, normal)
+    nodes, weights = _quadrature(counts, fit, normal)
     solve = cho_factor(_curvature(counts, fit, normal))
     logs = start
-    height, slope, expected = _joint(counts, logs, nodes, weights)
+    height, slope, expected = _log_likelihood(counts, logs, nodes, weights)
     for _ in range(MOST_STEPS):
         step = cho_solve(solve, slope)
         if slope @ step < ENOUGH_GAIN:
             break
-        moved = logs + step
-        found = _joint(counts, moved, nodes, weights)
-        if not found[0] >= height:
-            moved = np.log(np.maximum(expected, NOTHING))
-            found = _joint(counts, moved, nodes, weights)
-        logs, (height, slope, expected) = moved, found
+        candidate = logs + step
+        terms = _log_likelihood(counts, candidate, nodes, weights)
+        if not terms[0] >= height:
+            candidate = np.log(np.maximum(expected, NOTHING))
+            terms = _log_likelihood(counts, candidate, nodes, weights)
+        logs, (height, slope, expected) = candidate, terms
     return height, logs
 
 
-def _curvature(counts: Counts, fit: Fit, normal: Normal) -> Floats:
+def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
     """Expected information about the logs of the shares, where the prior of each batch is not known."""
-    at, _ = _around(counts, fit, normal)
-    prior = expit(at)[:, None]
-    mixture = np.maximum(mixtures.mixed(fit.positive, fit.negative, expit(at)), np.finfo(np.float64).tiny)
+    log_odds, _ = _modes(counts, fit, normal)
+    prior = expit(log_odds)[:, None]
+    mixture = np.maximum(
+        mixtures.mixed(fit.positive, fit.negative, expit(log_odds)), np.finfo(np.float64).tiny
+    )
     spread = [np.diag(part) - np.outer(part, part) for part in (fit.positive, fit.negative)]
-    own = block_diag(*(n * part for n, part in zip(counts.totals[:2], spread, strict=True)))
+    labelled = block_diag(*(n * part for n, part in zip(counts.totals[:2], spread, strict=True)))
     slopes = np.concatenate([prior[..., None] * spread[0], (1 - prior)[..., None] * spread[1]], axis=1)
     odds = prior * (1 - prior) * (fit.positive - fit.negative)
     sizes = counts.unlabelled.sum(axis=-1)
     each = np.einsum("bik,bk,bjk->bij", slopes, sizes[:, None] / mixture, slopes)
     both = np.einsum("bik,bk->bi", slopes, sizes[:, None] * odds / mixture)
-    known = (sizes[:, None] * odds**2 / mixture).sum(axis=-1) + normal.spread**-2
-    total = own + each.sum(axis=0) - np.einsum("bi,bj,b->ij", both, both, 1 / known)
+    precision = (sizes[:, None] * odds**2 / mixture).sum(axis=-1) + normal.spread**-2
+    total = labelled + each.sum(axis=0) - np.einsum("bi,bj,b->ij", both, both, 1 / precision)
     return np.asarray(total + np.eye(len(total)))  # the sum of the logs of a class is free
 
 
-def _joint(counts: Counts, logs: Floats, nodes: Floats, weights: Floats) -> tuple[float, Floats, Floats]:
+def _log_likelihood(
+    counts: Counts, logs: Floats, nodes: Floats, weights: Floats
+) -> tuple[float, Floats, Floats]:
     """Log-likelihood of the classes given by logs of their shares, its slope, and cases expected in bins."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
@@ -235,25 +243,25 @@ def _joint(counts: Counts, logs: Floats, nodes: Floats, weights: Floats) -> tupl
     return height, np.concatenate(slopes), np.concatenate(cases)
 
 
-def _nodes(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
+def _quadrature(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
     """Log-odds around the likeliest of each batch, and the logs of their weights under the normal."""
-    centre, width = _around(counts, fit, normal)
+    centre, width = _modes(counts, fit, normal)
     node, weight = gauss_nodes("hermite", NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
     scaled = np.log(weight) + node**2 + np.log(np.sqrt(2) * width)[:, None]
     return log_odds, scaled + norm.logpdf(log_odds, normal.centre, normal.spread)
 
 
-def _around(counts: Counts, fit: Fit, normal: Normal) -> tuple[Floats, Floats]:
+def _modes(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
     """Mode of each batch's log-odds and their spread about it, by Newton's rule with expected slopes."""
-    at = np.full(len(counts.unlabelled), normal.centre)
-    width = np.full(len(at), normal.spread)
+    log_odds = np.full(len(counts.unlabelled), normal.centre)
+    width = np.full(len(log_odds), normal.spread)
     for _ in range(12):
-        mixture = mixtures.mixed(fit.positive, fit.negative, expit(at))
-        change = np.exp(log_expit(at) + log_expit(-at))[:, None] * (fit.positive - fit.negative)
+        mixture = mixtures.mixed(fit.positive, fit.negative, expit(log_odds))
+        change = np.exp(log_expit(log_odds) + log_expit(-log_odds))[:, None] * (fit.positive - fit.negative)
         ratio = change / np.maximum(mixture, np.finfo(np.float64).tiny)
-        slope = (counts.unlabelled * ratio).sum(axis=-1) - (at - normal.centre) / normal.spread**2
+        slope = (counts.unlabelled * ratio).sum(axis=-1) - (log_odds - normal.centre) / normal.spread**2
         curvature = counts.unlabelled.sum(axis=-1) * (mixture * ratio**2).sum(axis=-1) + normal.spread**-2
-        at = at + np.clip(slope / curvature, -1.0, 1.0)
+        log_odds = log_odds + np.clip(slope / curvature, -1.0, 1.0)
         width = 1 / np.sqrt(curvature)
-    return at, width
+    return log_odds, width

@@ -59,10 +59,13 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     array([0.027, 0.1  , 0.5  ])
     """
     learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
-    given = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
-    bad = given[~((given >= 0) & (given <= 1))]
+    learnt_posterior = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
+    bad = learnt_posterior[~((learnt_posterior >= 0) & (learnt_posterior <= 1))]
     if bad.size:
         raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
-    positive, negative = given * (used / learnt), (1 - given) * ((1 - used) / (1 - learnt))
+    positive, negative = (
+        learnt_posterior * (used / learnt),
+        (1 - learnt_posterior) * ((1 - used) / (1 - learnt)),
+    )
     corrected = positive / (positive + negative)
     return float(corrected) if corrected.ndim == 0 else np.asarray(corrected)

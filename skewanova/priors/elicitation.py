@@ -61,8 +61,8 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
             scipy.special.logit(fitted_quantiles(a, b, shares)) - scipy.special.logit(quantiles)
         )
 
-    found = least_squares(misfit, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    a, b = np.exp(found.x)
+    solution = least_squares(misfit, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    a, b = np.exp(solution.x)
     return float(a), float(b)
 
 
@@ -136,10 +136,10 @@ def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
     """Say which quantiles a beta distribution cannot have at once, or refuse to go so far."""
     factor = fitted * (1 - stated) / (stated * (1 - fitted))
     off = float(np.max(np.maximum(factor, 1 / factor)) - 1)
-    told = ", ".join(f"{p:g}: {f:.4g} for {s:g}" for p, f, s in zip(shares, fitted, stated, strict=True))
+    quantiles = ", ".join(f"{p:g}: {f:.4g} for {s:g}" for p, f, s in zip(shares, fitted, stated, strict=True))
     if off > MISFIT_REFUSED:
         raise InputError(
-            f"`quantiles` are not those of a beta distribution: the closest has {told} (odds off by "
+            f"`quantiles` are not those of a beta distribution: the closest has {quantiles} (odds off by "
             f"{off:.0%}); state two of them, or give priors and weights as a DiscretePrior"
         )
-    return [f"the closest beta distribution has the quantiles {told}"] if off > MISFIT_TOLD else []
+    return [f"the closest beta distribution has the quantiles {quantiles}"] if off > MISFIT_TOLD else []

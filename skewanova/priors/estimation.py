@@ -182,8 +182,8 @@ class EstimatedPrior(Framed):
         ndarray
             Proportional to the density of the log-odds.
         """
-        at = np.asarray(prior, dtype=np.float64)
-        odds = np.log(at / (1 - at))
+        priors = np.asarray(prior, dtype=np.float64)
+        odds = np.log(priors / (1 - priors))
         inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
@@ -274,9 +274,9 @@ class PriorEstimate(EstimatedPrior):
             low, high = self.between(0.95)
             return (
                 f"the prior of a further batch, predicted from {len(self.batches)} batches of together "
-                f"{scores}{doubt(self.hedges)}: 95 % {low:.3g} to {high:.3g}"
+                f"{scores}{caveat_phrase(self.caveats)}: 95 % {low:.3g} to {high:.3g}"
             )
-        return f"the prior estimated from {scores}{doubt(self.hedges)}: {self}"
+        return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
     def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
         """How far the estimate moves if label shift does not hold.
@@ -293,15 +293,15 @@ class PriorEstimate(EstimatedPrior):
             The smallest and the largest estimate.
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
-        moved = [
+        shifted = [
             self.binned.shifted(**{side: sign * by}) for side in ("positive", "negative") for sign in (-1, 1)
         ]
-        counts = Counts(*(np.stack(parts) for parts in zip(*moved, strict=True)))
-        found = [*mixtures.likeliest_prior(counts), self.estimate]
-        return float(min(found)), float(max(found))
+        counts = Counts(*(np.stack(parts) for parts in zip(*shifted, strict=True)))
+        estimates = [*mixtures.likeliest_prior(counts), self.estimate]
+        return float(min(estimates)), float(max(estimates))
 
     @property
-    def hedges(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[str, ...]:
         """Why the interval may be too narrow."""
         low, high = self.sensitivity()
         wide = high - low > self.conf_high - self.conf_low
@@ -436,38 +436,45 @@ def estimate_prior(
     check_overlap(score, scores)
     bins = check_count(n_bins, "n_bins", minimum=2)
     level = check_fraction(confidence_level, "confidence_level")
-    found = estimate_from_bins(binned(positive, score, scores, bins), level, rng=rng)
+    estimate = estimate_from_bins(binned(positive, score, scores, bins), level, rng=rng)
     if batch is not None:
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
-        found = with_batches(found, counts_by_batch(names, scores, found.binned.edges), rng=rng)
-    notes = emit([*shares_beyond(score, scores), *found.warnings])
-    return replace(found, warnings=notes)
+        estimate = with_batches(estimate, count_by_batch(names, scores, estimate.binned.edges), rng=rng)
+    notes = emit([*note_beyond(score, scores), *estimate.warnings])
+    return replace(estimate, warnings=notes)
 
 
-def counts_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
+def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
     """Scores in bins, batch by batch in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return {str(distinct[i]): tally(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
-def with_batches(found: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
+def with_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
     """An estimate of the pooled batches beside that of each; with enough of them, for a further one."""
-    level, own = found.confidence_level, found.binned
+    level, binned = estimate.confidence_level, estimate.binned
     each = tuple(
-        (name, estimate_from_bins(replace(own, counts=own.counts._replace(unlabelled=row)), level, rng=rng))
+        (
+            name,
+            estimate_from_bins(
+                replace(binned, counts=binned.counts._replace(unlabelled=row)), level, rng=rng
+            ),
+        )
         for name, row in counts.items()
     )
-    note = _unpredicted(len(each), own.counts)
+    note = _note_unpredicted(len(each), binned.counts)
     if note:
-        return replace(found, batches=each, warnings=(*found.warnings, note))
-    told = batches.predicted(own.counts._replace(unlabelled=np.stack([*counts.values()])))
+        return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
+    prediction = batches.predict_batch(binned.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
-    low, middle, high = (batches.quantile(told.centres, told.likelihood, share) for share in shares)
-    log_odds, log_density = _cut(told, own.counts)
+    low, middle, high = (
+        batches.quantile(prediction.centres, prediction.likelihood, share) for share in shares
+    )
+    log_odds, log_density = _truncate(prediction, binned.counts)
     return replace(
-        found,
+        estimate,
         estimate=float(expit(middle)),
         conf_low=float(expit(low)),
         conf_high=float(expit(high)),
@@ -478,7 +485,7 @@ def with_batches(found: PriorEstimate, counts: dict[str, Floats], *, rng: Seed =
     )
 
 
-def _unpredicted(n_batches: int, counts: Counts) -> str:
+def _note_unpredicted(n_batches: int, counts: Counts) -> str:
     """Why nothing is predicted for a further batch, or nothing."""
     enough = batches.ENOUGH_BATCHES
     pooled = "the interval is that of all of them pooled"
@@ -495,15 +502,15 @@ def _unpredicted(n_batches: int, counts: Counts) -> str:
     return ""
 
 
-def _cut(told: batches.Prediction, counts: Counts) -> tuple[Floats, Floats]:
+def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floats, Floats]:
     """The density of a further batch without its tails."""
     tails = (1 - CUT) / 2, (1 + CUT) / 2
-    reached = np.array([batches.quantile(told.log_odds, told.density, share) for share in tails])
+    reached = np.array([batches.quantile(prediction.log_odds, prediction.density, share) for share in tails])
     inside = np.clip(reached, *mixtures.ends(counts.totals[2]))
     beyond = np.ptp(inside) < LEAST_INSIDE * np.ptp(reached)
     low, high = (reached if beyond else inside).tolist()
     log_odds = np.linspace(low, high, PLACES)
-    height = np.interp(log_odds, told.log_odds, told.density)
+    height = np.interp(log_odds, prediction.log_odds, prediction.density)
     return log_odds, np.log(height / height.max())
 
 
@@ -524,7 +531,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
         )
 
 
-def shares_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
+def note_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
     """Say so where more unlabelled scores than chance would have it lie beyond the labelled ones."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
@@ -535,9 +542,9 @@ def shares_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
     ]
 
 
-def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEstimate:
+def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorEstimate:
     """Estimate from counts; warnings are kept, not sent."""
-    counts = found.counts
+    counts = binned.counts
     peak = mixtures.likeliest(counts)
     prior = np.asarray(expit(peak.log_odds))
     fit = mixtures.profile(counts, prior)
@@ -556,7 +563,7 @@ def estimate_from_bins(found: Binned, level: float, *, rng: Seed = 0) -> PriorEs
         confidence_level=level,
         label_shift=shift,
         method="bootstrap" if weak else "chi2",
-        binned=found,
+        binned=binned,
         fit=fit,
         stretch=stretch,
         log_odds=log_odds,
@@ -579,15 +586,15 @@ def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generat
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
     for _ in range(MOST_MOVES):
         reached = mixtures.limits(counts, peak, (critical[0], critical[1]))
-        at = [np.clip(limit, *ends) for limit in reached]
-        moved = [
+        clipped = [np.clip(limit, *ends) for limit in reached]
+        updated = [
             mixtures.bootstrap_critical(
                 counts, limit, level, n_resamples=N_RESAMPLES, rng=np.random.default_rng(seeds)
             )
-            for limit in at
+            for limit in clipped
         ]
-        settled = all(abs(new - old) < 0.01 * old for new, old in zip(moved, critical, strict=True))
-        critical = [np.maximum(new, old) for new, old in zip(moved, critical, strict=True)]
+        settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
+        critical = [np.maximum(new, old) for new, old in zip(updated, critical, strict=True)]
         if settled:
             break
     return critical[0], critical[1]
@@ -600,21 +607,21 @@ def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[
     reached = mixtures.limits(counts, peak, (cut * np.asarray(stretch[0]), cut * np.asarray(stretch[1])))
     low, high = (float(np.clip(limit, *ends)) for limit in reached)
     log_odds = np.linspace(low, high, PLACES)
-    return log_odds, -_fall(counts, peak, stretch, log_odds) / 2
+    return log_odds, -_scaled_ratio(counts, peak, stretch, log_odds) / 2
 
 
-def doubt(hedges: Sequence[str]) -> str:
+def caveat_phrase(caveats: Sequence[str]) -> str:
     """What is said before a number that may be far off."""
-    return ", in doubt (see the warnings)" if hedges else ""
+    return ", in doubt (see the warnings)" if caveats else ""
 
 
-def likelihood_ratio(found: PriorEstimate) -> Callable[[Floats], Floats]:
+def likelihood_ratio(estimate: PriorEstimate) -> Callable[[Floats], Floats]:
     """Twice the fall of an estimate's log-likelihood from its maximum along the log-odds, as chi2 has it."""
-    counts = found.binned.counts
-    return partial(_fall, counts, mixtures.likeliest(counts), found.stretch)
+    counts = estimate.binned.counts
+    return partial(_scaled_ratio, counts, mixtures.likeliest(counts), estimate.stretch)
 
 
-def _fall(counts: Counts, peak: Peak, stretch: tuple[float, float], log_odds: Floats) -> Floats:
+def _scaled_ratio(counts: Counts, peak: Peak, stretch: tuple[float, float], log_odds: Floats) -> Floats:
     fall = mixtures.ratio(Counts(*(part[None] for part in counts)), log_odds, peak.height)
     return np.asarray(fall / np.where(log_odds < peak.log_odds, *stretch))
 
@@ -629,11 +636,11 @@ def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift
     return LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, residuals)
 
 
-def _remarks(found: PriorEstimate) -> list[str]:
+def _remarks(estimate: PriorEstimate) -> list[str]:
     """What to keep in mind when reading the numbers."""
-    positive, negative, _ = (int(total) for total in found.binned.counts.totals)
-    shift = found.label_shift
-    area, spread = found.binned.separation, (found.conf_low, found.conf_high)
+    positive, negative, _ = (int(total) for total in estimate.binned.counts.totals)
+    shift = estimate.label_shift
+    area, spread = estimate.binned.separation, (estimate.conf_low, estimate.conf_high)
     said = {
         f"the scores rank negatives above positives (area under ROC {area:.2f}): are the labels the right "
         "way round?": area < 0.5,
@@ -642,7 +649,7 @@ def _remarks(found: PriorEstimate) -> list[str]:
         "the unlabelled scores say nothing of the prior: the interval holds all of them": spread
         == (0.0, 1.0),
         "no labelled positive scores below a labelled negative: the estimate rests on that in the deployment "
-        "too": found.binned.positive.min() > found.binned.negative.max(),
+        "too": estimate.binned.positive.min() > estimate.binned.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         f"prior: {FEW_LABELLED} of each at least": min(positive, negative) < FEW_LABELLED,
         "label shift cannot be tested with two bins": shift.df == 0,

@@ -63,11 +63,11 @@ class UnitSums(NamedTuple):
     def of(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
         """Sum what the cases of every unit and kind weigh."""
         size = unit.max(initial=0) + 1
-        each, at = np.unique(kind * size + unit, return_inverse=True)
-        held, of = np.bincount(at.reshape(-1), weights=weight).astype(np.float64), each // size
+        each, codes = np.unique(kind * size + unit, return_inverse=True)
+        weights, of = np.bincount(codes.reshape(-1), weights=weight).astype(np.float64), each // size
         largest = np.zeros(n_kinds)
-        np.maximum.at(largest, of, held)
-        share = held / largest[of]  # squares may leave the doubles
+        np.maximum.at(largest, of, weights)
+        share = weights / largest[of]  # squares may leave the doubles
         sums = [np.bincount(of, weights=part, minlength=n_kinds) for part in (share, share**2)]
         return cls(largest, *(part.astype(np.float64) for part in sums))
 
@@ -100,21 +100,21 @@ def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
     return np.asarray(np.asarray(n_negative) * pi / (1 - pi))
 
 
-def rarest_prior(n_negative: float, enough: float) -> float:
+def smallest_supported_prior(n_negative: float, enough: float) -> float:
     """Prior at which so many negatives weigh as much as `enough`."""
     return float(enough / (enough + n_negative))
 
 
-def too_tied(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
+def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
     """What is too rare for a test over cases to hold with so few distinct scores, from a prior on, if so."""
     if n_scores < FEW_SCORES and n_positive < POSITIVES_FOR_TESTS:
         return "positives"
-    rare = prior < RARE_WITH_VERY_FEW and not are_enough(effective, ENOUGH_WITH_VERY_FEW)
+    rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
     if n_scores < VERY_FEW_SCORES and rare:
         return "negatives"
     return ""
 
 
-def are_enough(effective: ArrayLike, enough: float) -> Bools:
+def is_sufficient(effective: ArrayLike, enough: float) -> Bools:
     """Whether so many are enough, but for rounding."""
     return np.asarray(np.asarray(effective) >= enough * (1 - SLACK))

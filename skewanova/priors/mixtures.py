@@ -231,9 +231,9 @@ def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floa
     size = np.sqrt(gap**2 + 4 * a * b)
     mixture = ((weight + other) * counts.unlabelled + a + b + size) / 2
     large = size + np.abs(gap)
-    own = np.where(gap >= 0, b, a)  # of the class that has less of the bin
-    below = np.maximum(large + 2 * own, np.finfo(np.float64).tiny)
-    part = np.where(gap >= 0, large, 2 * own) / below
+    class_counts = np.where(gap >= 0, b, a)  # of the class that has less of the bin
+    below = np.maximum(large + 2 * class_counts, np.finfo(np.float64).tiny)
+    part = np.where(gap >= 0, large, 2 * class_counts) / below
     return mixture * part / pi, mixture * (1 - part) / (1 - pi)
 
 
@@ -267,8 +267,8 @@ def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floa
     """How far from the newest point to the other end: by inverse interpolation where that is monotone."""
     (new, old, third), (at_new, at_old, at_third) = points, values
     with np.errstate(divide="ignore", invalid="ignore"):
-        place, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
+        position, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
         bent = at_new / (at_old - at_new) * at_third / (at_old - at_third)
         other = (third - new) / (old - new) * at_new / (at_third - at_new) * at_old / (at_third - at_old)
-        usable = (height**2 < place) & ((1 - height) ** 2 < 1 - place) & np.isfinite(bent + other)
+        usable = (height**2 < position) & ((1 - height) ** 2 < 1 - position) & np.isfinite(bent + other)
         return np.where(usable, bent + other, 0.5)

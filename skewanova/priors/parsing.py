@@ -147,7 +147,7 @@ def parse_prior(text: str) -> float:
     >>> parse_prior("0.1")
     0.1
     """
-    found = parse_priors(text)
-    if len(found) > 1:
+    priors = parse_priors(text)
+    if len(priors) > 1:
         raise InputError(f"one prior is wanted, but got {text!r}")
-    return found[0]
+    return priors[0]

@@ -49,15 +49,15 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
     """Priors and weights for a beta distribution: panels in the log-odds over all but 1e-18 of the weight."""
     centre = np.log(a) - np.log(b)
     spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
-    reach = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
-    low, high = centre - spread * 10 - reach / a, centre + spread * 10 + reach / b
+    tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
+    low, high = centre - spread * 10 - tail / a, centre + spread * 10 + tail / b
     cuts = [-log_skew(p) for p in breaks]
     odds, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
     weights = step * np.exp(
         -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
     )
-    kept = weights > 0
-    return prior_at(odds[kept]), normalised(weights[kept])
+    positive = weights > 0
+    return prior_at(odds[positive]), normalised(weights[positive])
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:

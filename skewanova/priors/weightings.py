@@ -548,14 +548,14 @@ def as_deployment_prior(value: Target) -> DeploymentPrior:
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
 
 
-def share_above(weighting: DeploymentPrior, limit: float) -> float:
+def mass_above(weighting: DeploymentPrior, limit: float) -> float:
     """Share of the weight at priors of `limit` or more."""
     priors, weights = weighting.quadrature([limit])
     return float(weights[priors >= limit * (1 - SLACK)].sum())
 
 
-def cut_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
+def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
     """The part of a weighting at priors of `limit` or more, by the nodes that its averages are taken at."""
     priors, weights = weighting.quadrature([limit])
-    kept = (priors >= limit * (1 - SLACK)) & (weights > 0)
-    return DiscretePrior(priors[kept].tolist(), weights[kept].tolist())
+    above = (priors >= limit * (1 - SLACK)) & (weights > 0)
+    return DiscretePrior(priors[above].tolist(), weights[above].tolist())

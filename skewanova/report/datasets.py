@@ -15,12 +15,12 @@ from skewanova.base.frames import records
 from skewanova.base.text import (
     Table,
     format_p,
+    format_with_error,
     interval,
     limits,
     number,
     p_words,
     table_of,
-    with_error,
 )
 from skewanova.decision.verdict import Verdict
 from skewanova.report.parts import Parts, PartsSource, parts_folder, parts_page
@@ -114,7 +114,7 @@ def _means(source: DatasetsSource) -> Table:
     rows = []
     for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
         found = {row.model: row for row in records(group)}
-        cells = [with_error(found[m].iauprec, found[m].std_error) for m in models]
+        cells = [format_with_error(found[m].iauprec, found[m].std_error) for m in models]
         rows.append((str(name), *cells))
     return Table(
         "datasets", "Mean IAUPREC (corrected standard error) by data set", ("Data set", *models), tuple(rows)

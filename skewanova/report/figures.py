@@ -514,8 +514,8 @@ def _taken_for_granted(source: ReportSource) -> str:
         "the scores of each class are spread where the models run as among the labelled cases (label shift)",
     )
     told += f" It is assumed that {'; that '.join(getattr(weighting, 'assumptions', alike))}."
-    hedges = getattr(weighting, "hedges", ())
-    told += f" In doubt: {'; '.join(hedges)}." if hedges else ""
+    caveats = getattr(weighting, "caveats", ())
+    told += f" In doubt: {'; '.join(caveats)}." if caveats else ""
     return told + (f" The first {MOST_PANELS} models." if len(estimates_of(source)) > MOST_PANELS else "")
 
 

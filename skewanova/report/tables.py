@@ -12,21 +12,21 @@ import pandas as pd
 
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
 from skewanova.base.frames import records
-from skewanova.base.rounding import TIE, is_largest
+from skewanova.base.rounding import TIE, is_maximum
 from skewanova.base.text import (
-    MOST_ROWS,
+    MAX_ROWS,
     Table,
     decimals,
-    first_rows,
     format_factor,
     format_number,
     format_p,
+    format_with_error,
     limits,
     number,
     only,
     open_interval,
     table_of,
-    with_error,
+    truncate_rows,
     without,
     without_empty,
 )
@@ -94,11 +94,11 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
     means = {head: by_model.mean().loc[models] for head, by_model in columns.items()}
     spreads = {head: by_model.std().loc[models] for head, by_model in columns.items()}
-    rows = [(m, *(with_error(means[head][m], spreads[head][m]) for head in columns)) for m in models]
+    rows = [(m, *(format_with_error(means[head][m], spreads[head][m]) for head in columns)) for m in models]
     best = frozenset(
         (i, j)
         for j, head in enumerate(columns, start=1)
-        for i in np.flatnonzero(is_largest(means[head])).tolist()
+        for i in np.flatnonzero(is_maximum(means[head])).tolist()
     )
     over_folds = any(spread.notna().any() for spread in spreads.values())
     what = "AUPREC at each prior, IAUPREC and AUC"
@@ -204,7 +204,7 @@ def anova_table(anova: pd.DataFrame) -> Table:
 
 def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences with intervals."""
-    shown, cut = first_rows(posthoc, "posthoc.csv")
+    shown, cut = truncate_rows(posthoc, "posthoc.csv")
     return table_of(
         "posthoc",
         "Pairwise differences",
@@ -242,7 +242,7 @@ def _differs(row: Any) -> str:
 
 def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences between priors, all models together."""
-    shown, cut = first_rows(prior_pairs, "prior_pairs.csv")
+    shown, cut = truncate_rows(prior_pairs, "prior_pairs.csv")
     caption = "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)"
     cells = {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_difference(alpha)}
     return table_of("priors", caption, shown, cells, note=cut)
@@ -302,7 +302,7 @@ def _fold_or(row: Any) -> str:
 
 def effects_table(effects: pd.DataFrame, level: float, *, per: str = "fold") -> Table:
     """Effect size of every pair: the difference, and the same in standard deviations."""
-    shown, cut = first_rows(effects, "effects.csv")
+    shown, cut = truncate_rows(effects, "effects.csv")
     return table_of(
         "effects",
         "Effect sizes: difference in IAUPREC, and in standard deviations",
@@ -326,7 +326,7 @@ def _range_of(low: float, high: float) -> str:
 def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halved: bool = False) -> Table:
     """Tests and probability that two models are practically equal."""
     over_folds = _HALVED_POSTERIOR if halved else _OVER_FOLDS_POSTERIOR
-    shown, cut = first_rows(equivalence, "equivalence.csv")
+    shown, cut = truncate_rows(equivalence, "equivalence.csv")
     width = equivalence["rope"].iloc[0]
     return table_of(
         "equivalence",
@@ -511,9 +511,9 @@ def leaders_table(leaders: pd.DataFrame, level: float) -> Table:
         "leaders",
         f"Which models may be the best, by simultaneous {100 * level:g} % bands of differences",
         ("Priors", "Highest AUPREC", "May be as good or better"),
-        tuple(rows[:MOST_ROWS]),
+        tuple(rows[:MAX_ROWS]),
         note="A model is left out where a band puts another one above it."
-        + (f" The first {MOST_ROWS:,} of {len(rows):,} stretches." if len(rows) > MOST_ROWS else "")
+        + (f" The first {MAX_ROWS:,} of {len(rows):,} stretches." if len(rows) > MAX_ROWS else "")
         + (" leaders.csv names them all." if cut else ""),
     )
 
@@ -521,7 +521,7 @@ def leaders_table(leaders: pd.DataFrame, level: float) -> Table:
 def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
     """Where the curves of two models cross; first where the lead changes."""
     ordered = crossings.sort_values("lead", ascending=False, kind="stable")
-    shown, cut = first_rows(ordered, "crossings.csv")
+    shown, cut = truncate_rows(ordered, "crossings.csv")
     return table_of(
         "crossings",
         "Priors at which the AUPREC of two models crosses",
@@ -540,7 +540,7 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
 
 def plans_table(plans: pd.DataFrame, units: str = "cases") -> Table:
     """How much more data would tell each pair of models apart: one row a pair."""
-    shown, cut = first_rows(plans, "plans.csv")
+    shown, cut = truncate_rows(plans, "plans.csv")
     power, alpha, assurance = (plans[name].iloc[0] for name in ("power", "alpha", "assurance"))
     return table_of(
         "plans",

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-from skewanova.base.rounding import TIE, falling_order, is_largest, levelled
+from skewanova.base.rounding import TIE, argsort_descending, is_maximum, snap_ties
 
 #: Kernels of OpenBLAS, and what the processor must have for them.
 KERNELS = {"Zen": "AVX2", "SkylakeX": "AVX512_SKX"}
@@ -33,21 +33,21 @@ PATH_NUMBERS = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 def test_values_in_a_row_of_near_ties_are_levelled():
     given_ = [0.3, 0.5 + 1e-13, 0.5, np.nan, 0.5 - 1e-13, 0.3 + 1e-9]
     np.testing.assert_equal(
-        levelled(given_), [0.3, 0.5 - 1e-13, 0.5 - 1e-13, np.nan, 0.5 - 1e-13, 0.3 + 1e-9]
+        snap_ties(given_), [0.3, 0.5 - 1e-13, 0.5 - 1e-13, np.nan, 0.5 - 1e-13, 0.3 + 1e-9]
     )
 
 
 def test_large_values_tie_by_their_share_and_infinity_with_itself_alone():
     values = [1e6, 1e6 + 1e-7, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0]
-    np.testing.assert_equal(levelled(values), [1e6, 1e6, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0])
+    np.testing.assert_equal(snap_ties(values), [1e6, 1e6, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0])
 
 
 def test_rows_are_levelled_apart():
-    found = levelled([[0.1, 0.1 + 1e-14], [0.2, 0.3]])
+    found = snap_ties([[0.1, 0.1 + 1e-14], [0.2, 0.3]])
     assert found.tolist() == [[0.1, 0.1], [0.2, 0.3]]
-    found = levelled([[0.2, 0.3, 0.3 + 1e-14], [0.1, 0.1 + 1e-14, 0.4]])
+    found = snap_ties([[0.2, 0.3, 0.3 + 1e-14], [0.1, 0.1 + 1e-14, 0.4]])
     assert found.tolist() == [[0.2, 0.3, 0.3], [0.1, 0.1, 0.4]]
-    assert is_largest([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1], [0.1, 0.95, 0.9]]).tolist() == [
+    assert is_maximum([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1], [0.1, 0.95, 0.9]]).tolist() == [
         [False, True, True],
         [True, False, False],
         [False, True, False],
@@ -55,35 +55,35 @@ def test_rows_are_levelled_apart():
 
 
 def test_the_limit_itself_is_a_tie():
-    assert levelled([0.0, TIE]).tolist() == [0.0, 0.0]
-    assert is_largest([0.0, TIE]).tolist() == [True, True]
+    assert snap_ties([0.0, TIE]).tolist() == [0.0, 0.0]
+    assert is_maximum([0.0, TIE]).tolist() == [True, True]
     for values in ([0.5, 0.5 + 1.5 * TIE], [1e6, 1e6 * (1 + 1.5 * TIE)]):
-        assert levelled(values).tolist() == values
-        assert is_largest(values).tolist() == [False, True]
-    assert is_largest([1e6, 1e6 * (1 + 0.7 * TIE)]).tolist() == [True, True]
+        assert snap_ties(values).tolist() == values
+        assert is_maximum(values).tolist() == [False, True]
+    assert is_maximum([1e6, 1e6 * (1 + 0.7 * TIE)]).tolist() == [True, True]
 
 
 @pytest.mark.parametrize("shift", [-TIE / 2, 0.0, TIE / 2])
 def test_near_ties_keep_their_order(shift):
-    assert falling_order([0.5, 0.7, 0.5 + shift, 0.9]) == [3, 1, 0, 2]
-    assert is_largest([0.9, 0.7, 0.9 + shift]).tolist() == [True, False, True]
+    assert argsort_descending([0.5, 0.7, 0.5 + shift, 0.9]) == [3, 1, 0, 2]
+    assert is_maximum([0.9, 0.7, 0.9 + shift]).tolist() == [True, False, True]
 
 
 def test_what_is_beyond_rounding_is_no_tie():
-    assert falling_order([0.5, 0.5 + 3 * TIE]) == [1, 0]
-    assert is_largest([0.5, 0.5 + 3 * TIE]).tolist() == [False, True]
+    assert argsort_descending([0.5, 0.5 + 3 * TIE]) == [1, 0]
+    assert is_maximum([0.5, 0.5 + 3 * TIE]).tolist() == [False, True]
 
 
 def test_nan_stands_last():
-    assert falling_order([np.nan, 0.1, 0.2]) == [2, 1, 0]
+    assert argsort_descending([np.nan, 0.1, 0.2]) == [2, 1, 0]
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(0, 2**31))
 def test_rounding_changes_no_order(places, seed):
     exact = np.array(places) / 7
     rounded = exact + np.random.default_rng(seed).uniform(-1e-15, 1e-15, len(places))
-    assert falling_order(rounded) == falling_order(exact)
-    assert is_largest(rounded).tolist() == (exact == exact.max()).tolist()
+    assert argsort_descending(rounded) == argsort_descending(exact)
+    assert is_maximum(rounded).tolist() == (exact == exact.max()).tolist()
 
 
 # --- under other kernels ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from numpy.polynomial.chebyshev import chebfit, chebpts1
 from scipy import stats
 
 from skewanova import compare, load_satellite_scores
-from skewanova.base.text import MOST_ROWS, Table
+from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.curves.chebyshev import DEGREE, MeanCurves, certain_signs, panel_priors, panel_series
 from skewanova.decision import bands, decisions
@@ -190,7 +190,7 @@ def test_some_curves_are_those_of_all():
 def test_long_tables_end_with_a_sentence():
     found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
     table = report_tables.posthoc_table(found, 0.05)
-    assert len(table.rows) == MOST_ROWS < len(found)
+    assert len(table.rows) == MAX_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: posthoc.csv holds them all.")
     assert "holds them all" not in report_tables.posthoc_table(found.head(1000), 0.05).note
 

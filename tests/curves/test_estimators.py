@@ -8,7 +8,7 @@ from strategies import priors, ranges, tie_groups
 
 from skewanova.curves import estimators
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.curves.roc import Rises, RocCurve, rises_between, roc_curve
+from skewanova.curves.roc import RecallSteps, RocCurve, roc_curve, steps_from_vertices
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 
@@ -28,8 +28,8 @@ def test_every_estimator_has_a_kernel():
     curve = curve_of([(1, 0), (1, 2)])
     for estimator in ESTIMATORS:
         assert estimators.area_kernel(curve, estimator)(np.array([0.2, 0.5])).shape == (2,)
-    assert set(estimators.BY_RISES) | set(estimators._KERNELS) == set(ESTIMATORS)
-    assert not set(estimators.BY_RISES) & set(estimators._KERNELS)
+    assert set(estimators.BY_STEPS) | set(estimators._KERNELS) == set(ESTIMATORS)
+    assert not set(estimators.BY_STEPS) & set(estimators._KERNELS)
 
 
 # --- precision ----------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_flagging_everything_has_precision_equal_to_the_prior(prior):
     ],
 )
 def test_log_ratio(u):
-    g, h = estimators._log_ratio(np.array([u]))
+    g, h = estimators.log1p_over_u(np.array([u]))
     with mp.workdps(60):
         x = mp.mpf(float(u))
         truth_g = mp.log1p(x) / x
@@ -69,7 +69,7 @@ def test_log_ratio(u):
 
 
 def test_log_ratio_at_zero_and_in_any_shape():
-    g, h = estimators._log_ratio(np.zeros((2, 3)))
+    g, h = estimators.log1p_over_u(np.zeros((2, 3)))
     assert (g == 1).all()
     assert (h == 0.5).all()
 
@@ -77,7 +77,9 @@ def test_log_ratio_at_zero_and_in_any_shape():
 @given(rates(), ranges())
 def test_mean_precision_over_uniform_priors(point, limits):
     t, f = map(twins.Fraction, point)
-    found = estimators.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformPrior(*limits))[0]
+    found = estimators.prior_averaged_precision(
+        np.array([float(t)]), np.array([float(f)]), UniformPrior(*limits)
+    )[0]
     truth = twins.mean_precision_uniform_prior(t, f, *limits)
     assert twins.relative_error(found, truth) < 1e-14
 
@@ -86,7 +88,7 @@ def test_mean_precision_over_uniform_priors(point, limits):
 @pytest.mark.parametrize("t", [1e-9, 1e-6, 1e-3])
 def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
     """Here log(1 + u) is taken of a 1 + u that has lost its digits, unless it is found another way."""
-    found = estimators.mean_precision(np.array([t]), np.ones(1), UniformPrior(*limits))[0]
+    found = estimators.prior_averaged_precision(np.array([t]), np.ones(1), UniformPrior(*limits))[0]
     truth = twins.mean_precision_uniform_prior(twins.Fraction(t), twins.Fraction(1), *limits)
     assert twins.relative_error(found, truth) < 2e-15
 
@@ -95,21 +97,23 @@ def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
 def test_mean_precision_over_uniform_skews(point, limits):
     t, f = map(twins.Fraction, point)
     low, high = (1 / p - 1 for p in reversed(limits))
-    found = estimators.mean_precision(np.array([float(t)]), np.array([float(f)]), UniformSkew(low, high))[0]
+    found = estimators.prior_averaged_precision(
+        np.array([float(t)]), np.array([float(f)]), UniformSkew(low, high)
+    )[0]
     truth = twins.mean_precision_uniform_skew(t, f, low, high)
     assert twins.relative_error(found, truth) < 1e-14
 
 
 def test_mean_precision_of_no_recall_is_zero():
     for weighting in (UniformPrior(0.1, 0.3), UniformSkew(1, 3)):
-        assert estimators.mean_precision(np.zeros(1), np.array([0.5]), weighting)[0] == 0.0
+        assert estimators.prior_averaged_precision(np.zeros(1), np.array([0.5]), weighting)[0] == 0.0
 
 
 # --- points of the rises ------------------------------------------------------------------------------------
 
 
 def rises_of(curve):
-    return rises_between(curve.tpr, curve.fpr)
+    return steps_from_vertices(curve.tpr, curve.fpr)
 
 
 @given(tie_groups())
@@ -141,9 +145,9 @@ def test_points_by_hand():
 def test_sums_over_blocks_take_out_rounding():
     ones = np.ones(5)
     start = np.arange(10) / 10
-    rises = [Rises(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
+    rises = [RecallSteps(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
     assert sum(r.height.sum() for r in rises) != 1.0
-    for estimator in estimators.BY_RISES:
+    for estimator in estimators.BY_STEPS:
         assert estimators.areas(rises, np.array([0.1]), estimator).tolist() == [1.0]
 
 
@@ -158,7 +162,7 @@ def test_segment_equals_its_integral(true, false, prior):
     if t0 == t1:
         return
     t0, t1, f0, f1 = (twins.Fraction(k, 50) for k in (t0, t1, f0, f1))
-    found = estimators.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    found = estimators.segment_areas(steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert found.shape == (1,)
     # near 0 alarms the integrand turns too sharply for mpmath's quadrature: closed form there
     with mp.workdps(80):
@@ -176,28 +180,28 @@ def test_segment_twin_equals_the_definition(ends, prior):
     """The closed form used as a twin above, against the integral it stands for."""
     t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
     truth = twins.segment_by_quadrature((t0, f0), (t1, f1), prior)
-    found = estimators.segment_areas(rises_between(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    found = estimators.segment_areas(steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
 @pytest.mark.parametrize("start", [5e-324, 1e-310, 1e-40, 2e-30, 1e-20])
 def test_a_segment_that_begins_all_but_at_the_origin(start):
     """However near, it has the area of one from the origin, and nothing overflows."""
-    near = estimators.segment_areas(rises_between(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
-    origin = estimators.segment_areas(rises_between(np.array([0, 1.0]), np.array([0, 0.5])), 0.2)
+    near = estimators.segment_areas(steps_from_vertices(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
+    origin = estimators.segment_areas(steps_from_vertices(np.array([0, 1.0]), np.array([0, 0.5])), 0.2)
     assert near == pytest.approx(origin, rel=1e-14 if start < 1e-18 else 1e-12)
 
 
 def test_a_rise_that_the_prior_takes_below_the_doubles_has_no_area():
-    found = estimators.segment_areas(rises_between(np.array([0, 5e-324]), np.array([0, 0.0])), 0.2)
+    found = estimators.segment_areas(steps_from_vertices(np.array([0, 5e-324]), np.array([0, 0.0])), 0.2)
     assert found.tolist() == [5e-324]
-    found = estimators.segment_areas(rises_between(np.array([0, 5e-324]), np.array([0, 5e-324])), 0.2)
+    found = estimators.segment_areas(steps_from_vertices(np.array([0, 5e-324]), np.array([0, 5e-324])), 0.2)
     assert found.tolist() == [0.0]
 
 
 def test_segments_that_do_not_rise_are_left_out():
     tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
-    assert estimators.segment_areas(rises_between(tpr, fpr), 0.5).shape == (2,)
+    assert estimators.segment_areas(steps_from_vertices(tpr, fpr), 0.5).shape == (2,)
 
 
 @pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
@@ -264,14 +268,14 @@ def test_areas_of_a_few_curves_equal_their_twins(estimator, groups):
 def test_precision_without_false_positives_is_1_exactly():
     tpr = np.array([1e-9, 0.1, 1 / 3, 0.7, 1.0])
     for weighting in (UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.31), UniformSkew(1.0, 7.0)):
-        assert (estimators.mean_precision(tpr, np.zeros(5), weighting) == 1).all()
+        assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
 @pytest.mark.parametrize(
     "weighting",
     [UniformPrior(0.05, 0.4), UniformSkew(2, 30), BetaPrior(2, 9), DiscretePrior([0.1, 0.4], [3, 1])],
 )
-@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
 def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
     curve = curve_of(CURVES["mixed"])
     at, weights = weighting.quadrature()
@@ -279,7 +283,9 @@ def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
         w * estimators.area_kernel(curve, estimator)(np.array([p]))[0]
         for p, w in zip(at, weights, strict=True)
     )
-    assert estimators.mean_area([rises_of(curve)], weighting, estimator) == pytest.approx(expected, rel=1e-13)
+    assert estimators.prior_averaged_area([rises_of(curve)], weighting, estimator) == pytest.approx(
+        expected, rel=1e-13
+    )
 
 
 class Twice:
@@ -289,11 +295,11 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     rises = [rises_of(curve_of(CURVES["mixed"]))]
-    once = estimators.mean_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
-    assert estimators.mean_area(rises, Twice(), estimator) == pytest.approx(once, rel=1e-15)
+    once = estimators.prior_averaged_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
+    assert estimators.prior_averaged_area(rises, Twice(), estimator) == pytest.approx(once, rel=1e-15)
 
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
@@ -311,7 +317,7 @@ def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch)
 def long_curve(n_rises):
     rng = np.random.default_rng(5)
     fpr, tpr = (np.append(0, np.cumsum(rng.integers(1, 9, n_rises))) for _ in range(2))
-    return [rises_between(tpr / tpr[-1], fpr / fpr[-1])]
+    return [steps_from_vertices(tpr / tpr[-1], fpr / fpr[-1])]
 
 
 @pytest.mark.parametrize("estimator", estimators.LINEAR)
@@ -339,17 +345,17 @@ def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, 
 # --- a few priors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
 def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
     curve = curve_of([(2, 1), (0, 2), (1, 1), (3, 4)])
-    rises = rises_between(curve.tpr, curve.fpr)
+    rises = steps_from_vertices(curve.tpr, curve.fpr)
     flat = [np.array([0.2]), np.array([0.1]), np.array([0.2]), np.array([0.3]), np.array([0.1])]
-    fields = ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr")
+    fields = ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach")
     joined = {name: np.append(getattr(rises, name), one) for name, one in zip(fields, flat, strict=True)}
-    rises = Rises(**joined)
+    rises = RecallSteps(**joined)
     few = DiscretePrior([0.1, 0.3, 0.6], [0.5, 0.3, 0.2])
-    alone = [estimators.rise_terms(rises, np.array([[prior]]), estimator)[0] for prior in (0.1, 0.3, 0.6)]
-    found = estimators.rise_terms(rises, few, estimator)
+    alone = [estimators.step_terms(rises, np.array([[prior]]), estimator)[0] for prior in (0.1, 0.3, 0.6)]
+    found = estimators.step_terms(rises, few, estimator)
     assert found == pytest.approx(np.array([0.5, 0.3, 0.2]) @ np.array(alone), rel=1e-13)
     assert found[-1] == 0  # a rise without height
     assert (found[:-1] > 0).all()
@@ -372,13 +378,13 @@ def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, r
     monkeypatch.setattr(estimators, "FEW_PRECISIONS", 3)
     monkeypatch.setattr(estimators, "_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of))
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
-    assert sums.at(at) == pytest.approx(truth, rel=1e-14)
+    assert sums.evaluate(at) == pytest.approx(truth, rel=1e-14)
     assert held == rows
 
 
 def test_the_series_of_the_closed_forms_holds_every_digit():
     u = estimators.SERIES_LIMIT * np.array([-0.999999, -0.7, -0.1, 1e-9, 0.2, 0.8, 0.999999])
-    g, h = estimators._log_ratio(u)
+    g, h = estimators.log1p_over_u(u)
     with mp.workdps(40):
         exact = [mp.log1p(value) / mp.mpf(value) for value in u]
         beside = [(1 - ratio) / mp.mpf(value) for ratio, value in zip(exact, u, strict=True)]

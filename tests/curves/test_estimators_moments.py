@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skewanova.curves import estimators
 from skewanova.curves.areas import auprec, auprec_score
 from skewanova.curves.estimators import MomentSums, vertex_precision
-from skewanova.curves.roc import rises_of_curve, rises_of_scores, roc_curve
+from skewanova.curves.roc import roc_curve, steps_from_curve, steps_from_scores
 
 PRIORS = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
 
@@ -33,11 +33,11 @@ def test_points_of_any_rates(n, power, seed, n_ties):
     for part in (slice(None, n // 2), slice(n // 2, None)):
         sums.add(weight[part], tpr[part], fpr[part])
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
-    assert sums.at(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
+    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
 
 
 def test_nothing_added_is_zero():
-    assert MomentSums().at(PRIORS).tolist() == [0.0] * len(PRIORS)
+    assert MomentSums().evaluate(PRIORS).tolist() == [0.0] * len(PRIORS)
 
 
 @pytest.mark.no_cover
@@ -49,7 +49,7 @@ def test_many_priors_of_a_large_sample(estimator, share, shift, monkeypatch):
     score = rng.normal(size=len(positive)) + shift * positive
     grid = np.tile(PRIORS, 2)
     found = auprec_score(positive, score, prior=grid, area_estimator=estimator)
-    blocks = list(rises_of_scores(positive, score))
+    blocks = list(steps_from_scores(positive, score))
     assert len(blocks) > 2
     points = [estimators.LINEAR[estimator](block) for block in blocks]
     weight = math.fsum(w for p in points for w in p.weight.tolist())
@@ -66,13 +66,13 @@ def test_perfect_and_constant_scores_stay_exact_in_many_blocks():
     positive = np.arange(300_000) < 100_000
     grid = np.linspace(0.01, 0.99, 20)
     perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
-    for estimator in estimators.BY_RISES:
+    for estimator in estimators.BY_STEPS:
         assert (auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
         chance = auprec_score(positive, constant, prior=grid, area_estimator=estimator)
         assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
-@pytest.mark.parametrize("estimator", estimators.BY_RISES)
+@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
 def test_blocks_of_scores_are_those_of_the_curve(estimator):
     rng = np.random.default_rng(6)
     positive = rng.random(150_000) < 0.4
@@ -80,10 +80,10 @@ def test_blocks_of_scores_are_those_of_the_curve(estimator):
     by_score, by_curve = (
         [
             np.concatenate([getattr(b, name) for b in blocks])
-            for name in ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr")
+            for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach")
         ]
         for blocks in map(
-            list, (rises_of_scores(positive, score), rises_of_curve(roc_curve(positive, score)))
+            list, (steps_from_scores(positive, score), steps_from_curve(roc_curve(positive, score)))
         )
     )
     for one, other in zip(by_score, by_curve, strict=True):
@@ -109,7 +109,9 @@ def test_points_at_the_very_centre_of_a_bin_count(n):
     centre = float(estimators._centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
     sums = MomentSums()
     sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
-    assert sums.at(PRIORS) == pytest.approx(0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre), rel=1e-14)
+    assert sums.evaluate(PRIORS) == pytest.approx(
+        0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre), rel=1e-14
+    )
 
 
 def test_rates_too_small_to_divide_by_are_added_one_by_one():
@@ -118,13 +120,13 @@ def test_rates_too_small_to_divide_by_are_added_one_by_one():
     sums = MomentSums()
     sums.add(weight, tpr, fpr)
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
-    assert sums.at(PRIORS) == pytest.approx(truth, rel=4e-15)
+    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15)
 
 
 def test_points_without_false_positives_have_precision_1():
     sums = MomentSums()
     sums.add(np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2))
-    assert sums.at(PRIORS).tolist() == [0.75] * len(PRIORS)
+    assert sums.evaluate(PRIORS).tolist() == [0.75] * len(PRIORS)
 
 
 def test_as_many_precisions_are_computed_at_once_as_asked_for(monkeypatch):
@@ -141,9 +143,9 @@ def test_as_many_precisions_are_computed_at_once_as_asked_for(monkeypatch):
     from_moments = estimators._from_moments
     monkeypatch.setattr(estimators, "_from_moments", noted)
     grid = np.linspace(0.001, 0.999, 1000)
-    many = sums.at(grid)
+    many = sums.evaluate(grid)
     assert len(rows) > 1
     assert rows[0] == 32768 // n_bins
     assert sum(rows) == 1000
     assert max(rows) == rows[0]
-    assert many[::100] == pytest.approx(sums.at(grid[::100]), rel=1e-15)
+    assert many[::100] == pytest.approx(sums.evaluate(grid[::100]), rel=1e-15)

@@ -10,9 +10,9 @@ from twins import labels_and_scores
 from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.groups import PackedCurve, PackedCurves, WeightedCurve
-from skewanova.curves.roc import auc, curve_from_scores, rises_between
+from skewanova.curves.roc import auc, curve_from_scores, steps_from_vertices
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 PRIORS = np.array([0.5, 0.1, 1e-4])
@@ -53,7 +53,7 @@ def test_curves_are_those_of_each_group(table, block_size):
 
 def group_measures(table, weighting, estimator):
     """Measures of every group, from its rises where these are enough."""
-    if estimator in BY_RISES:
+    if estimator in BY_STEPS:
         return curves_groups.measures_of_rises(
             curves_groups.rises_of_groups(*table), PRIORS, weighting, estimator
         )
@@ -170,8 +170,8 @@ def test_a_packed_curve_is_the_curve_without_thresholds(score):
     assert np.isnan(found.thresholds).all()
     assert (packed.ends is None) == (len(set(score.tolist())) == 11)
     assert packed.labels.nbytes == 2
-    rises, expected = packed.rises(), rises_between(whole.tpr, whole.fpr)
-    for name in ("start_tpr", "start_fpr", "tpr", "fpr", "reached_fpr"):
+    rises, expected = packed.rises(), steps_from_vertices(whole.tpr, whole.fpr)
+    for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
         assert getattr(rises, name).tolist() == getattr(expected, name).tolist()
 
 

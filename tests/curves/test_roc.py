@@ -16,14 +16,14 @@ from skewanova.curves import roc, sorting
 from skewanova.curves.roc import (
     RocCurve,
     auc,
+    batch_steps,
+    concatenate_steps,
     convex_hull,
     curve_from_scores,
-    in_a_row,
-    rises_between,
-    rises_of_curve,
-    rises_of_scores,
     roc_curve,
-    together,
+    steps_from_curve,
+    steps_from_scores,
+    steps_from_vertices,
 )
 
 
@@ -393,15 +393,19 @@ def test_range_of_rates_is_checked(limits):
 
 
 def columns(rises):
-    return np.array([rises.start_tpr, rises.start_fpr, rises.tpr, rises.fpr, rises.reached_fpr]).T.tolist()
+    return np.array(
+        [rises.start_tpr, rises.start_fpr, rises.tpr, rises.fpr, rises.fpr_at_first_reach]
+    ).T.tolist()
 
 
 def test_rises_by_hand():
     """From the best score down: two negatives, a tie of both classes, a negative, a positive, a negative."""
     labels, scores = [0, 0, 1, 0, 0, 1, 0], [9, 8, 7, 7, 6, 5, 4]
     known = [[0, 0.4, 0.5, 0.6, 0], [0.5, 0.8, 1, 0.8, 0.6]]
-    assert columns(in_a_row(list(rises_of_curve(roc_curve(labels, scores))))) == known
-    assert columns(in_a_row(list(rises_of_scores(np.array(labels) == 1, np.array(scores))))) == known
+    assert columns(concatenate_steps(list(steps_from_curve(roc_curve(labels, scores))))) == known
+    assert (
+        columns(concatenate_steps(list(steps_from_scores(np.array(labels) == 1, np.array(scores))))) == known
+    )
 
 
 def test_rises_in_blocks_are_those_at_once(monkeypatch):
@@ -409,15 +413,18 @@ def test_rises_in_blocks_are_those_at_once(monkeypatch):
     positive = rng.random((3, 90)) < 0.4
     score = rng.normal(positive).round(1)
     curves = [roc_curve(*each) for each in zip(positive, score, strict=True)]
-    whole = [rises_between(curve.tpr, curve.fpr) for curve in curves]
+    whole = [steps_from_vertices(curve.tpr, curve.fpr) for curve in curves]
     for module in (roc, sorting):
         monkeypatch.setattr(module, "BLOCK_SIZE", 13)
     for curve, labels, scores, rises in zip(curves, positive, score, whole, strict=True):
-        blocks = list(rises_of_curve(curve))
+        blocks = list(steps_from_curve(curve))
         assert [len(block.tpr) for block in blocks[:-1]] == [13] * (len(blocks) - 1)
-        assert columns(in_a_row(blocks)) == columns(rises)
-        assert columns(in_a_row(list(rises_of_scores(labels, scores)))) == columns(rises)
+        assert columns(concatenate_steps(blocks)) == columns(rises)
+        assert columns(concatenate_steps(list(steps_from_scores(labels, scores)))) == columns(rises)
         np.testing.assert_array_equal(rises.height, rises.tpr - rises.start_tpr)
-    assert [columns(part) for part in together(iter(whole))] == [columns(rises) for rises in whole]
+    assert [columns(part) for part in batch_steps(iter(whole))] == [columns(rises) for rises in whole]
     small = [rises.part(slice(9)) for rises in whole]
-    assert list(map(columns, together(small))) == [columns(in_a_row(small[:2])), columns(small[2])]
+    assert list(map(columns, batch_steps(small))) == [
+        columns(concatenate_steps(small[:2])),
+        columns(small[2]),
+    ]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, nodes_for
 from skewanova.inference.jackknife import SortedScores, jackknife_values
@@ -59,7 +59,7 @@ def deviations(sample, scores, priors, area_estimator):
     return CaseDeviations.of([SortedScores(sample, score) for score in scores], priors, area_estimator)
 
 
-@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("area_estimator", BY_STEPS)
 @pytest.mark.parametrize(("low", "high"), [(0.05, 0.2), (0.001, 0.5), (1e-4, 0.9)])
 def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     positive, scores = scored(300, 0.3, digits=2)
@@ -79,7 +79,7 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     )
 
 
-@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_RISES)))
+@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_STEPS)))
 def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
     priors = np.linspace(0.1, 0.3, 200)
     assert nodes_for(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()

@@ -8,7 +8,7 @@ from case_values import Pieces
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.curves.estimators import BY_RISES
+from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
@@ -34,7 +34,7 @@ def cases():
     return Sample(positive), scores, CasesElsewhere(sizes, curves, pieces)
 
 
-@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("area_estimator", BY_STEPS)
 @pytest.mark.parametrize("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases

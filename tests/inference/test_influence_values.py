@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from case_values import jackknife_values, spread_of
 
-from skewanova.curves.estimators import mean_precision
+from skewanova.curves.estimators import prior_averaged_precision
 from skewanova.inference import influence
 from skewanova.inference.sampling import FEWEST_DF, Sample, check_model_names, check_sample, target_prior
 from skewanova.priors.weightings import DiscretePrior, UniformPrior
@@ -65,9 +65,9 @@ def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
 def test_slopes_of_precision_are_its_derivatives():
     tpr, fpr, step = np.array([0.2, 0.9]), np.array([0.0, 0.4]), 1e-6
     value, by_tpr, by_fpr = influence.precision_slopes(tpr, fpr, TWO)
-    assert value == pytest.approx(mean_precision(tpr, fpr, TWO))
-    ahead = (mean_precision(tpr + step, fpr, TWO), mean_precision(tpr, fpr + step, TWO))
-    behind = mean_precision(tpr - step, fpr, TWO)
+    assert value == pytest.approx(prior_averaged_precision(tpr, fpr, TWO))
+    ahead = (prior_averaged_precision(tpr + step, fpr, TWO), prior_averaged_precision(tpr, fpr + step, TWO))
+    behind = prior_averaged_precision(tpr - step, fpr, TWO)
     assert by_tpr == pytest.approx((ahead[0] - behind) / (2 * step), rel=1e-6, abs=1e-9)
     assert by_fpr == pytest.approx((ahead[1] - value) / step, rel=1e-4)
 

@@ -12,7 +12,7 @@ from strategies import tie_groups
 
 from skewanova import UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_RISES, ESTIMATORS
+from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.placed import slots_among
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference import auprec_covariance, jackknife
@@ -112,7 +112,7 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
 
 
 @pytest.mark.parametrize("block", [1, 12, 10_000])
-@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("area_estimator", BY_STEPS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
     monkeypatch.setattr(jackknife, "BLOCK_SIZE", block)
     rng = np.random.default_rng(3)
@@ -134,7 +134,7 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
         np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("area_estimator", BY_RISES)
+@pytest.mark.parametrize("area_estimator", BY_STEPS)
 @pytest.mark.parametrize("digits", [0, 2])
 def test_deviations_along_a_curve_are_those_of_its_cases(area_estimator, digits):
     rng = np.random.default_rng(8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from skewanova.priors.agreement import Cases, together
+from skewanova.priors.agreement import Cases, assess_agreement
 
 P, Q = np.array([0.1, 0.3, 0.6]), np.array([0.6, 0.3, 0.1])
 
@@ -27,7 +27,7 @@ def cases(rng, same, priors=(0.2, 0.2)):
 
 def test_models_with_the_same_scores_agree_and_are_one():
     rng = np.random.default_rng(0)
-    alike = together(cases(rng, 1.0), [3, 3], 0.2, rng=rng)
+    alike = assess_agreement(cases(rng, 1.0), [3, 3], 0.2, rng=rng)
     assert alike.statistic == pytest.approx(0, abs=1e-6)
     assert alike.p_value == 1  # the cases as they are count as one more sample, no further apart than any
     assert alike.weights == pytest.approx([0.5, 0.5], abs=1e-3)
@@ -37,7 +37,8 @@ def test_models_that_know_different_things_count_more_together():
     """Weights of the log-likelihoods sum to 1 where one is as good as both, to 2 where nothing is shared."""
     rng = np.random.default_rng(1)
     own, half, shared = (
-        together(cases(np.random.default_rng(2), same), [3, 3], 0.2, rng=rng) for same in (0.0, 0.5, 1.0)
+        assess_agreement(cases(np.random.default_rng(2), same), [3, 3], 0.2, rng=rng)
+        for same in (0.0, 0.5, 1.0)
     )
     assert shared.weights.sum() == pytest.approx(1, abs=1e-3)
     assert 1.05 < half.weights.sum() < own.weights.sum() < 2.1
@@ -46,7 +47,7 @@ def test_models_that_know_different_things_count_more_together():
 
 def test_models_that_see_different_priors_do_not_agree():
     rng = np.random.default_rng(3)
-    apart = together(cases(rng, 0.0, priors=(0.02, 0.7)), [3, 3], 0.3, rng=rng)
+    apart = assess_agreement(cases(rng, 0.0, priors=(0.02, 0.7)), [3, 3], 0.3, rng=rng)
     assert apart.p_value < 0.01
 
 
@@ -62,7 +63,9 @@ def test_the_statistic_of_two_models_is_about_chi2():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         fields = drawn(0.2, 500, rng, copies=1)[0], rng.choice(3, (500, 1), p=(4 * Q + P + 1) / 8)
-        found = together(Cases(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng)
+        found = assess_agreement(
+            Cases(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng
+        )
         assert found.p_value == pytest.approx(chi2.sf(found.statistic, 1), abs=0.08)
 
 
@@ -70,7 +73,7 @@ def test_a_model_that_would_be_weighed_against_does_not_count():
     """One that goes with a surer model wherever that errs, but knows less, would be subtracted."""
     rng = np.random.default_rng(0)
     unlabelled = np.repeat(drawn(0.2, 200, rng, copies=1)[0], 2, axis=1)
-    found = together(Cases(*beside_a_blurred_one(rng, 0.4), [unlabelled]), [3, 3], 0.2, rng=rng)
+    found = assess_agreement(Cases(*beside_a_blurred_one(rng, 0.4), [unlabelled]), [3, 3], 0.2, rng=rng)
     assert found.weights == pytest.approx([1, 0])
 
 
@@ -81,5 +84,5 @@ def test_agreement_holds_its_level(prior):
     for seed in range(25):
         rng = np.random.default_rng(seed)
         one = cases(rng, 0.3, priors=(prior, prior))
-        found.append(together(one, [3, 3], prior, rng=rng).p_value)
+        found.append(assess_agreement(one, [3, 3], prior, rng=rng).p_value)
     assert np.mean(np.array(found) <= 0.05) <= 0.16

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from skewanova import InputError, SkewanovaWarning, estimate_prior
 from skewanova.priors import batches, mixtures
-from skewanova.priors.batches import Normal
+from skewanova.priors.batches import BatchNormal
 from skewanova.priors.mixtures import Counts
 
 
@@ -33,13 +33,13 @@ def fitted(counts):
     return mixtures.profile(pooled, expit(mixtures.likeliest(pooled).log_odds))
 
 
-@pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-1.5, 0.02), Normal(-3.0, 1.5)])
+@pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-1.5, 0.02), BatchNormal(-3.0, 1.5)])
 def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
     counts = mixed(PRIORS[:3])
     fit = fitted(counts)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
-    nodes, weights = batches._nodes(counts, fit, normal)
-    height, slope, cases = batches._joint(counts, logs, nodes, weights)
+    nodes, weights = batches._quadrature(counts, fit, normal)
+    height, slope, cases = batches._log_likelihood(counts, logs, nodes, weights)
     assert cases.sum() == pytest.approx(sum(part.sum() for part in counts))
     expected = np.concatenate([counts.positive, counts.negative]) @ logs
     for row in counts.unlabelled:
@@ -52,33 +52,33 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
         area = quad(lambda at, top=top: np.exp(log_height(at) - top), -9, 4, points=[normal.centre])
         expected += np.log(area[0]) + top
     assert height == pytest.approx(expected, abs=2e-2)
-    by_steps = approx_fprime(logs, lambda x: batches._joint(counts, x, nodes, weights)[0], 1e-6)
+    by_steps = approx_fprime(logs, lambda x: batches._log_likelihood(counts, x, nodes, weights)[0], 1e-6)
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
 def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     counts = mixed(PRIORS[:3])
-    fit, normal = fitted(counts), Normal(-2.2, 0.5)
-    nodes, weights = batches._nodes(counts, fit, normal)
+    fit, normal = fitted(counts), BatchNormal(-2.2, 0.5)
+    nodes, weights = batches._quadrature(counts, fit, normal)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
     gone = np.where(np.arange(8) % 4 == 1, -2000.0, logs)
-    height, slope, _ = batches._joint(counts, gone, nodes, weights)
-    assert height < batches._joint(counts, logs, nodes, weights)[0] - 1e4
+    height, slope, _ = batches._log_likelihood(counts, gone, nodes, weights)
+    assert height < batches._log_likelihood(counts, logs, nodes, weights)[0] - 1e4
     assert np.isfinite(height)
     assert np.isfinite(slope).all()
     near = np.where(np.arange(8) % 4 == 1, -40.0, logs)  # the way back is long
-    assert np.isfinite(batches._profiled(counts, fit, normal, near)[0])
+    assert np.isfinite(batches._maximise(counts, fit, normal, near)[0])
 
 
-@pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-4.0, 1.0)])
+@pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-4.0, 1.0)])
 def test_the_likeliest_classes_are_found_from_afar(normal):
     counts = mixed(PRIORS[:3])
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
-    best, _ = batches._profiled(counts, fit, normal, start)
+    best, _ = batches._maximise(counts, fit, normal, start)
     for by in (4, 8, 40):
         for bin_ in range(8):
-            found, _ = batches._profiled(counts, fit, normal, start - by * (np.arange(8) == bin_))
+            found, _ = batches._maximise(counts, fit, normal, start - by * (np.arange(8) == bin_))
             assert found == pytest.approx(best, abs=5e-3)
 
 
@@ -103,7 +103,7 @@ def test_heights_are_those_of_a_longer_search(centre, spread, n, monkeypatch):
 def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, spread):
     counts = Counts(80 * P, 320 * Q, np.zeros((1, 4)))
     fit = mixtures.Fit(0.0, 0.1, P, Q)
-    (nodes,), (logs,) = batches._nodes(counts, fit, Normal(centre, spread))
+    (nodes,), (logs,) = batches._quadrature(counts, fit, BatchNormal(centre, spread))
     weights, standard = np.exp(logs), (nodes - centre) / spread
     moments = [weights @ standard**power for power in range(17)]
     assert moments[::2] == pytest.approx([norm.moment(power) for power in range(0, 17, 2)], rel=1e-10)
@@ -114,23 +114,23 @@ def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, s
 @pytest.mark.parametrize("spread", [0.1, 0.5])
 def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(spread):
     counts = Counts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
-    fit, normal = fitted(counts), Normal(float(logit(0.2)), spread)
-    nodes, weights = batches._nodes(counts, fit, normal)
+    fit, normal = fitted(counts), BatchNormal(float(logit(0.2)), spread)
+    nodes, weights = batches._quadrature(counts, fit, normal)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
 
     def slope(at):
-        return batches._joint(counts, at, nodes, weights)[1]
+        return batches._log_likelihood(counts, at, nodes, weights)[1]
 
     falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
     found = batches._curvature(counts, fit, normal) - np.eye(8)  # that of the free sums of the logs
     assert found == pytest.approx(falls, abs=3e-3 * falls.max())
 
 
-@pytest.mark.parametrize("normal", [Normal(-2.2, 0.3), Normal(-4.0, 2.0)])
+@pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.3), BatchNormal(-4.0, 2.0)])
 def test_each_batch_is_looked_at_around_its_mode(normal):
     counts = mixed(PRIORS)
     fit = fitted(counts)
-    at, width = batches._around(counts, fit, normal)
+    at, width = batches._modes(counts, fit, normal)
 
     def fall(odds, row):
         return -(row @ np.log(mixtures.mixed(fit.positive, fit.negative, expit(odds)))) - norm.logpdf(
@@ -146,7 +146,7 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
 
 def test_batches_of_known_classes_are_as_far_off_as_a_share():
     counts = Counts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
-    places, errors = batches._each(counts)
+    places, errors = batches._fit_each(counts)
     assert expit(places) == pytest.approx([0.1, 0.2], rel=1e-4)
     assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
 
@@ -160,14 +160,14 @@ def test_all_batches_are_off_by_what_the_labelled_cases_leave_open():
     assert batches._common_error(Counts(*cells)) == pytest.approx(error, rel=0.01)
 
 
-@pytest.mark.parametrize("normal", [Normal(-2.2, 0.5), Normal(-3.5, 0.1), Normal(-1.0, 1.5)])
+@pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-3.5, 0.1), BatchNormal(-1.0, 1.5)])
 def test_classes_are_the_likeliest(normal):
     counts = mixed(PRIORS)
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
-    nodes, weights = batches._nodes(counts, fit, normal)
-    best = minimize(lambda x: -batches._joint(counts, x, nodes, weights)[0], start, method="BFGS")
-    assert batches._profiled(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
+    nodes, weights = batches._quadrature(counts, fit, normal)
+    best = minimize(lambda x: -batches._log_likelihood(counts, x, nodes, weights)[0], start, method="BFGS")
+    assert batches._maximise(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
 # --- a further batch ----------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     monkeypatch.undo()  # as many places as users have
     priors = expit(-2 + apart * norm.ppf((np.arange(8) + 0.5) / 8))
     unlabelled = np.round(n * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predicted(Counts(np.round(1e7 * P), np.round(1e7 * Q), unlabelled))
+    told = batches.predict_batch(Counts(np.round(1e7 * P), np.round(1e7 * Q), unlabelled))
     spreads, reach = np.geomspace(0.02, 2.5, 50), 0.2 + 2 * apart
     centres = np.linspace(-2 - reach, -2 + reach, 61)
     weight = by_brute_force(unlabelled, spreads, centres) * np.gradient(spreads)[:, None]
@@ -217,15 +217,17 @@ def rough_height(rough, centre, spread):
 
 
 def test_the_rough_likelihood_is_that_of_normals_that_are_off_together():
-    rough = batches.Rough(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
+    rough = batches.RoughLikelihood(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.array([-3.0, -1.5]), np.array([0.05, 0.4])
-    found = rough.at(centres, spreads)
+    found = rough.log_likelihood(centres, spreads)
     exact = np.array([[rough_height(rough, centre, spread) for spread in spreads] for centre in centres])
     assert found - found[0, 0] == pytest.approx(exact - exact[0, 0], abs=1e-6)
 
 
 def test_spreads_that_are_ruled_out_are_left_out():
-    alike, apart = (batches.Rough(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0]))
+    alike, apart = (
+        batches.RoughLikelihood(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0])
+    )
     assert alike.spreads(3.0)[0] == pytest.approx(batches.NO_SPREAD)
     least, most = apart.spreads(3.0)
     falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
@@ -234,37 +236,37 @@ def test_spreads_that_are_ruled_out_are_left_out():
 
 
 def test_what_the_rough_likelihood_lacks_is_interpolated():
-    rough = batches.Rough(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
+    rough = batches.RoughLikelihood(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
 
-    height = rough.at(centres, spreads) - 0.1 * centres[:, None] + 0.2 * spreads
-    near, wide, weight = batches._finer(centres, spreads, height, rough)
+    height = rough.log_likelihood(centres, spreads) - 0.1 * centres[:, None] + 0.2 * spreads
+    near, wide, weight = batches._refine(centres, spreads, height, rough)
     assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
-    exact = np.exp(rough.at(near, wide) - 0.1 * near[:, None] + 0.2 * wide)
+    exact = np.exp(rough.log_likelihood(near, wide) - 0.1 * near[:, None] + 0.2 * wide)
     assert weight == pytest.approx(exact / exact.sum(), rel=1e-9)
 
 
 def test_centres_come_nearer_the_likeliest():
     centres = np.linspace(0, 10, 11)
     height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
-    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[6] = -5.0  # about as likely, but what is between is not
-    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[6:] = -1000.0
     height[8:] = -5.0  # as likely, but there is nothing between
-    assert batches._nearer(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[0:6, 1] = -8.0
-    assert batches._nearer(centres, height) is None
+    assert batches._refine_near(centres, height) is None
     height[5] = -1000
-    assert batches._nearer(centres, height) == pytest.approx(np.linspace(0, 5, 11))
+    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(0, 5, 11))
     last = -10 * (centres[:, None] - np.array([10.0, 14.0])) ** 2
-    assert batches._nearer(centres, last) == pytest.approx(np.linspace(8, 10, 11))
+    assert batches._refine_near(centres, last) == pytest.approx(np.linspace(8, 10, 11))
 
 
 def test_batches_that_may_have_no_positives_have_a_low_prior():
     priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
     unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predicted(Counts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled))
+    told = batches.predict_batch(Counts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled))
     low, high = (expit(batches.quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975))
     assert low < priors.mean()
     assert priors.max() < high < 0.2
@@ -272,7 +274,7 @@ def test_batches_that_may_have_no_positives_have_a_low_prior():
 
 
 def test_a_further_batch_is_spread_like_those_seen():
-    told = batches.predicted(mixed(PRIORS))
+    told = batches.predict_batch(mixed(PRIORS))
     low, middle, high = (expit(batches.quantile(told.log_odds, told.density, s)) for s in (0.025, 0.5, 0.975))
     assert middle == pytest.approx(expit(logit(PRIORS).mean()), abs=0.02)
     assert low < PRIORS.min() < PRIORS.max() < high < 0.6
@@ -286,7 +288,7 @@ def test_a_further_batch_is_spread_like_those_seen():
 
 
 def test_more_spread_between_batches_is_a_wider_prediction():
-    alike, apart = (batches.predicted(mixed(expit(-2 + by * np.linspace(-1, 1, 6)))) for by in (0.0, 1.5))
+    alike, apart = (batches.predict_batch(mixed(expit(-2 + by * np.linspace(-1, 1, 6)))) for by in (0.0, 1.5))
     widths = [
         np.diff([batches.quantile(t.log_odds, t.density, s) for s in (0.025, 0.975)])[0]
         for t in (alike, apart)

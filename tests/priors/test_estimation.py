@@ -12,7 +12,7 @@ import skewanova
 from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_prior
 from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
-from skewanova.priors.batches import Prediction, predicted
+from skewanova.priors.batches import BatchPrediction, predict_batch
 from skewanova.priors.binning import Binned
 from skewanova.priors.estimation import ESTIMATE_COLUMNS, LabelShift, estimate_from_bins
 from skewanova.priors.mixtures import Counts
@@ -305,25 +305,25 @@ def test_what_few_are():
     labelled = np.arange(500.0)
     for beyond, told in ((10, 0), (11, 1)):  # of 500: 10 are what chance may bring of 500 labelled ones
         unlabelled = np.append(np.full(500 - beyond, 7.0), np.full(beyond, 900.0))
-        assert len(estimation.shares_beyond(labelled, unlabelled)) == told
+        assert len(estimation.note_beyond(labelled, unlabelled)) == told
 
 
 def test_enough_batches_have_the_limits_of_the_median_batch():
     rows = {str(k): np.array([100.0 - 3 * k, 3 * k]) for k in (3, 7, 2, 5, 4)}
     pooled = of_counts([2, 18], [15, 5], sum(rows.values()), level=0.8)
     found = estimation.with_batches(pooled, rows)
-    told = predicted(pooled.binned.counts._replace(unlabelled=np.stack([*rows.values()])))
+    told = predict_batch(pooled.binned.counts._replace(unlabelled=np.stack([*rows.values()])))
     below = np.concatenate([[0], np.cumsum((told.likelihood[1:] + told.likelihood[:-1]) / 2)])
     shares = np.interp(
         logit([found.conf_low, found.estimate, found.conf_high]), told.centres, below / below[-1]
     )
     assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
-    assert estimation._unpredicted(4, Counts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
+    assert estimation._note_unpredicted(4, Counts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
 
 
 def test_batches_are_counted_in_order_of_appearance():
-    found = estimation.counts_by_batch(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 3.0]), np.array([1.5]))
+    found = estimation.count_by_batch(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 3.0]), np.array([1.5]))
     assert {name: row.tolist() for name, row in found.items()} == {"b": [1, 1], "a": [0, 1]}
 
 
@@ -347,11 +347,11 @@ def test_few_labelled_cases_predict_no_further_batch(n):
 def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
     at, counts = np.linspace(-20, 20, 801), Counts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
     for centre in (-15.0, 15.0):
-        told = Prediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
-        log_odds, _ = estimation._cut(told, counts)
+        told = BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
+        log_odds, _ = estimation._truncate(told, counts)
         assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
-    told = Prediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
-    assert estimation._cut(told, counts)[0][-1] == mixtures.ends(np.asarray(100.0))[1]
+    told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
+    assert estimation._truncate(told, counts)[0][-1] == mixtures.ends(np.asarray(100.0))[1]
 
 
 def test_p_is_written_as_everywhere():

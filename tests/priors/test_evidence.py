@@ -15,11 +15,11 @@ from skewanova.priors.evidence import (
     POSITIVES_FOR_TESTS,
     SLACK,
     UnitSums,
-    are_enough,
     effective_negatives,
     equal_units,
-    rarest_prior,
-    too_tied,
+    is_sufficient,
+    scarce_class,
+    smallest_supported_prior,
 )
 
 
@@ -31,20 +31,20 @@ def test_effective_negatives_are_those_for_each_share_of_positives(n_negative, p
 
 @given(st.integers(1, 10**9), st.floats(1, 1e6))
 def test_the_rarest_prior_has_just_enough(n_negative, enough):
-    rarest = rarest_prior(n_negative, enough)
-    assert are_enough(effective_negatives(n_negative, rarest), enough)
-    assert not are_enough(effective_negatives(n_negative, rarest * (1 - 1e-6)), enough)
+    rarest = smallest_supported_prior(n_negative, enough)
+    assert is_sufficient(effective_negatives(n_negative, rarest), enough)
+    assert not is_sufficient(effective_negatives(n_negative, rarest * (1 - 1e-6)), enough)
 
 
 def test_the_rarest_prior_by_hand():
-    assert rarest_prior(900, 100) == 0.1
-    assert rarest_prior(100, 100) == 0.5
-    assert rarest_prior(30, 50) == 0.625
+    assert smallest_supported_prior(900, 100) == 0.1
+    assert smallest_supported_prior(100, 100) == 0.5
+    assert smallest_supported_prior(30, 50) == 0.625
 
 
 @pytest.mark.parametrize("enough", [50, 100, 30.5])
 def test_rounding_does_not_take_a_number_below_its_limit(enough):
-    assert are_enough([enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)], enough).tolist() == [
+    assert is_sufficient([enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)], enough).tolist() == [
         True,
         True,
         False,
@@ -59,7 +59,7 @@ def test_the_limits_that_the_documentation_states():
 def test_arrays_keep_their_shape():
     found = effective_negatives(900, [[0.5, 0.1], [0.01, 0.001]])
     np.testing.assert_allclose(found, [[900, 100], [900 / 99, 900 / 999]])
-    assert are_enough(found, 100).tolist() == [[True, True], [False, False]]
+    assert is_sufficient(found, 100).tolist() == [[True, True], [False, False]]
 
 
 def test_auto_takes_the_spread_where_both_classes_are_enough():
@@ -81,7 +81,7 @@ def test_auto_takes_the_spread_where_both_classes_are_enough():
 )
 def test_limits_of_ties(seen, prior, why):
     """Distinct scores, positives, effective negatives."""
-    assert too_tied(*seen, prior) == why
+    assert scarce_class(*seen, prior) == why
 
 
 UNITS = st.lists(
