@@ -26,7 +26,7 @@ from skewanova.curves.distributions import true_auprec
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves
-from skewanova.decision.leads import find_crossings, lead_stretches, undecided
+from skewanova.decision.leads import find_crossings, intervals_covering_zero, leader_intervals
 from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
 from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
@@ -249,7 +249,7 @@ def _crossing_measures(design: FoldDesign, rng: np.random.Generator) -> Floats:
     panel = draw_panel(crossing_pair(TRUE_CROSSING, design.jitter), design, CROSSING_LIMITS, rng)
     critical = panel.joint.critical_value(1 - LEVEL)
     widths = panel.joint.half_widths(critical)
-    stretches = undecided(panel.edges, panel.joint.pairs()[0][0], widths[0])
+    (stretches,) = intervals_covering_zero(panel.edges, panel.joint.pairs()[0], widths)
     at = logit(TRUE_CROSSING)
     in_set = any(low <= at <= high for low, high in stretches)
     width = sum(high - low for low, high in stretches)
@@ -357,7 +357,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
     n_negative = setting.design.n_negative
     rarest = 0.0 if setting.design.n_folds > 1 else smallest_supported_prior(n_negative, ENOUGH_OVER_CASES)
-    stretches = lead_stretches(panel, critical, rarest=rarest)
+    stretches = leader_intervals(panel, critical, rarest=rarest)
     everyone = set(range(len(panel.joint.estimate)))
     alike = all(set(inside) == everyone for _, inside, _, _ in stretches)
     sole = {inside[0] for _, inside, _, _ in stretches if len(inside) == 1}

@@ -86,7 +86,7 @@ def _judged(curve: RocCurve, rule: str, prior: float) -> dict[str, tuple[float, 
     threshold = _threshold(curve, rule, prior)
     if threshold is None:
         return dict.fromkeys(operating.MEASURES, (np.nan, np.nan, False))
-    vertex = operating.at_threshold(curve, threshold)
+    vertex = operating.vertex_at_threshold(curve, threshold)
     recall = operating.share(float(curve.tpr[vertex]), curve.n_positive, LEVEL)
     fpr = operating.share(float(curve.fpr[vertex]), curve.n_negative, LEVEL)
     hits, alarms = float(special.ndtr(DISTANCE - threshold)), float(special.ndtr(-threshold))
@@ -113,11 +113,11 @@ def _threshold(curve: RocCurve, rule: str, prior: float) -> float | None:
         return float(-special.ndtri(float(target)))
     vertex: int | None
     if name == "recall":
-        vertex = operating.reaching_recall(curve, float(target))
+        vertex = operating.vertex_at_recall(curve, float(target))
     elif name == "precision":
-        vertex = operating.reaching_precision(curve, float(target), prior)
+        vertex = operating.vertex_at_precision(curve, float(target), prior)
     elif name == "flagged":
-        vertex = operating.within_budget(curve, float(target), prior)
+        vertex = operating.vertex_at_alert_rate(curve, float(target), prior)
     else:
         vertex = operating.cheapest(curve, COSTS, prior)
     return None if vertex is None else float(curve.thresholds[vertex])

@@ -20,7 +20,7 @@ from skewanova.comparison.folds import (
 from skewanova.comparison.one_set import analyse_one_set, pairs_over
 from skewanova.comparison.result import Comparison
 from skewanova.comparison.shared_cases import analyse_runs, pairs_over_runs
-from skewanova.decision.bands import compared, critical_of, decided_grid, pair_critical, rarest_decided
+from skewanova.decision.bands import compared, critical_of, decision_floor, decision_grid, pair_critical
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_frame, leaders_frame, regions
@@ -57,11 +57,11 @@ def decision_frames(
     beside = None if differences is None else critical_of(differences)
     critical = beside if control is None else None
     if critical is None or beside is None:
-        joint = joint_curves(measures, decided_grid(measures))
+        joint = joint_curves(measures, decision_grid(measures))
         critical = pair_critical(joint, alpha, rng=rng)
         kept = compared(measures.models, control)
         beside = critical if kept.all() else pair_critical(joint, alpha, kept=kept, rng=rng)
-    rarest = rarest_decided(measures)
+    rarest = decision_floor(measures)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),
         "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),

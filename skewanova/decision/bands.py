@@ -37,28 +37,28 @@ FOLDS_FOR_JOINT_DRAWS = 10
 
 
 #: Multiplications of all draws beyond which these are not made fold by fold.
-MOST_DRAWN = 30_000_000_000
+MAX_PRODUCTS = 30_000_000_000
 
 
 #: Beyond these, products of curves standing for the folds, draws are fewer.
-MOST_MULTIPLIED = 15_000_000_000
+MAX_CURVE_PRODUCTS = 15_000_000_000
 
 
 #: Differences drawn over cases, of all pairs at all priors, beyond which draws are fewer.
-MOST_COMPARED = 500_000_000
+MAX_DIFFERENCES_DRAWN = 500_000_000
 
 
 #: Pairs and priors of a draw that are worked on at once: what the second-level cache holds.
-MOST_CELLS = 50_000
+MAX_CELLS = 50_000
 
 
 #: But never fewer than this many, nor than let this many reach the level: so that p near it is known to a
 #: seventh of itself, and the smallest p is a fiftieth of it.
-FEWEST_DRAWS, FEWEST_REACHING = 999, 50
+MIN_DRAWS, MIN_EXCEEDANCES = 999, 50
 
 
 #: Priors of difference curves: usually, and with hundreds of models, where rows are limited.
-BAND_PRIORS, FEWEST_PRIORS, MOST_DIFFERENCES = 41, 21, 400_000
+BAND_PRIORS, MIN_PRIORS, MAX_DIFFERENCES = 41, 21, 400_000
 
 
 DIFFERENCE_COLUMNS = (
@@ -151,7 +151,7 @@ def difference_curves(
     estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
     joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
     moved = (std_error > 0) & np.repeat(kept, len(grid))
-    largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    largest = max_t_draws(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     largest = np.sort(largest)
     n_draws = len(largest)
     reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
@@ -180,7 +180,7 @@ def _over_cases(
     a, b = fold_statistics.pair_indices(len(evaluation.models))
     mean = evaluation.mean_auprec(grid)
     values = {name: np.full((len(a), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
-    tested = grid >= rarest_decided(evaluation) * (1 - SLACK)
+    tested = grid >= decision_floor(evaluation) * (1 - SLACK)
     joint = joint_curves(evaluation, grid[tested]) if tested.any() else None
     if joint is not None and joint.pair_error is not None and joint.pair_df is not None:
         estimate, error, df = joint.pairs()[0], joint.pair_error, joint.pair_df
@@ -213,7 +213,7 @@ def _difference_frame(
     return frame.assign(reject=frame["p_adjusted"] < alpha)[list(DIFFERENCE_COLUMNS)]
 
 
-def rarest_decided(evaluation: Evaluation) -> float:
+def decision_floor(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
     if evaluation.design.kind == "shared_cases":
         sample = run_sample(evaluation)
@@ -224,17 +224,17 @@ def rarest_decided(evaluation: Evaluation) -> float:
     return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 
-def decided_grid(evaluation: Evaluation) -> Floats:
+def decision_grid(evaluation: Evaluation) -> Floats:
     """Priors of the difference curves at which something is decided; all, if there are none."""
     grid = difference_grid(evaluation)
-    decided = grid[grid >= rarest_decided(evaluation) * (1 - SLACK)]
+    decided = grid[grid >= decision_floor(evaluation) * (1 - SLACK)]
     return decided if len(decided) else grid
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
     """Priors at which the differences of all pairs are looked at: as fine as anybody can see."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
-    return prior_grid(evaluation, int(np.clip(MOST_DIFFERENCES // n_pairs, FEWEST_PRIORS, BAND_PRIORS)))
+    return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
 
 def critical_of(differences: pd.DataFrame) -> float | None:
@@ -271,7 +271,7 @@ def critical_value(largest: Floats, alpha: float) -> float:
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
 
-def largest_of_pairs(
+def max_t_draws(
     deviations: Floats, moved: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
     """Draws of the largest |t| over all pairs of curves at all priors, fewer if that is much work.
@@ -282,21 +282,21 @@ def largest_of_pairs(
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df
-    if n_draws * n_units * (df + 1) * moved.size <= MOST_DRAWN:
+    if n_draws * n_units * (df + 1) * moved.size <= MAX_PRODUCTS:
         return _largest_of_columns(deviations, moved, n_draws, rng, df=df)
     if df + 1 < FOLDS_FOR_JOINT_DRAWS:
-        return _largest_of_columns(deviations, moved, min(n_draws, fewest_draws(alpha)), rng, df=df)
+        return _largest_of_columns(deviations, moved, min(n_draws, min_draws(alpha)), rng, df=df)
     size, loading = _loadings(deviations)
     work = n_models**2 * n_priors * (size + 5)
-    fewer = min(n_draws, max(fewest_draws(alpha), MOST_MULTIPLIED // work))
+    fewer = min(n_draws, max(min_draws(alpha), MAX_CURVE_PRODUCTS // work))
     compared = _Pairs(loading, moved.reshape(-1, n_priors))
     generator = np.random.default_rng(rng)
     return np.sqrt([df * compared.draw(df, generator) for _ in range(fewer)])
 
 
-def fewest_draws(alpha: float) -> int:
+def min_draws(alpha: float) -> int:
     """Draws of a large comparison that still decide at this level."""
-    return max(FEWEST_DRAWS, int(np.ceil(FEWEST_REACHING / alpha - TIE_SLACK)) - 1)
+    return max(MIN_DRAWS, int(np.ceil(MIN_EXCEEDANCES / alpha - TIE_SLACK)) - 1)
 
 
 def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed, *, df: int) -> Floats:
@@ -304,7 +304,7 @@ def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: See
     a, b = fold_statistics.pair_indices(deviations.shape[1])
     columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
     columns[:, ~moved] = 0.0
-    return largest_of_all(columns, deviations.shape[2], n_draws, rng, df=df)
+    return max_t_draws_of_columns(columns, deviations.shape[2], n_draws, rng, df=df)
 
 
 def _loadings(deviations: Floats) -> tuple[int, Floats]:
@@ -342,13 +342,13 @@ class _Pairs:
         mean, root = _gaussian_sample(self.loading.shape[1], df, generator)
         at, spread = mean @ self.loading, root.T @ self.loading
         close = _squared_t(self.close, mean, root)
-        step = max(1, MOST_CELLS // at.shape[1] ** 2)
+        step = max(1, MAX_CELLS // at.shape[1] ** 2)
         parts = (slice(start, start + step) for start in range(0, len(at), step))
-        apart = (_largest_apart(at[part], spread[part], self.left_out[part]) for part in parts)
+        apart = (_max_pairwise_t(at[part], spread[part], self.left_out[part]) for part in parts)
         return float(max(*apart, close.max(initial=0.0)))
 
 
-def _largest_apart(at: Floats, spread: Floats, left_out: Floats) -> float:
+def _max_pairwise_t(at: Floats, spread: Floats, left_out: Floats) -> float:
     """Largest squared t of all pairs: means (n_priors, n_models), spread (n_priors, n_axes, n_models)."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
@@ -377,10 +377,10 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
-def largest_of_all(
+def max_t_draws_of_columns(
     residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
 ) -> Floats:
-    """Draws of the largest |t| over all pairs and priors; `df` as for :func:`largest_of_pairs`.
+    """Draws of the largest |t| over all pairs and priors; `df` as for :func:`max_t_draws`.
 
     Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
     are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
@@ -404,7 +404,7 @@ def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator, d
     if not residual.size:
         return np.zeros(n_draws)
     n_rows, unit = df + 1, residual / np.linalg.norm(residual, axis=0)
-    if n_draws * n_rows * unit.size > MOST_DRAWN:
+    if n_draws * n_rows * unit.size > MAX_PRODUCTS:
         size, loading = _loadings(unit)
         samples = (_gaussian_sample(size, df, generator) for _ in range(n_draws))
         return np.sqrt([df * _squared_t(loading, *sample).max() for sample in samples])
@@ -524,7 +524,7 @@ def pair_critical(
             np.sort(_draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng)), alpha
         )
     moved = ((spread > fold_statistics.ROUNDING) & kept[:, None]).ravel()  # else alike in every fold
-    largest = largest_of_pairs(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    largest = max_t_draws(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
 
@@ -536,14 +536,14 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
     columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
     if np.isinf(joint.df):
         return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
-    largest = largest_of_all(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
+    largest = max_t_draws_of_columns(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
 
 def _draws_over_cases(joint: JointCurves, alpha: float, *, kept: Bools, n_draws: int, rng: Seed) -> Floats:
     """Draws of the largest |z| of the differences of the pairs at all priors, fewer if that is much work."""
     a, b = (side[kept] for side in fold_statistics.pair_indices(len(joint.estimate)))
-    fewer = max(fewest_draws(alpha), MOST_COMPARED // (len(a) * len(joint.priors)))
+    fewer = max(min_draws(alpha), MAX_DIFFERENCES_DRAWN // (len(a) * len(joint.priors)))
     n_draws = min(n_draws, fewer)
     root = joint.deviations.reshape(len(joint.deviations), -1)
     draws = (seeded(rng).standard_normal((n_draws, len(root))) @ root).reshape(n_draws, *joint.estimate.shape)

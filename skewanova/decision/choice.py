@@ -70,23 +70,23 @@ def probability_best(
     seed = seeded(rng).integers(2**63)
     draws = (
         _values(falling, among, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed))
-        for n_leading in _numbers_leading(falling)
+        for n_leading in _leading_counts(falling)
     )
-    twin = _first_twins(falling, among)
+    twin = _first_duplicates(falling, among)
     shares = (fraction_best(drawn[:, twin]) for drawn in draws)
     found = np.empty(len(order))
     found[order] = min(shares, key=lambda share: float(share[0]))
     return found
 
 
-def _first_twins(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
+def _first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
     """For every model the first that differs from it by rounding only: their draws shall be equal."""
     size = np.diag(covariance)[:, None] + np.diag(covariance)
     same = (size - 2 * covariance <= TIE * size) & (np.abs(estimate[:, None] - estimate) <= TIE)
     return np.asarray(same.argmax(axis=1))
 
 
-def _numbers_leading(falling: Floats) -> list[int]:
+def _leading_counts(falling: Floats) -> list[int]:
     """How many models may lead: all, or fewer, each number at most half more than the last.
 
     Models with equal estimates lead together or not at all.
@@ -160,7 +160,7 @@ def _grid(size: float, df: float) -> tuple[Floats, Floats]:
 
 
 #: Models below which estimates are not drawn together: there is nothing to gain (Stein 1956).
-FEWEST_SHRUNKEN = 4
+MIN_MODELS_TO_SHRINK = 4
 
 
 CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
@@ -403,7 +403,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
             "auprec_rarest": ends[:, 0],
             "auprec_commonest": ends[:, 1],
             "sensitivity": ends[:, 1] - ends[:, 0],
-            "loss_per_tenfold": _loss_per_tenfold(ends, weighting.low, weighting.high, curves),
+            "loss_per_tenfold": _decline_per_decade(ends, weighting.low, weighting.high, curves),
         }
     )
     return frame[list(DECISION_COLUMNS)]
@@ -421,7 +421,7 @@ def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
     return np.array([value for value, _ in found]), np.array([prior for _, prior in found])
 
 
-def _loss_per_tenfold(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
+def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
     """AUPREC lost for each ten-fold of the skew, from one end of the deployment prior to the other."""
     if low == high:
         return np.asarray(curves.slope(low) * np.log(10))
@@ -452,7 +452,7 @@ def shrunken(estimate: Floats, covariance: Floats, df: float) -> Floats:
     models there is nothing to draw: nan.
     """
     n_models = len(estimate)
-    if n_models < FEWEST_SHRUNKEN:
+    if n_models < MIN_MODELS_TO_SHRINK:
         return np.full(n_models, np.nan)
     contrasts = helmert(n_models)
     error = float(np.trace(contrasts @ covariance @ contrasts.T)) / (n_models - 1)

@@ -18,17 +18,25 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Bools, Floats, Seed, check_fraction
 from skewanova.base.rounding import argsort_descending
-from skewanova.curves.chebyshev import MeanCurves, Region, certain_signs, panel_series, sign_intervals
+from skewanova.curves.chebyshev import (
+    MeanCurves,
+    Region,
+    certain_signs,
+    function_series,
+    join_neighbours,
+    sign_intervals,
+)
 from skewanova.decision.bands import (
     BAND_PRIORS,
     auprec_bands,
-    decided_grid,
+    decision_floor,
+    decision_grid,
     pair_critical,
-    rarest_decided,
 )
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
@@ -193,54 +201,49 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
-    reach = panel.joint.half_widths(critical)
+    half_width = panel.joint.half_widths(critical)
     pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
-    found, known = [], not np.isnan(critical)
+    result = []
     for k in np.flatnonzero(certain_signs(panel.edges, difference) == 0):
-        a, b = pairs[k]
-        pieces = [row[0] for row in panel_series(panel.edges, difference[k : k + 1])]
-        stretches = [s for s in sign_intervals(panel.edges, pieces) if s[0]]
-        for (before, _, end), (after, start, _) in pairwise(stretches):
+        a, b = pairs[k].tolist()
+        pieces = function_series(panel.edges, difference[k])
+        signs = [interval for interval in sign_intervals(panel.edges, pieces) if interval[0]]
+        for (before, _, end), (after, start, _) in pairwise(signs):
             if before == after:
                 continue
-            at = (end + start) / 2  # the same but where the curves coincide on a stretch
+            root = (end + start) / 2  # the same unless the curves coincide on a range
             limits: tuple[float, float, bool, bool] = (np.nan, np.nan, False, False)
-            if known:
-                around = undecided(panel.edges, difference[k], reach[k])
-                limits = _limits(panel.edges, around, at)
-            error = _delta_error(panel.edges, pieces, variance[k], at)
-            below, above = (int(a), int(b)) if before > 0 else (int(b), int(a))
-            found.append(Crossing(below, above, float(expit(at)), *limits, error))
-    return found
+            if not np.isnan(critical):
+                covering = intervals_covering_zero(panel.edges, difference[[k]], half_width[[k]])[0]
+                limits = _limits(panel.edges, covering, root)
+            error = _delta_error(panel.edges, pieces, variance[k], root)
+            below, above = (a, b) if before > 0 else (b, a)
+            result.append(Crossing(below, above, float(expit(root)), *limits, error))
+    return result
 
 
-def undecided(edges: Floats, difference: Floats, reach: Floats) -> list[tuple[float, float]]:
-    """Stretches, in log-odds, on which the interval of a difference holds zero."""
-    return undecided_pairs(edges, difference[None], reach[None])[0]
-
-
-def undecided_pairs(edges: Floats, difference: Floats, reach: Floats) -> list[list[tuple[float, float]]]:
-    """The same for each of several differences (n_pairs, n_priors)."""
-    excess = difference**2 - reach**2
+def intervals_covering_zero(
+    edges: Floats, difference: Floats, half_width: Floats
+) -> list[list[tuple[float, float]]]:
+    """Return where, in log-odds, the interval of each difference (n_pairs, n_priors) covers zero."""
+    excess = difference**2 - half_width**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
-    known = {1: [], -1: [(float(edges[0]), float(edges[-1]))]}
-    found = []
+    result = []
     for row, sign in zip(excess, certain_signs(edges, excess), strict=True):
-        if sign:
-            found.append(known[int(sign)])
-            continue
-        pieces = [series[0] for series in panel_series(edges, row[None])]
-        found.append([(low, high) for turn, low, high in sign_intervals(edges, pieces) if turn <= 0])
-    return found
+        signs = [(sign, float(edges[0]), float(edges[-1]))]
+        if sign == 0:
+            signs = sign_intervals(edges, function_series(edges, row))
+        result.append([(low, high) for sign, low, high in signs if sign <= 0])
+    return result
 
 
 def _limits(
-    edges: Floats, stretches: list[tuple[float, float]], at: float
+    edges: Floats, intervals: list[tuple[float, float]], root: float
 ) -> tuple[float, float, bool, bool]:
-    """Limits of the stretch around a crossing, and whether they are those of the range."""
-    around = [(low, high) for low, high in stretches if low - SAME_ROOT <= at <= high + SAME_ROOT]
-    low, high = around[0] if around else (at, at)
+    """Return the limits of the interval around a crossing, and whether they are those of the range."""
+    around = (ends for ends in intervals if ends[0] - SAME_ROOT <= root <= ends[1] + SAME_ROOT)
+    low, high = next(around, (root, root))
     return (
         float(expit(low)),
         float(expit(high)),
@@ -249,15 +252,14 @@ def _limits(
     )
 
 
-def _delta_error(edges: Floats, pieces: list[np.polynomial.Chebyshev], variance: Floats, at: float) -> float:
-    """Standard error of the crossing by the delta method, on the prior's scale."""
-    panel = min(int(np.searchsorted(edges, at, side="right")) - 1, len(pieces) - 1)
-    slope = float(pieces[panel].deriv()(at))
+def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root: float) -> float:
+    """Return the standard error of the crossing by the delta method, on the prior's scale."""
+    panel = min(int(np.searchsorted(edges, root, side="right")) - 1, len(pieces) - 1)
+    slope = float(pieces[panel].deriv()(root))
     if not np.isfinite(variance).all() or slope == 0:
         return np.nan
-    spread = panel_series(edges, variance[None])[panel][0]
-    prior = float(expit(at))
-    return float(np.sqrt(max(spread(at), 0.0)) / abs(slope) * prior * (1 - prior))
+    prior, at_root = float(expit(root)), float(function_series(edges, variance)[panel](root))
+    return float(np.sqrt(max(at_root, 0.0)) / abs(slope) * prior * (1 - prior))
 
 
 LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
@@ -272,7 +274,7 @@ NODES = np.polynomial.legendre.leggauss(24)
 
 
 #: Leader, models not shown to be behind another, and limits in log-odds.
-LeadStretch = tuple[int, tuple[int, ...], float, float]
+LeaderInterval = tuple[int, tuple[int, ...], float, float]
 
 
 def leaders(
@@ -322,9 +324,9 @@ def leaders(
     """
     check_fraction(alpha, "alpha")
     panel = panel_curves(evaluation)
-    joint = joint_curves(evaluation, decided_grid(evaluation))
+    joint = joint_curves(evaluation, decision_grid(evaluation))
     critical = pair_critical(joint, alpha, rng=rng)
-    return leaders_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
+    return leaders_frame(panel, evaluation.models, critical, rarest=decision_floor(evaluation))
 
 
 BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
@@ -391,12 +393,12 @@ def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, 
 
 def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
     """Which model may be the best at which prior, of shape (n_models, n_priors)."""
-    found = np.zeros((len(models), len(grid)), dtype=bool)
-    place = {model: i for i, model in enumerate(models)}
+    contending = np.zeros((len(models), len(grid)), dtype=bool)
     columns = leading[["contender", "prior_low", "prior_high"]]
     for model, low, high in columns.itertuples(index=False):
-        found[place[model]] |= (grid >= low * (1 - SAME_PRIOR)) & (grid <= high * (1 + SAME_PRIOR))
-    return found
+        inside = (grid >= low * (1 - SAME_PRIOR)) & (grid <= high * (1 + SAME_PRIOR))
+        contending[models.index(model)] |= inside
+    return contending
 
 
 def leaders_frame(
@@ -404,7 +406,7 @@ def leaders_frame(
 ) -> pd.DataFrame:
     """Every stretch and contender as a row."""
     rows = []
-    for leader, contenders, low, high in lead_stretches(panel, critical, rarest=rarest):
+    for leader, contenders, low, high in leader_intervals(panel, critical, rarest=rarest):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
         values: Floats = panel.curves.evaluate(priors) @ NODES[1] / 2
         limits = _limit(panel, low), _limit(panel, high)
@@ -413,14 +415,14 @@ def leaders_frame(
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 
 
-def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeadStretch]:
+def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
     """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
-    behind = _joined((worse, low, high) for _, worse, low, high in band_stretches(panel, critical, rarest))
+    behind = _joined((worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest))
     leads = panel.curves.regions()
     ends = {float(logit(panel.low)), float(logit(panel.high))}
     ends |= {float(logit(high)) for _, _, high in leads}
     ends |= {end for _, low, high in behind for end in (low, high) if min(ends) < end < max(ends)}
-    found: list[LeadStretch] = []
+    intervals = []
     edges = sorted(ends)
     for low, high in pairwise(edges if len(edges) > 1 else edges * 2):
         if high - low < SHORTEST and len(edges) > 2:
@@ -428,38 +430,33 @@ def lead_stretches(panel: PanelCurves, critical: float, *, rarest: float = 0.0) 
         middle = (low + high) / 2
         out = {model for model, first, last in behind if first <= middle <= last}
         leader = panel.curves.leader(float(expit(middle)))
-        inside = tuple(i for i in range(len(panel.joint.estimate)) if i not in out or i == leader)
-        if found and found[-1][:2] == (leader, inside):
-            found[-1] = (leader, inside, found[-1][2], high)
-        else:
-            found.append((leader, inside, low, high))
-    return found
+        contenders = tuple(i for i in range(len(panel.joint.estimate)) if i not in out or i == leader)
+        intervals.append(((leader, contenders), low, high))
+    return [(*key, low, high) for key, low, high in join_neighbours(intervals)]
 
 
-def band_stretches(
+def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Who is above whom by the band of their difference from where to where, in log-odds from `rarest` on."""
+    """Return (better, worse, low, high) where bands separate two models, in log-odds from `rarest` on."""
     if np.isnan(critical):
         return []
     floor = float(logit(rarest)) if rarest > 0 else -np.inf
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
-    decided = undecided_pairs(panel.edges, difference, panel.joint.half_widths(critical))
-    stretches = [
+    covering = intervals_covering_zero(panel.edges, difference, panel.joint.half_widths(critical))
+    intervals = [
         (int(a), int(b), max(low, floor), high)
-        for (a, b), ends in zip(pairs, decided, strict=True)
+        for (a, b), ends in zip(pairs, covering, strict=True)
         for low, high in _between(panel.edges, ends)
         if high > floor
     ]
-    middle = {(low, high): expit((low + high) / 2) for *_, low, high in stretches}
-    values = dict(zip(middle, panel.curves.evaluate(np.array([*middle.values()])).T, strict=True))
-    found = []
-    for a, b, low, high in stretches:
-        at = values[low, high]
-        better, worse = (a, b) if at[a] > at[b] else (b, a)
-        found.append((better, worse, low, high))
-    return found
+    middle = np.array([expit((low + high) / 2) for *_, low, high in intervals])
+    values = panel.curves.evaluate(middle).T
+    return [
+        (a, b, low, high) if value[a] > value[b] else (b, a, low, high)
+        for (a, b, low, high), value in zip(intervals, values, strict=True)
+    ]
 
 
 def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
@@ -523,8 +520,8 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
     """
     check_fraction(alpha, "alpha")
     panel = panel_curves(evaluation)
-    critical = pair_critical(joint_curves(evaluation, decided_grid(evaluation)), alpha, rng=rng)
-    return differing_frame(panel, evaluation.models, critical, rarest=rarest_decided(evaluation))
+    critical = pair_critical(joint_curves(evaluation, decision_grid(evaluation)), alpha, rng=rng)
+    return differing_frame(panel, evaluation.models, critical, rarest=decision_floor(evaluation))
 
 
 def differing_frame(
@@ -538,7 +535,7 @@ def differing_frame(
     """Every stretch as a row, of all pairs or of those with the control."""
     rows = [
         (models[better], models[worse], _limit(panel, low), _limit(panel, high))
-        for better, worse, low, high in band_stretches(panel, critical, rarest)
+        for better, worse, low, high in band_intervals(panel, critical, rarest)
         if control is None or control in {models[better], models[worse]}
     ]
     return pd.DataFrame(rows, columns=list(DIFFERING_COLUMNS))

@@ -69,24 +69,24 @@ class Share(NamedTuple):
         return Share(1 - self.value, 1 - self.high, 1 - self.low)
 
 
-def at_threshold(roc: RocCurve, threshold: float) -> int:
+def vertex_at_threshold(roc: RocCurve, threshold: float) -> int:
     """Vertex of the rule ``score >= threshold``."""
     return int(np.count_nonzero(roc.thresholds >= threshold)) - 1
 
 
-def reaching_recall(roc: RocCurve, recall: float) -> int:
+def vertex_at_recall(roc: RocCurve, recall: float) -> int:
     """Vertex of the highest threshold whose recall is at least as wanted."""
     return int(np.argmax(roc.tpr >= recall - TIE))
 
 
-def reaching_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
+def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
     """Vertex of the lowest threshold whose precision is at least as wanted; None where there is none."""
     hits, alarms = prior * roc.tpr, (1 - prior) * roc.fpr
     reached = np.flatnonzero(hits >= (precision - TIE) * (hits + alarms))
     return int(reached[-1]) if reached[-1] > 0 else None  # the origin flags nothing, so it has no precision
 
 
-def within_budget(roc: RocCurve, flagged: float, prior: float) -> int:
+def vertex_at_alert_rate(roc: RocCurve, flagged: float, prior: float) -> int:
     """Vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
     share = prior * roc.tpr + (1 - prior) * roc.fpr
     return int(np.flatnonzero(share <= flagged + TIE)[-1])
@@ -227,13 +227,13 @@ class _Rule:
     def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
         """Vertex of the curve; None where the target is out of reach."""
         if self.name == "threshold":
-            return at_threshold(roc, self.target_of(model))
+            return vertex_at_threshold(roc, self.target_of(model))
         if self.name == "recall":
-            return reaching_recall(roc, self.target_of(model))
+            return vertex_at_recall(roc, self.target_of(model))
         if self.name == "precision":
-            return reaching_precision(roc, self.target_of(model), prior)
+            return vertex_at_precision(roc, self.target_of(model), prior)
         if self.name == "flagged":
-            return within_budget(roc, self.target_of(model), prior)
+            return vertex_at_alert_rate(roc, self.target_of(model), prior)
         return cheapest(roc, self.costs or (1.0, 1.0), prior)
 
 
@@ -509,7 +509,7 @@ def _cell(
         cutoff = np.nan
         if vertex is not None:
             cutoff = float(source.thresholds[vertex])
-            vertex = at_threshold(roc, cutoff)
+            vertex = vertex_at_threshold(roc, cutoff)
             recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
             fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
             found = measures(recall, fpr, prior, rule.costs)

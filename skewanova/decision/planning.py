@@ -17,12 +17,12 @@ from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_numb
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.power import (
     Pilot,
+    approximate_power,
     assured_ratio,
     case_factor_over_folds,
     factor_needed,
     folds_needed,
     limit_power,
-    nearly_power,
     shift_needed,
     smallest_numbers,
     t_power,
@@ -240,7 +240,7 @@ class _RunPair:
         total, of_runs = one / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
         degrees = Degrees(of_cases=max(self.of_cases * factor, min(self.of_cases, FEWEST_DF)))
         df = degrees.at(total, one / n_runs, of_runs, n_tests=self.n_tests)
-        return float(pilot.mean(nearly_power(abs(size) / np.sqrt(total), df, alpha)))
+        return float(pilot.mean(approximate_power(abs(size) / np.sqrt(total), df, alpha)))
 
     def runs_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
         """Smallest number of runs with the power, infinite where cases alone leave too much variance."""
@@ -346,7 +346,7 @@ class _CasePair(NamedTuple):
         variance, df = self.scaled(positive, negative)
         if not variance > 0:
             return np.nan
-        return float(nearly_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
+        return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
 def _over_cases(area: Floats, variance: Floats, doubt: Floats, *, wanted: Wanted) -> dict[str, Floats]:
@@ -400,7 +400,7 @@ ENOUGH = 1.0
 
 
 #: Shares of the variance above which runs, or cases, are the first thing to have more of.
-MOST_OF_IT = 0.5
+MAIN_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -613,7 +613,7 @@ def _runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
     """Whether more runs or more cases would do more, of several runs on one test set."""
     if np.isnan(row.run_share):
         return ""
-    first, second = ("runs", plan.units) if row.run_share > MOST_OF_IT else (plan.units, "runs")
+    first, second = ("runs", plan.units) if row.run_share > MAIN_SHARE else (plan.units, "runs")
     share = f"{100 * row.run_share:.0f} %"
     return (
         f" More {first} rather than more {second}: runs bring in {share} of the variance of the difference."

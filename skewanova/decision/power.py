@@ -15,10 +15,10 @@ from scipy.optimize import brentq
 from skewanova.base.checks import Bools, Floats, check_fraction
 
 #: Sizes beyond this many folds, or this many times the cases, count as out of reach.
-MOST_FOLDS = 10_000_000
+MAX_FOLDS = 10_000_000
 
 
-SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e9
+MIN_FACTOR, MAX_FACTOR = 1e-6, 1e9
 
 
 #: Standard errors that leave no doubt.
@@ -40,7 +40,7 @@ N_EXACT, N_KNOTS = 8, 16
 
 
 #: How exactly, in standard errors, and in how many steps at most.
-SHIFT_SLACK, MOST_STEPS = 1e-11, 100
+SHIFT_SLACK, MAX_STEPS = 1e-11, 100
 
 
 #: A shift beyond all doubt, whose square is still a number.
@@ -155,7 +155,7 @@ def _root(rising: Callable[[Floats], Floats], wanted: float, high: Floats) -> Fl
     while ((above := rising(high) - wanted) < 0).any():
         high = np.where(above < 0, 2 * high, high)
     last = np.zeros(high.shape)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         middle = (low * above - high * below) / (above - below)
         found = rising(middle) - wanted
         if (np.abs(found) <= SHIFT_SLACK).all():
@@ -176,7 +176,7 @@ def chi_moments(df: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(mean), np.asarray(1 - mean**2)
 
 
-def nearly_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
+def approximate_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
     """:func:`expected_power` to .01 from four degrees of freedom on, at power .8 to .005, and far faster.
 
     The difference less the limit of t, in deviations seen, is taken for normal (Johnson and Welch 1940).
@@ -192,7 +192,7 @@ def nearly_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float 
 @cache
 def _shifts_needed(power: float, alpha: float, pilot_df: float) -> Callable[[Floats], Floats]:
     """:func:`shift_needed` at any degrees of freedom: over the limit of t it is smooth in their inverse."""
-    knots = np.unique([*np.arange(1.0, N_EXACT), *np.geomspace(N_EXACT, MOST_FOLDS, N_KNOTS)])[::-1]
+    knots = np.unique([*np.arange(1.0, N_EXACT), *np.geomspace(N_EXACT, MAX_FOLDS, N_KNOTS)])[::-1]
     over = shift_needed(knots, power, alpha, pilot_df) / stats.t.isf(alpha / 2, knots)
     found = CubicSpline(1 / knots, over)
     return lambda df: np.asarray(found(1 / df) * stats.t.isf(alpha / 2, df))
@@ -260,8 +260,8 @@ def smallest_numbers(reached: Callable[[NDArray[np.int64], Bools], Bools], reach
     wanted = reachable.copy()
     while wanted.any():
         wanted[wanted] = ~reached(high, wanted)
-        low, high = np.where(wanted, high, low), np.where(wanted, np.minimum(2 * high, MOST_FOLDS), high)
-        reachable &= low < MOST_FOLDS
+        low, high = np.where(wanted, high, low), np.where(wanted, np.minimum(2 * high, MAX_FOLDS), high)
+        reachable &= low < MAX_FOLDS
         wanted &= reachable
     while (wanted := reachable & (high - low > 1)).any():
         middle = (low + high) // 2
@@ -286,13 +286,13 @@ def case_factor_over_folds(
     needed = shift_needed(n_folds - 1 if df is None else df, power, alpha, pilot_df)
     with np.errstate(divide="ignore"):
         factor = (needed / shift_of(difference, deviation, n_folds, ratio)) ** 2
-    return np.where(factor > LARGEST_FACTOR, np.inf, np.maximum(factor, SMALLEST_FACTOR))
+    return np.where(factor > MAX_FACTOR, np.inf, np.maximum(factor, MIN_FACTOR))
 
 
 def factor_needed(power_of: Callable[[float], float], power: float) -> float:
     """How many times as many cases have that power; infinite where no number has it, nan where unknown."""
     power = check_fraction(power, "power")
-    low, high = SMALLEST_FACTOR, LARGEST_FACTOR
+    low, high = MIN_FACTOR, MAX_FACTOR
     at_ends = power_of(low), power_of(high)
     if np.isnan(power_of(1.0)):
         return np.nan

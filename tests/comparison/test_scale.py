@@ -89,21 +89,21 @@ def test_largest_differences_drawn_without_folds_have_the_same_distribution(twin
         curves[:, 3] = curves[:, 2] + 1e-5 * curves[:, 0]
     curves -= curves.mean(axis=0)
     moved = np.ones(6 * 7, dtype=bool)
-    by_folds = bands.largest_of_pairs(curves, moved, 0.05, n_draws=4999, rng=1)
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    monkeypatch.setattr(bands, "FEWEST_DRAWS", 4999)
-    found = bands.largest_of_pairs(curves, moved, 0.05, n_draws=4999, rng=2)
+    by_folds = bands.max_t_draws(curves, moved, 0.05, n_draws=4999, rng=1)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    monkeypatch.setattr(bands, "MIN_DRAWS", 4999)
+    found = bands.max_t_draws(curves, moved, 0.05, n_draws=4999, rng=2)
     assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
 
 
 def test_draws_of_some_priors_at_a_time_are_those_of_all(monkeypatch):
     curves = np.random.default_rng(0).normal(size=(12, 5, 7))
     arguments = curves - curves.mean(axis=0), np.ones(10 * 7, dtype=bool), 0.05
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    at_once = bands.largest_of_pairs(*arguments, n_draws=99, rng=0)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    at_once = bands.max_t_draws(*arguments, n_draws=99, rng=0)
     for cells in (1, 2 * 5**2):
-        monkeypatch.setattr(bands, "MOST_CELLS", cells)
-        np.testing.assert_allclose(bands.largest_of_pairs(*arguments, n_draws=99, rng=0), at_once, rtol=1e-12)
+        monkeypatch.setattr(bands, "MAX_CELLS", cells)
+        np.testing.assert_allclose(bands.max_t_draws(*arguments, n_draws=99, rng=0), at_once, rtol=1e-12)
 
 
 def test_series_are_those_of_a_fit():
@@ -122,21 +122,21 @@ def test_largest_of_means_drawn_without_folds_has_the_same_distribution(scale, m
     curves = np.einsum("jmk,kp->jmp", rng.normal(size=(14, 3, 3)), np.vander(np.linspace(-1, 1, 7), 3).T)
     curves[:, 2] *= scale  # a model that hardly varies counts like the others
     columns = (curves - curves.mean(axis=0)).reshape(14, -1)
-    by_folds = bands.largest_of_all(columns, 7, 4999, 1)
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    found = bands.largest_of_all(columns, 7, 4999, 2)
-    assert not np.array_equal(found, bands.largest_of_all(columns[:, :14], 7, 4999, 2))
+    by_folds = bands.max_t_draws_of_columns(columns, 7, 4999, 1)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    found = bands.max_t_draws_of_columns(columns, 7, 4999, 2)
+    assert not np.array_equal(found, bands.max_t_draws_of_columns(columns[:, :14], 7, 4999, 2))
     assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("n_folds", [7, 14])  # drawn pair by pair, and from products of curves
 @pytest.mark.parametrize(("alpha", "n_draws"), [(0.1, 999), (0.05, 999), (0.02, 2499), (0.005, 4999)])
 def test_few_draws_still_decide_at_their_level(n_folds, alpha, n_draws, monkeypatch):
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 0)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 0)
     curves = np.random.default_rng(0).normal(size=(n_folds, 3, 2))
     moved = np.ones(3 * 2, dtype=bool)
-    largest = np.sort(bands.largest_of_pairs(curves - curves.mean(axis=0), moved, alpha, n_draws=4999, rng=0))
+    largest = np.sort(bands.max_t_draws(curves - curves.mean(axis=0), moved, alpha, n_draws=4999, rng=0))
     assert len(largest) == n_draws
     reaching = np.count_nonzero(largest >= bands.critical_value(largest, alpha))
     assert (1 + reaching) / (1 + n_draws) <= alpha  # the draw itself is p at the level
@@ -275,9 +275,9 @@ def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
 
 def test_differences_of_very_many_pairs_are_at_fewer_priors(satellite, monkeypatch):
     assert len(bands.difference_grid(satellite.evaluation)) == 41
-    monkeypatch.setattr(bands, "MOST_DIFFERENCES", 90)
+    monkeypatch.setattr(bands, "MAX_DIFFERENCES", 90)
     assert len(bands.difference_grid(satellite.evaluation)) == 30
-    monkeypatch.setattr(bands, "MOST_DIFFERENCES", 1)
+    monkeypatch.setattr(bands, "MAX_DIFFERENCES", 1)
     assert len(bands.difference_grid(satellite.evaluation)) == 21
 
 

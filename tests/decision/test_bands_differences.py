@@ -9,7 +9,7 @@ from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
 from skewanova.decision import difference_curves, differing_priors
-from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value, largest_of_all
+from skewanova.decision.bands import DIFFERENCE_COLUMNS, critical_value, max_t_draws_of_columns
 from skewanova.evaluation import auprec_by_prior
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference import fold_statistics
@@ -154,7 +154,7 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
         values = curves.transpose(2, 0, 1)
         t = np.abs(fold_statistics.paired_t(values).statistic).max()
         difference = fold_statistics.pair_differences(values).transpose(1, 2, 0).reshape(n_folds, -1)
-        largest = largest_of_all(difference - difference.mean(axis=0), 7, 99, seed)
+        largest = max_t_draws_of_columns(difference - difference.mean(axis=0), 7, 99, seed)
         errors += t > critical_value(np.sort(largest), 0.05)
     assert errors / replicates < 0.05 + 3 * np.sqrt(0.05 * 0.95 / replicates)
     if n_folds > 2:
@@ -163,7 +163,7 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
 
 def test_draws_are_students_t_for_one_column():
     residual = correlated_folds(1, 12, 1, rho=0, rng=np.random.default_rng(0))[0]
-    draws = largest_of_all(residual - residual.mean(), 1, 20_000, 1)
+    draws = max_t_draws_of_columns(residual - residual.mean(), 1, 20_000, 1)
     assert stats.kstest(draws, lambda t: 1 - 2 * stats.t.sf(t, 11)).pvalue > 0.001
 
 

@@ -37,7 +37,7 @@ def t_of(table):
 
 def largest(deviations, moved=None, df=None, *, n_draws=5, alpha=0.05):
     moved = np.ones(len(PAIRS) * N_PRIORS, dtype=bool) if moved is None else moved
-    return bands.largest_of_pairs(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
+    return bands.max_t_draws(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
 
 
 # --- few folds: tables of as many rows ----------------------------------------------------------------------
@@ -72,7 +72,7 @@ def test_differences_that_do_not_move_are_left_out():
     moved = np.array([True, False, True, True, True, True])
     columns = columns_of(folds())
     columns[:, 1] = 0
-    assert largest(folds(), moved).tolist() == bands.largest_of_all(columns, N_PRIORS, 5, 3).tolist()
+    assert largest(folds(), moved).tolist() == bands.max_t_draws_of_columns(columns, N_PRIORS, 5, 3).tolist()
     assert largest(folds(), np.zeros(6, dtype=bool)).tolist() == [0.0] * 5
 
 
@@ -127,8 +127,8 @@ def test_loadings_of_fewer_units_than_columns():
 @pytest.mark.parametrize("cells", [1, 10**6])
 def test_much_work_is_drawn_on_axes(monkeypatch, cells):
     df = bands.FOLDS_FOR_JOINT_DRAWS
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    monkeypatch.setattr(bands, "MOST_CELLS", cells)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    monkeypatch.setattr(bands, "MAX_CELLS", cells)
     deviations = folds()
     deviations[:, 1] = deviations[:, 0] + 1e-7 * deviations[:, 1]  # a pair that hardly differs
     found = largest(deviations, df=df, n_draws=7)
@@ -137,7 +137,7 @@ def test_much_work_is_drawn_on_axes(monkeypatch, cells):
 
 def test_on_axes_what_does_not_move_is_left_out(monkeypatch):
     df = bands.FOLDS_FOR_JOINT_DRAWS
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     deviations = folds()
     deviations[:, 1] = deviations[:, 0]
     moved = np.array([False, False, True, True, True, True])
@@ -153,7 +153,7 @@ def test_on_axes_what_does_not_move_is_left_out(monkeypatch):
 
 
 def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
     found = bands._largest_t(folds()[:, 0], 4, np.random.default_rng(2), 12)
     generator = np.random.default_rng(2)
@@ -166,33 +166,33 @@ def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
 
 @pytest.mark.parametrize(
     ("alpha", "few"),
-    [(0.05, bands.FEWEST_DRAWS), (bands.FEWEST_REACHING / 4e4, 39_999)],
+    [(0.05, bands.MIN_DRAWS), (bands.MIN_EXCEEDANCES / 4e4, 39_999)],
 )
 def test_large_comparisons_have_fewer_draws_that_still_decide(monkeypatch, alpha, few):
-    monkeypatch.setattr(bands, "FEWEST_DRAWS", 99)
-    assert bands.fewest_draws(alpha) == max(99, round(bands.FEWEST_REACHING / alpha) - 1)
+    monkeypatch.setattr(bands, "MIN_DRAWS", 99)
+    assert bands.min_draws(alpha) == max(99, round(bands.MIN_EXCEEDANCES / alpha) - 1)
     monkeypatch.undo()
-    assert bands.fewest_draws(alpha) == max(few, round(bands.FEWEST_REACHING / alpha) - 1)
+    assert bands.min_draws(alpha) == max(few, round(bands.MIN_EXCEEDANCES / alpha) - 1)
 
 
 def test_how_many_draws_much_work_leaves(monkeypatch):
-    monkeypatch.setattr(bands, "MOST_DRAWN", 0)
-    monkeypatch.setattr(bands, "fewest_draws", lambda _: 3)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    monkeypatch.setattr(bands, "min_draws", lambda _: 3)
     few, many = bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1
     assert len(largest(folds(), df=few, n_draws=9)) == 3
     size = bands._loadings(folds())[0]
-    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 5 * N_MODELS**2 * N_PRIORS * (size + 5))
+    monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 5 * N_MODELS**2 * N_PRIORS * (size + 5))
     assert len(largest(folds(), df=many, n_draws=9)) == 5
     assert len(largest(folds(), df=many, n_draws=4)) == 4
-    monkeypatch.setattr(bands, "MOST_MULTIPLIED", 0)
+    monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 0)
     assert len(largest(folds(), df=many, n_draws=9)) == 3
 
 
 def test_work_is_draws_by_units_by_rows_by_columns(monkeypatch):
-    monkeypatch.setattr(bands, "fewest_draws", lambda _: 2)
+    monkeypatch.setattr(bands, "min_draws", lambda _: 2)
     work = 9 * N_UNITS * 3 * 6
     for most, drawn in ((work, 9), (work - 1, 2)):
-        monkeypatch.setattr(bands, "MOST_DRAWN", most)
+        monkeypatch.setattr(bands, "MAX_PRODUCTS", most)
         assert len(largest(folds(), df=2, n_draws=9)) == drawn
 
 
@@ -231,8 +231,8 @@ def test_draws_over_cases_are_those_of_normal_curves():
 
 @pytest.mark.parametrize(("most", "drawn"), [(0, 4), (6 * 6, 6), (10**6, 9)])
 def test_draws_over_cases_are_fewer_if_that_is_much_work(monkeypatch, most, drawn):
-    monkeypatch.setattr(bands, "fewest_draws", lambda _: 4)
-    monkeypatch.setattr(bands, "MOST_COMPARED", most)
+    monkeypatch.setattr(bands, "min_draws", lambda _: 4)
+    monkeypatch.setattr(bands, "MAX_DIFFERENCES_DRAWN", most)
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), folds(), np.inf)
     assert len(drawn_over_cases(joint, 0.05, 9, 0)) == drawn
 
@@ -284,7 +284,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     """150 negatives are enough from the prior 100 / 250 on: below there is the difference alone."""
     grid = np.array([0.3, 0.4, 0.5])
     found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
-    assert bands.rarest_decided(one_set) == 0.4
+    assert bands.decision_floor(one_set) == 0.4
     nothing = found[found["prior"] == 0.3]
     assert nothing.loc[:, "std_error":"conf_high"].isna().all(axis=None)
     assert not nothing["reject"].any()
@@ -310,7 +310,7 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
     deviations[:, 1] = deviations[:, 0]
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, 5)
     moved = np.array([False, False, True, True, True, True])
-    draws = np.sort(bands.largest_of_pairs(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
+    draws = np.sort(bands.max_t_draws(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
     assert bands.pair_critical(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
 
 
@@ -325,7 +325,7 @@ def test_with_several_folds_everything_is_decided():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=0.5, resampling="independent")
-    assert bands.rarest_decided(measures) == 0
+    assert bands.decision_floor(measures) == 0
 
 
 def test_seed_0_and_4999_draws_unless_stated(one_set):
@@ -336,20 +336,20 @@ def test_seed_0_and_4999_draws_unless_stated(one_set):
 
 
 def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set):
-    whole, decided = bands.difference_grid(one_set), bands.decided_grid(one_set)
+    whole, decided = bands.difference_grid(one_set), bands.decision_grid(one_set)
     assert len(whole) == bands.BAND_PRIORS
     assert decided.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
     assert 0 < len(decided) < len(whole)
 
 
 def test_where_nothing_is_decided_the_grid_is_whole(one_set, monkeypatch):
-    monkeypatch.setattr(bands, "rarest_decided", lambda _: 0.9)
-    assert len(bands.decided_grid(one_set)) == bands.BAND_PRIORS
+    monkeypatch.setattr(bands, "decision_floor", lambda _: 0.9)
+    assert len(bands.decision_grid(one_set)) == bands.BAND_PRIORS
 
 
 @pytest.mark.parametrize(("most", "n_priors"), [(400_000, 41), (100, 33), (30, 21), (1, 21)])
 def test_rows_of_all_pairs_are_limited(one_set, monkeypatch, most, n_priors):
-    monkeypatch.setattr(bands, "MOST_DIFFERENCES", most)
+    monkeypatch.setattr(bands, "MAX_DIFFERENCES", most)
     assert len(bands.difference_grid(one_set)) == n_priors
 
 

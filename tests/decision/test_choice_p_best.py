@@ -11,7 +11,7 @@ from skewanova.decision.choice import (
     N_SPREADS,
     _contrasts,
     _grid,
-    _numbers_leading,
+    _leading_counts,
     probability_best,
 )
 
@@ -73,10 +73,10 @@ def test_weak_models_make_no_leader_more_certain():
 
 
 def test_a_number_of_leading_models_parts_no_equals():
-    assert _numbers_leading(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
-    assert _numbers_leading(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]
-    assert _numbers_leading(np.array([0.9])) == [1]
-    assert _numbers_leading(np.array([0.9, 0.9])) == [2]
+    assert _leading_counts(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
+    assert _leading_counts(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]
+    assert _leading_counts(np.array([0.9])) == [1]
+    assert _leading_counts(np.array([0.9, 0.9])) == [2]
 
 
 def test_the_grid_holds_quantiles_of_both_priors():

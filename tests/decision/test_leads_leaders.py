@@ -20,13 +20,13 @@ from skewanova.decision.leads import (
     by_prior_of,
     crossings,
     crossings_frame,
+    decision_floor,
     differing_frame,
     find_crossings,
-    lead_stretches,
+    intervals_covering_zero,
+    leader_intervals,
     leaders,
     leaders_frame,
-    rarest_decided,
-    undecided,
 )
 from skewanova.evaluation import regret
 
@@ -113,14 +113,18 @@ def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
     assert empty["lead"].dtype == bool
 
 
+def covering_zero(edges, difference, half_width):
+    return intervals_covering_zero(edges, difference[None], half_width[None])[0]
+
+
 def test_undecided_stretches_of_a_known_difference():
     edges, priors = panel_priors(LOW, HIGH)
     x = logit(priors)
-    found = undecided(edges, x + 2, np.full(x.shape, 0.3))
+    found = covering_zero(edges, x + 2, np.full(x.shape, 0.3))
     assert found == [pytest.approx((-2.3, -1.7))]
-    assert undecided(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
-    assert undecided(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
-    assert undecided(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
+    assert covering_zero(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
+    assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
+    assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
 
 
 # --- leaders ------------------------------------------------------------------------------------------------
@@ -129,7 +133,7 @@ def test_undecided_stretches_of_a_known_difference():
 def test_contenders_are_all_that_no_band_puts_behind():
     # A - B = 0.04 (x + 2); decided beyond 2 * 0.01 sqrt(2) / 0.04 = 0.707 from the crossing.
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    found = lead_stretches(panel, 2.0)
+    found = leader_intervals(panel, 2.0)
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
     assert [(leader, inside) for leader, inside, _, _ in found] == [
         (1, (1,)),
@@ -145,22 +149,22 @@ def test_contenders_are_all_that_no_band_puts_behind():
 def test_nobody_is_left_out_below_the_rarest_decided_prior():
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
     rarest = float(expit(-3.0))
-    found = lead_stretches(panel, 2.0, rarest=rarest)
+    found = leader_intervals(panel, 2.0, rarest=rarest)
     assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
     assert found[0][3] == pytest.approx(-3.0)
-    late = lead_stretches(panel, 2.0, rarest=0.45)
+    late = leader_intervals(panel, 2.0, rarest=0.45)
     assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
-    never = lead_stretches(panel, 2.0, rarest=0.9)
+    never = leader_intervals(panel, 2.0, rarest=0.9)
     assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
 
 
 def test_without_a_critical_value_all_contend():
-    found = lead_stretches(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    found = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
     assert [(leader, inside) for leader, inside, _, _ in found] == [(1, (0, 1)), (0, (0, 1))]
 
 
 def test_at_one_prior_there_is_one_stretch():
-    (found,) = lead_stretches(panel_of([0, 0, 0], [0.5, 0.6, 0.599], low=0.1, high=0.1), 2.0)
+    (found,) = leader_intervals(panel_of([0, 0, 0], [0.5, 0.6, 0.599], low=0.1, high=0.1), 2.0)
     assert found[:2] == (1, (1, 2))
     assert found[2:] == pytest.approx((logit(0.1), logit(0.1)))
     frame = leaders_frame(panel_of([0, 0], [0.5, 0.6], low=0.1, high=0.1), ("A", "B"), np.nan)
@@ -190,22 +194,22 @@ def test_a_leader_stays_in_whatever_its_contenders():
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
     panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
-    found = lead_stretches(panel, 2.0)
+    found = leader_intervals(panel, 2.0)
     assert all(high - low >= SHORTEST * 0.99 for _, _, low, high in found)
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
 
 def test_the_rarest_decided_prior_has_100_effective_negatives():
     one = evaluated(scored(1, n=60, n_positive=20))[0]
-    rarest = rarest_decided(one)
+    rarest = decision_floor(one)
     assert 40 * rarest / (1 - rarest) == pytest.approx(100)
-    assert rarest_decided(evaluated(scored(2))[0]) == 0.0
+    assert decision_floor(evaluated(scored(2))[0]) == 0.0
 
 
 def test_stretches_with_one_leader_and_the_same_contenders_are_one():
     # A - B = 0.04 (x + 2), A - C = 0.04 (x + 1.75), C - B = 0.01; decided beyond 0.707 from a zero.
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
-    found = lead_stretches(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0)
+    found = leader_intervals(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0)
     assert [(leader, inside) for leader, inside, _, _ in found] == [
         (2, (1, 2)),
         (2, (0, 1, 2)),
@@ -246,13 +250,13 @@ def test_stretches_of_one_model_that_touch_are_one():
 
 def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
     behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + SHORTEST / 2, -1.0)]
-    monkeypatch.setattr(leads, "band_stretches", lambda *_: [(0, 1, *limits) for limits in behind])
-    found = lead_stretches(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
+    monkeypatch.setattr(leads, "band_intervals", lambda *_: [(0, 1, *limits) for limits in behind])
+    found = leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
     assert [inside for _, inside, _, _ in found] == [(0, 1), (0,), (0, 1), (0,), (0, 1)]
     assert [low for _, _, low, _ in found[1:]] == [-3.5, -3.0, -2.5, -1.0]
     assert [high for _, _, _, high in found[:-1]] == [-3.5, -3.0, -2.5, -1.0]
     behind[:] = [(-5.0, logit(LOW) + SHORTEST / 2)]
-    assert len(lead_stretches(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
+    assert len(leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
 
 
 def test_the_lead_over_the_second_best_by_hand():

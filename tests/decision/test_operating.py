@@ -180,11 +180,11 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     table = [(t, by_hand(labels, scores, t, prior)) for t in [np.inf, *np.unique(scores)[::-1]]]
     curve = sa.roc_curve(labels, scores)
     recall = max(t for t, found in table if found["recall"] >= target - 1e-12)
-    assert curve.thresholds[decision_operating.reaching_recall(curve, target)] == recall
+    assert curve.thresholds[decision_operating.vertex_at_recall(curve, target)] == recall
     flagged = min(t for t, found in table if found["flagged"] <= target + 1e-12)
-    assert curve.thresholds[decision_operating.within_budget(curve, target, prior)] == flagged
+    assert curve.thresholds[decision_operating.vertex_at_alert_rate(curve, target, prior)] == flagged
     precise = [t for t, found in table[1:] if found["precision"] >= target - 1e-12]
-    vertex = decision_operating.reaching_precision(curve, target, prior)
+    vertex = decision_operating.vertex_at_precision(curve, target, prior)
     assert (None if vertex is None else curve.thresholds[vertex]) == (min(precise) if precise else None)
     cost = decision_operating.cheapest(curve, (1, 20), prior)
     least = min(found["expected_cost"] for _, found in table)

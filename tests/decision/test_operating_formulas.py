@@ -24,7 +24,7 @@ def rates(vertex):
     [(0.95, (0, 0)), (0.9, (1 / 3, 0)), (0.7, (2 / 3, 1 / 3)), (0.65, (2 / 3, 1 / 3)), (0.1, (1, 1))],
 )
 def test_at_threshold(threshold, expected):
-    assert rates(operating.at_threshold(ROC, threshold)) == pytest.approx(expected)
+    assert rates(operating.vertex_at_threshold(ROC, threshold)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_at_threshold(threshold, expected):
     ],
 )
 def test_reaching_recall_takes_the_highest_threshold(recall, expected):
-    vertex = operating.reaching_recall(ROC, recall)
+    vertex = operating.vertex_at_recall(ROC, recall)
     assert ROC.tpr[vertex] == pytest.approx(expected)
     assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
 
@@ -58,20 +58,20 @@ def test_reaching_recall_takes_the_highest_threshold(recall, expected):
     ],
 )
 def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
-    assert rates(operating.reaching_precision(ROC, precision, 0.5)) == pytest.approx(expected)
+    assert rates(operating.vertex_at_precision(ROC, precision, 0.5)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("more", "vertex"), [(0.5, 4), (4.0, 1)])
 def test_a_precision_counts_as_reached_if_only_rounding_is_missing(more, vertex):
-    assert operating.reaching_precision(ROC, 0.75 + more * TIE, 0.5) == vertex
+    assert operating.vertex_at_precision(ROC, 0.75 + more * TIE, 0.5) == vertex
 
 
 def test_a_precision_that_no_threshold_reaches():
     worst = roc_curve([0, 1], [2, 1])
-    assert operating.reaching_precision(worst, 0.6, 0.5) is None
-    assert operating.reaching_precision(worst, 0.5, 0.5) == 2
+    assert operating.vertex_at_precision(worst, 0.6, 0.5) is None
+    assert operating.vertex_at_precision(worst, 0.5, 0.5) == 2
     best = roc_curve([1, 0], [2, 1])
-    assert operating.reaching_precision(best, 0.6, 0.5) == 1  # the first vertex behind the origin counts
+    assert operating.vertex_at_precision(best, 0.6, 0.5) == 1  # the first vertex behind the origin counts
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_precision_that_no_threshold_reaches():
     ],
 )
 def test_within_budget_takes_the_lowest_threshold(flagged, expected):
-    assert rates(operating.within_budget(ROC, flagged, 0.25)) == pytest.approx(expected)
+    assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])

@@ -103,11 +103,11 @@ def test_some_powers_are_out_of_reach():
 @pytest.mark.parametrize(("share", "finite"), [(0.2, True), (8.0, False)])
 def test_more_folds_than_the_most_are_out_of_reach(share, finite):
     # With K folds of deviation 1 the power of 0.5 needs about (1.96 / difference)^2.
-    difference = 1.96 / np.sqrt(share * decision_power.MOST_FOLDS)
+    difference = 1.96 / np.sqrt(share * decision_power.MAX_FOLDS)
     found = decision_power.folds_needed(difference, 1.0, ratio=0.0, alpha=0.05, power=0.5)
     assert np.isfinite(found) == finite
     if finite:
-        assert found == pytest.approx(share * decision_power.MOST_FOLDS, rel=0.01)
+        assert found == pytest.approx(share * decision_power.MAX_FOLDS, rel=0.01)
 
 
 def power_of(factor):
@@ -121,8 +121,8 @@ def test_the_factor_is_where_the_power_is_reached():
 
 
 def test_factors_beyond_the_limits():
-    assert np.isinf(decision_power.factor_needed(power_of, 1 - 0.5 / decision_power.LARGEST_FACTOR))
-    assert np.isfinite(decision_power.factor_needed(power_of, 1 - 2 / decision_power.LARGEST_FACTOR))
+    assert np.isinf(decision_power.factor_needed(power_of, 1 - 0.5 / decision_power.MAX_FACTOR))
+    assert np.isfinite(decision_power.factor_needed(power_of, 1 - 2 / decision_power.MAX_FACTOR))
     assert decision_power.factor_needed(power_of, 0.9e-6) == 1e-6
     assert decision_power.factor_needed(power_of, 1.1e-6) == pytest.approx(1.1e-6, rel=1e-5)
     assert decision_power.factor_needed(lambda factor: 0.5, 0.5) == 1e-6
@@ -139,11 +139,11 @@ def test_a_factor_for_what_is_no_power_is_refused(power):
 
 
 def test_a_power_reached_at_the_last_factor_alone_has_that_factor():
-    found = decision_power.factor_needed(lambda factor: float(factor >= decision_power.LARGEST_FACTOR), 0.5)
-    assert found == pytest.approx(decision_power.LARGEST_FACTOR, rel=1e-9)
+    found = decision_power.factor_needed(lambda factor: float(factor >= decision_power.MAX_FACTOR), 0.5)
+    assert found == pytest.approx(decision_power.MAX_FACTOR, rel=1e-9)
 
 
-@pytest.mark.parametrize("unknown", [decision_power.SMALLEST_FACTOR, decision_power.LARGEST_FACTOR])
+@pytest.mark.parametrize("unknown", [decision_power.MIN_FACTOR, decision_power.MAX_FACTOR])
 def test_a_power_unknown_at_a_limit_gives_no_factor(unknown):
     found = decision_power.factor_needed(
         lambda factor: np.nan if factor == unknown else power_of(factor), 0.8
@@ -159,7 +159,7 @@ def case_pair(negative, positive, df):
 
 @pytest.mark.parametrize(
     ("difference", "now", "factors"),
-    [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [decision_power.SMALLEST_FACTOR] * 3)],
+    [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [decision_power.MIN_FACTOR] * 3)],
 )
 def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
     pair = planning._CasePair(difference, np.array([0.0, 1e-320, 0.0]), np.zeros(3))

@@ -121,7 +121,7 @@ def test_expected_power_against_quadrature(pilot_df):
     )[0]
     found = decision_power.expected_power(3.0, 12, 0.05, pilot_df)
     assert found == pytest.approx(known, abs=1e-5)
-    near = decision_power.nearly_power(3.0, 12, 0.05, pilot_df)
+    near = decision_power.approximate_power(3.0, 12, 0.05, pilot_df)
     assert near == pytest.approx(known, abs=0.012)
 
 
@@ -222,6 +222,6 @@ def test_folds_that_share_nothing_find_any_difference_in_the_end():
 
 def test_the_fast_power_is_the_same_for_either_sign():
     there, back = (
-        decision_power.nearly_power(sign * np.array([0.2, 0.7, 3.0]), 9.0, 0.05) for sign in (1, -1)
+        decision_power.approximate_power(sign * np.array([0.2, 0.7, 3.0]), 9.0, 0.05) for sign in (1, -1)
     )
     assert there == pytest.approx(back, rel=1e-14)
