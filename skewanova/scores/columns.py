@@ -244,18 +244,19 @@ _POWERS = 10 ** np.arange(1, 19)
 
 
 class KeyColumn:
-    """Codes of the distinct values of a column, in order of appearance; -1 of a missing value."""
+    """Codes of the distinct values of a column; -1 of a missing value."""
 
     def __init__(self, n_rows: int = 0) -> None:
         self._codes = Buffer(n_rows)
         self._places: dict[Any, int] = {None: -1}
-        self._whole = NumberColumn(n_rows, narrow=True)
+        self._whole: NumberColumn | None = None  # text of whole numbers, as long as there is no other
 
     def add(self, column: Any) -> None:
         """Append the values of an Arrow array."""
         if len(self._places) == 1 and pa.types.is_string(column.type):
             numbers = _parse_whole_numbers(column)
             if numbers is not None:
+                self._whole = self._whole or NumberColumn(narrow=True)
                 self._whole.add(numbers)
                 return
         self._add_whole()
@@ -275,12 +276,10 @@ class KeyColumn:
 
     def _add_whole(self) -> None:
         """Turn whole numbers so far into text, which other text follows."""
-        numbers = self._whole.finish()
-        if len(numbers):
-            coded = code_whole_numbers(numbers)
-            index, levels = coded or np.unique(numbers, return_inverse=True)[::-1]
-            self._whole = NumberColumn()
-            self._add_codes(list(map(str, levels.tolist())), index)
+        if self._whole:
+            coded = _code_as_text(self._whole.finish())
+            self._whole = None
+            self._add_codes(coded.categories.tolist(), coded.codes)
 
     def _add_codes(self, values: list[Any], index: NDArray[Any]) -> None:
         places = self._places
@@ -293,9 +292,16 @@ class KeyColumn:
 
     def finish(self) -> pd.Categorical[Any]:
         """Return codes and values."""
-        self._add_whole()
+        if self._whole:
+            return _code_as_text(self._whole.finish())
         codes = self._codes.finish().astype(np.min_scalar_type(-len(self._places)), copy=False)
         return pd.Categorical.from_codes(codes, pd.Index(list(self._places)[1:], dtype=object))
+
+
+def _code_as_text(numbers: NDArray[Any]) -> pd.Categorical[Any]:
+    """Return codes of whole numbers, and the text that they were."""
+    codes, levels = code_whole_numbers(numbers) or np.unique(numbers, return_inverse=True)[::-1]
+    return pd.Categorical.from_codes(codes, pd.Index(list(map(str, levels.tolist())), dtype=object))
 
 
 def _parse_whole_numbers(column: Any) -> Any:

@@ -212,24 +212,34 @@ class ScoreTable:
             halvings = replace(halvings, scores=halvings.scores.select_models(kept))
         return replace(self, frame=frame, halvings=halvings)
 
+    def _cases_by_fold(self) -> dict[Label, list[NDArray[Any]]]:
+        """Return codes of the cases of every fold, model by model."""
+        (case,), sizes = self._by_cell("case")
+        groups: dict[Label, list[NDArray[Any]]] = {fold: [] for fold in self.folds}
+        for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes)[:-1]), strict=True):
+            groups[fold].append(cases)
+        return groups
+
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
-        fold, case = self.codes("fold"), self.codes("case")
-        _, first, seen = np.unique(fold * (case.max() + 1) + case, return_index=True, return_counts=True)
-        expected = (self.counts.sum(axis=2) > 0).sum(axis=0)[fold[first]]
-        odd = np.flatnonzero(seen != expected)
-        rows = first[odd[:MAX_EXAMPLES]]
-        cases = self.frame["case"].iloc[rows].tolist()
-        return len(odd), tuple((c, self.folds[fold[row]]) for c, row in zip(cases, rows, strict=True))
+        n_pairs, examples = 0, []
+        for fold, groups in self._cases_by_fold().items():
+            cases, n_models = np.unique(np.concatenate(groups), return_counts=True)
+            odd = cases[n_models != len(groups)]
+            n_pairs += len(odd)
+            examples += [(case, fold) for case in self.frame["case"].cat.categories[odd[:MAX_EXAMPLES]]]
+        return n_pairs, tuple(examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
         """Number of cases that two folds share, and of all cases, those of dropped folds included."""
-        fold, case = self.codes("fold"), self.codes("case")
-        shape = len(self.folds), len(self.frame["case"].cat.categories)
-        member = sparse.csr_array((np.ones(len(fold), dtype=np.int64), (fold, case)), shape=shape)
-        member.sum_duplicates()
-        member.data[:] = 1  # each pair is held once by now, with the number of its rows
-        return (member @ member.T).toarray(), shape[1]
+        cases = [np.unique(np.concatenate(groups)) for groups in self._cases_by_fold().values()]
+        stops = np.cumsum([0, *map(len, cases)])
+        n_cases = len(self.frame["case"].cat.categories)
+        member = sparse.csr_array(
+            (np.ones(stops[-1], dtype=np.int64), np.concatenate(cases).astype(np.int32), stops),
+            shape=(len(cases), n_cases),
+        )
+        return (member @ member.T).toarray(), n_cases
 
     def class_sizes(self) -> tuple[int, int]:
         """Number of negative and of positive cases, each counted once."""
