@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -444,8 +445,10 @@ def _run(
     as_json: bool,
     quiet: bool,
     full: bool,
+    models: Sequence[str] | None,
     **options: Any,
 ) -> None:
+    scores = scores if models is None else scores.select_models(models)
     with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out if figures else None)):
         weighting = with_estimate(deployment_prior, scores)
         result = skewanova.compare(scores, weighting, rng=seed, **options)
@@ -463,13 +466,23 @@ def _run_parts(
 ) -> None:
     """Compare on several data sets, or each class against the rest, and print what was found of all."""
     weighting = refuse_estimate(options.pop("deployment_prior"))
-    out, figures, rng, as_json, quiet = map(options.pop, ("out", "figures", "seed", "as_json", "quiet"))
-    result = compare(read(scores, options), weighting, rng=rng, **options)
+    names = ("out", "figures", "seed", "as_json", "quiet", "models")
+    out, figures, rng, as_json, quiet, models = map(options.pop, names)
+    table = read(scores, options)
+    result = compare(table if models is None else _selected(table, models), weighting, rng=rng, **options)
     written = saved(result, out, figures)
     if as_json:
         print_json("compare", **parts_as_json(result))
     elif not quiet:
         say(f"{told(result, full=full)}{_where(written)}")
+
+
+def _selected(scores: Any, models: Sequence[str]) -> Any:
+    """Select models in every table of several data sets or classes."""
+    if isinstance(scores, Mapping):
+        return {name: table.select_models(models) for name, table in scores.items()}
+    tables = {name: table.select_models(models) for name, table in scores.tables.items()}
+    return replace(scores, tables=tables)
 
 
 def _where(written: Path | None) -> str:

@@ -24,7 +24,7 @@ from skewanova.base.operating_system import is_closed_pipe
 from skewanova.base.text import visible
 from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, PAIRS
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
 from skewanova.priors.parsing import parse_priors
 from skewanova.scores.kinds import RESAMPLING
 
@@ -189,7 +189,6 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
         design_options,
         family_options,
         click.option("--rope", type=float, default=0.01, help="Difference of IAUPREC that would not matter."),
-        click.option("--interaction", is_flag=True, help="Add a 3-way ANOVA with model x prior."),
         click.option(
             "--seed",
             type=click.IntRange(min=0),
@@ -227,12 +226,6 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         named_option("--pairs", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
         named_option("--adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
-        click.option(
-            "--alpha-for",
-            type=click.Choice(ALPHA_FOR),
-            default="each",
-            help="Whether each conclusion is at --alpha, or all of a report together.",
-        ),
         click.option(
             "--control",
             metavar="MODEL",

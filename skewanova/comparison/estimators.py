@@ -173,7 +173,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
         if name not in known or name in {"scores", "missing"}:
             raise InputTypeError(f"compare_estimators() has no argument {name!r}{nearest(name, known)}")
     given = {name: known[name].default for name in known} | dict(options)
-    names = ("alpha", "pairs", "adjust", "control", "rope", "interaction", "sum_of_squares")
+    names = ("alpha", "pairs", "adjust", "control", "rope")
     Options(**{name: given[name] for name in names}, rng=0).check_control(models)
     check_prior_list(given["priors"], "priors")
     as_deployment_prior(given["deployment_prior"])

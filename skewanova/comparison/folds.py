@@ -16,12 +16,10 @@ import pandas as pd
 
 from skewanova.base.checks import (
     InputError,
-    InputTypeError,
     Seed,
     check_choice,
     check_fraction,
     check_rope,
-    check_sum_of_squares,
     seeded,
 )
 from skewanova.base.frames import records
@@ -31,7 +29,7 @@ from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, ALPHA_FOR, N_CONCLUSIONS, PAIRS, get_test, name_family
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, get_test, name_family
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
@@ -139,10 +137,7 @@ class Options:
     adjust: str | None
     control: str | None
     rope: float
-    interaction: bool
-    sum_of_squares: int
     rng: Seed
-    alpha_for: str = "each"
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha")
@@ -151,10 +146,7 @@ class Options:
         elif self.adjust is not None:
             check_choice(self.adjust, ADJUSTMENTS, "adjust")
         check_rope(self.rope)
-        check_sum_of_squares(self.sum_of_squares)
         seeded(self.rng)
-        if not isinstance(self.interaction, bool | np.bool_):
-            raise InputTypeError(f"`interaction` must be True or False, but got {self.interaction!r}")
 
     def check_control(self, models: Sequence[str]) -> None:
         """A control is one of the models, whatever the design."""
@@ -165,12 +157,6 @@ class Options:
     def family(self) -> dict[str, Any]:
         """How the pairs of one family are tested together, whatever the test."""
         return {"alpha": self.alpha, "adjust": self.adjust or "holm", "control": self.control}
-
-
-def level_of_each(alpha: float, alpha_for: str) -> float:
-    """Level of each conclusion of a report: alpha, or its share where alpha is for all of them."""
-    check_fraction(alpha, "alpha")
-    return alpha / N_CONCLUSIONS if check_choice(alpha_for, ALPHA_FOR, "alpha_for") == "all" else alpha
 
 
 def chosen_pairs(design: Resampling, options: Options) -> str:
@@ -287,12 +273,9 @@ def no_prior_pairs() -> pd.DataFrame:
 
 
 def published_tests(measures: Evaluation, options: Options) -> list[AnovaResult]:
-    """Run the paper's 2-way and 3-way analyses and, where asked for, the one with the interaction."""
-    kept: dict[str, Any] = {"sum_of_squares": options.sum_of_squares, "alpha": options.alpha}
-    found = [two_way_anova(measures.iauprec, **kept), three_way_anova(measures.auprec, **kept)]
-    if options.interaction and len(measures.priors) > 1:
-        found.append(three_way_anova(measures.auprec, interaction=True, **kept))
-    return found
+    """Run the paper's 2-way and 3-way analyses."""
+    alpha = options.alpha
+    return [two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)]
 
 
 def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Options) -> pd.DataFrame:
@@ -317,7 +300,7 @@ def pairs_over_folds(measures: Evaluation, options: Options) -> pd.DataFrame:
     method = chosen_pairs(measures.design, options)
     if method != "tukey":
         return _family(measures, method, options)
-    found = two_way_anova(measures.iauprec, sum_of_squares=options.sum_of_squares, alpha=options.alpha)
+    found = two_way_anova(measures.iauprec, alpha=options.alpha)
     return tukey_hsd(found, alpha=options.alpha, order=measures.models).to_frame()
 
 

@@ -102,7 +102,7 @@ def analyse_one_set(
     )
     alone = [ALONE.format(unit) for unit in cases.sample.alone]
     rough = dict.fromkeys(one.warning for one in intervals if one.warning)
-    return analysis, [*emit(_unused(options)), *alone, *emit(rough)]
+    return analysis, [*alone, *emit(rough)]
 
 
 def omnibus_result(found: TestSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
@@ -244,9 +244,3 @@ def set_checks(sample: Sample, low: float, estimate: Floats, error: float) -> pd
         [(name, value, np.nan, advice if value < enough else "") for name, value, enough, advice in rows],
         columns=["check", "statistic", "p_value", "advice"],
     )
-
-
-def _unused(options: Options) -> list[str]:
-    if not options.interaction:
-        return []
-    return ["interaction is not used: it needs folds, and there is one test set"]

@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from skewanova.base.checks import Seed, check_subset, emit
+from skewanova.base.checks import Seed, emit
 from skewanova.base.progress import stage
 from skewanova.comparison.folds import (
     Options,
     analyse_folds,
     chosen_note,
-    level_of_each,
     pairs_over_folds,
 )
 from skewanova.comparison.one_set import analyse_one_set, pairs_over
@@ -73,7 +72,7 @@ def decision_frames(
     }
 
 
-def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
+def compare(
     scores: object,
     deployment_prior: Target = (0.05, 0.20),
     *,
@@ -83,14 +82,10 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     resampling: str = "auto",
     test_fraction: float | None = None,
     missing: str = "error",
-    models: Sequence[str] | None = None,
     pairs: str = "auto",
     adjust: str | None = None,
     control: str | None = None,
-    alpha_for: str = "each",
     rope: float = 0.01,
-    interaction: bool = False,
-    sum_of_squares: int = 2,
     rng: Seed = 0,
 ) -> Comparison:
     r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do, and by tests that hold.
@@ -117,8 +112,6 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
         Share of the data set that each fold tests, where the cases do not tell.
     missing : {"error", "drop_fold"}, default "error"
         What to do if a model lacks a fold; a mixed model of all cells is added if folds are dropped.
-    models : sequence of str, optional
-        Models to compare, in any order; by default all of the table.
     pairs : str, default "auto"
         Test of pairs behind conclusions and groups: "auto" for that of the design, else one of those of
         :func:`~skewanova.inference.posthoc`, or ``tukey`` as the paper has it. Tests over cases have one.
@@ -128,16 +121,8 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     control : str, optional
         Model that all others are compared with, by the test of the design and Holm's adjustment over these
         comparisons alone; there are no letters then, but a mark on which side of the control a model is.
-    alpha_for : {"each", "all"}, default "each"
-        Whether each of the three conclusions (on all models at once, on the pairs over the deployment prior,
-        and on differences along the prior) is at level `alpha`, or all of them together, by a third of it for
-        each.
     rope : float, default 0.01
         Difference of IAUPREC that would not matter, for tests and probabilities of practical equivalence.
-    interaction : bool, default False
-        Whether to add the 3-way ANOVA with the interaction of model and prior.
-    sum_of_squares : {1, 2, 3}, default 2
-        Type of the sums of squares of the published analyses.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling; a whole number makes two runs alike.
 
@@ -165,10 +150,8 @@ def compare(  # noqa: PLR0913 - what a comparison can be asked for, by keyword
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     stage("scores")
-    level = level_of_each(alpha, alpha_for)
-    options = Options(level, pairs, adjust, control, rope, interaction, sum_of_squares, rng, alpha_for)
-    whole = read_scores(scores)
-    given = whole if models is None else whole.select_models(check_subset(models, whole.models))
+    options = Options(alpha, pairs, adjust, control, rope, rng)
+    given = read_scores(scores)
     check_several_models(given)
     options.check_control(given.models)
     table, dropped = complete_table(given, missing=missing)

@@ -295,7 +295,7 @@ class Comparison(ReportSource):
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
             f"Tests and intervals are about {self.design.claim}",
-            sentences.level_words(self.alpha, self.settings),
+            sentences.level_words(self.alpha),
         ]
         return filled(lines, width)
 

@@ -373,13 +373,6 @@ TESTS: Mapping[str, TestInfo] = {
 
 
 #: How the p-values of a family can be adjusted.
-ALPHA_FOR = ("each", "all")
-
-
-#: Conclusions of a report: on all models at once, on the pairs, and on differences along the prior.
-N_CONCLUSIONS = 3
-
-
 ADJUSTMENTS = tuple(ADJUSTED)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from skewanova.base.frames import records
 from skewanova.base.text import format_number, p_words, short_names
 from skewanova.decision.verdict import untested_because
-from skewanova.inference.catalogue import N_CONCLUSIONS, get_test, name_test, response_name
+from skewanova.inference.catalogue import get_test, name_test, response_name
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
@@ -113,12 +113,9 @@ def models_untested_because(row: Any) -> str:
 SHOWN_DROP = 0.001
 
 
-def level_words(alpha: float, settings: Mapping[str, object]) -> str:
-    """Of what the level is: of each conclusion, or of all of them."""
-    whose = f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g}"
-    if settings.get("alpha_for") == "all":
-        return f"{whose}, all together are at {N_CONCLUSIONS * alpha:.3g}"
-    return f"{whose} by itself"
+def level_words(alpha: float) -> str:
+    """Say what the level is about."""
+    return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
 
 
 def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     Where,
+    check_subset,
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.placed import Parts
@@ -196,20 +197,38 @@ class ScoreTable:
         given = weight[0] if weight else None
         return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=given)
 
-    def select_folds(self, kept: Collection[Label]) -> ScoreTable:
+    def select_folds(self, folds: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""
-        frame = self.frame[self.frame["fold"].isin(kept)].reset_index(drop=True)
-        frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in kept])
+        frame = self.frame[self.frame["fold"].isin(folds)].reset_index(drop=True)
+        frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in folds])
         return replace(self, frame=frame)
 
-    def select_models(self, kept: Collection[str]) -> ScoreTable:
-        """Return the table of some of the models, without folds that none of them has."""
-        frame = self.frame[self.frame["model"].isin(kept)].reset_index(drop=True)
-        frame["model"] = frame["model"].cat.set_categories([model for model in self.models if model in kept])
+    def select_models(self, models: Iterable[str]) -> ScoreTable:
+        """Return the table of some of the models, in the order of all, without folds that none of them has.
+
+        Parameters
+        ----------
+        models : iterable of str
+            Their names.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a name is unknown, or `models` is no list of names.
+
+        Examples
+        --------
+        >>> from skewanova import load_satellite_scores
+        >>> load_satellite_scores().select_models(["C", "A"]).models
+        ('A', 'C')
+        """
+        models = check_subset(models, self.models)
+        frame = self.frame[self.frame["model"].isin(models)].reset_index(drop=True)
+        frame["model"] = frame["model"].cat.set_categories(models)
         frame["fold"] = frame["fold"].cat.remove_unused_categories()
         halvings = self.halvings
         if halvings is not None:
-            halvings = replace(halvings, scores=halvings.scores.select_models(kept))
+            halvings = replace(halvings, scores=halvings.scores.select_models(models))
         return replace(self, frame=frame, halvings=halvings)
 
     def _cases_by_fold(self) -> dict[Label, list[NDArray[Any]]]:
@@ -565,32 +584,33 @@ class StreamedScores:
         """ROC curve of every (model, fold), models first; thresholds are not kept."""
         return PackedCurves(self.packed)
 
-    def select_folds(self, kept: Collection[Label]) -> StreamedScores:
+    def select_folds(self, folds: Collection[Label]) -> StreamedScores:
         """Return the scores of some of the folds."""
-        chosen = [i for i, fold in enumerate(self.folds) if fold in kept]
+        chosen = [i for i, fold in enumerate(self.folds) if fold in folds]
         cases = self.cases
         if cases is not None:
-            examples = tuple(pair for pair in cases.examples if pair[1] in kept)
+            examples = tuple(pair for pair in cases.examples if pair[1] in folds)
             shared = cases.shared[np.ix_(chosen, chosen)]
             cases = CaseSummary(shared, cases.n_cases, cases.n_positive, cases.unpaired[chosen], examples)
         return replace(
             self,
             folds=tuple(self.folds[i] for i in chosen),
             counts=self.counts[:, chosen],
-            packed={(m, f): curve for (m, f), curve in self.packed.items() if f in kept},
+            packed={(m, f): curve for (m, f), curve in self.packed.items() if f in folds},
             cases=cases,
             sampling=self._sampling(range(len(self.models)), chosen),
         )
 
-    def select_models(self, kept: Collection[str]) -> StreamedScores:
+    def select_models(self, models: Iterable[str]) -> StreamedScores:
         """Return the scores of some of the models; cases are paired if they are for all models."""
-        chosen = [i for i, model in enumerate(self.models) if model in kept]
+        models = check_subset(models, self.models)
+        chosen = [i for i, model in enumerate(self.models) if model in models]
         held = [i for i in range(len(self.folds)) if self.counts[chosen, i].any()]
         some = replace(
             self,
             models=tuple(self.models[i] for i in chosen),
             counts=self.counts[chosen],
-            packed={(m, f): curve for (m, f), curve in self.packed.items() if m in kept},
+            packed={(m, f): curve for (m, f), curve in self.packed.items() if m in models},
             sampling=self._sampling(chosen, range(len(self.folds))),
         )
         return some.select_folds([self.folds[i] for i in held])

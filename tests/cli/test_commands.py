@@ -335,13 +335,13 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
     monkeypatch.setattr(sa, "compare", keep)
     arguments = [
         "compare", "wide.csv", "--wide", "--deployment-prior", "skew:4:19", "--priors", "0.5, 0.1",
-        "--alpha", "0.005", "--area-estimator", "exact", "--interaction", "--missing", "drop_fold",
+        "--alpha", "0.005", "--area-estimator", "exact", "--missing", "drop_fold",
         "--seed", "7",
     ]  # fmt: skip
     assert run(*arguments).exit_code == 2
     assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
     assert seen["priors"] == (0.5, 0.1)
-    assert (seen["alpha"], seen["area_estimator"], seen["interaction"]) == (0.005, "exact", True)
+    assert (seen["alpha"], seen["area_estimator"]) == (0.005, "exact")
     assert (seen["missing"], seen["rng"], seen["models"]) == ("drop_fold", 7, ("m0", "m1"))
     assert run("demo").exit_code == 2
     assert seen["deployment_prior"] == sa.UniformPrior(0.05, 0.2)

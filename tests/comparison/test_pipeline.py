@@ -124,7 +124,7 @@ def test_tests_and_labels(result):
 def test_settings(result):
     known = {
         "deployment_prior": "uniform over priors 0.3 to 0.5", "priors": [0.5, 0.3], "alpha": 0.05, "seed": 0,
-        "area_estimator": "trapezoid", "missing": "error", "interaction": False, "sum_of_squares": 2,
+        "area_estimator": "trapezoid", "missing": "error",
         "n_models": 3, "n_folds": 4,
     }  # fmt: skip
     assert {key: result.settings[key] for key in known} == known
@@ -180,13 +180,9 @@ def test_options_change_no_columns(tmp_path):
         priors=(0.4, 0.6),
         alpha=0.005,
         area_estimator="exact",
-        interaction=True,
-        sum_of_squares=3,
         rng=5,
     )
     assert {name: list(frame) for name, frame in frames(other).items()} == COLUMNS
-    interaction = other.anova[other.anova["test"] == "three_way_interaction"]
-    assert interaction["term"].tolist() == ["model", "fold", "prior", "model:prior", "residual"]
     assert set(other.anova["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
     assert "prior 0.4" in other.summary()
@@ -230,21 +226,6 @@ def test_a_control_is_the_family_everywhere(result):
     assert (other.differing_priors[["better", "worse"]] == "low").any(axis=1).all()
 
 
-def test_alpha_for_all_conclusions_is_shared(result):
-    shared = compare(scores(), **{**QUICK, "alpha": 0.06}, alpha_for="all")
-    alone = compare(scores(), **{**QUICK, "alpha": 0.02})
-    assert shared.alpha == pytest.approx(0.02)
-    assert shared.settings["alpha_for"] == "all"
-    for name in ("ranking", "posthoc", "difference_curves"):
-        pd.testing.assert_frame_equal(getattr(shared, name), getattr(alone, name))
-    words = " ".join(shared.summary().split())
-    level = "Each conclusion (all models, pairs, along the prior) is at level"
-    assert f"{level} 0.02, all together are at 0.06" in words
-    assert f"{level} 0.05 by itself" in " ".join(result.summary().split())
-    with pytest.raises(InputError, match=r"^`alpha_for` must be one of each, all"):
-        compare(scores(), **QUICK, alpha_for="every")
-
-
 def test_an_unknown_control_is_told_with_the_nearest_name():
     with pytest.raises(
         InputError, match=r"`control` must be one of .*; but got 'hihg'; did you mean 'high'\?"
@@ -254,7 +235,8 @@ def test_an_unknown_control_is_told_with_the_nearest_name():
 
 def test_models_leaves_the_others_out(result):
     frame = scores()
-    found = compare(frame, **QUICK, models=["low", "high", "low"])
+    table = read_scores(frame)
+    found = compare(table.select_models(["low", "high", "low"]), **QUICK)
     same_numbers(found, compare(frame[frame["model"] != "mid"], **QUICK))
     assert found.ranking["model"].tolist() == ["high", "low"]
     for models, error in (
@@ -263,9 +245,9 @@ def test_models_leaves_the_others_out(result):
         (["mid"], "a comparison needs at least 2 models, but the table has 1"),
     ):
         with pytest.raises(InputError, match=error):
-            compare(frame, **QUICK, models=models)
+            compare(table.select_models(models), **QUICK)
     with pytest.raises(InputTypeError, match="`models` must be a list of names, but got 'high'"):
-        compare(frame, **QUICK, models="high")
+        table.select_models("high")
 
 
 @pytest.mark.parametrize(
@@ -317,7 +299,7 @@ def test_another_family_is_behind_the_headline_where_asked_for():
 
 
 def test_one_prior(result):
-    one = compare(scores(), (0.3, 0.5), priors=0.4, interaction=True)
+    one = compare(scores(), (0.3, 0.5), priors=0.4)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
     assert one.prior_pairs.empty
     assert "there is one prior only" in " ".join(one.warnings)
@@ -336,7 +318,6 @@ def test_one_prior(result):
         ({"deployment_prior": (0.5, 0.3)}, InputError, "low=0.5 > high=0.3"),
         ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of"),
         ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop_fold"),
-        ({"sum_of_squares": 4}, InputError, "`sum_of_squares` must be 1, 2 or 3, but got 4"),
     ],
 )
 def test_options_out_of_range(options, kind, message):

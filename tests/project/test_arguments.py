@@ -139,7 +139,6 @@ OF_COMPARE = {
     ),
     "rope": ("nan", "inf", "-inf", "-1", "1e300", "huge", "text", "complex", "list", "empty", "NA", "dict"),
     "rng": ("nan", "inf", "-1", "1e-300", "text", "complex", "NA", "dict"),
-    "sum_of_squares": ("nan", "inf", "-1", "0", "1e300", "huge", "text", "list", "NA", "dict"),
     "test_fraction": ("nan", "inf", "-inf", "-1", "0", "1", "1e300", "huge", "text", "complex", "list", "NA"),
     "priors": (
         "nan",
@@ -171,10 +170,8 @@ def test_compare_refuses_what_no_number_of_it_can_be(argument):
 WRONG = {
     "alpha": (0.0, "`alpha` must lie strictly between 0 and 1"),
     "rope": (-1.0, "`rope` must be a difference that would not matter, 0 or more, but got -1"),
-    "sum_of_squares": (4, "`sum_of_squares` must be 1, 2 or 3, but got 4"),
     "control": ("nobody", "`control` must be one of A, B; but got 'nobody'"),
     "rng": (-1, "`rng` must be a whole number of 0 or more"),
-    "interaction": ("yes", "`interaction` must be True or False"),
 }
 
 
