@@ -70,9 +70,9 @@ class CompleteFit:
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
         """Take the centred values, the level of each by factor, and whether model and prior interact."""
-        self.names, at = tuple(codes), tuple(codes.values())
-        cube = np.empty([int(code.max()) + 1 for code in at])
-        cube[at] = values
+        self.names, index = tuple(codes), tuple(codes.values())
+        cube = np.empty([int(code.max()) + 1 for code in index])
+        cube[index] = values
         self._means = {name: _over_others(cube, (i,)) for i, name in enumerate(self.names)}
         terms = {f"C({name})": (mean, mean.size - 1) for name, mean in self._means.items()}
         if crossed:
@@ -80,7 +80,7 @@ class CompleteFit:
             both = _over_others(cube, (m, p)) - self._means["m"] - self._means["p"]
             terms["C(m):C(p)"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
         rest = cube - sum(effect for effect, _ in terms.values())
-        self.resid: Floats = rest[at]
+        self.resid: Floats = rest[index]
         self.df_resid = cube.size - 1 - sum(df for _, df in terms.values())
         self._size = cube.size
         self._terms = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
@@ -107,9 +107,9 @@ class CompleteFit:
         return mean - mean[0], cov
 
 
-def _over_others(cube: Floats, kept: tuple[int, ...]) -> Floats:
+def _over_others(cube: Floats, axes: tuple[int, ...]) -> Floats:
     """Means over all axes but those kept, in the shape of the cube."""
-    others = tuple(i for i in range(cube.ndim) if i not in kept)
+    others = tuple(i for i in range(cube.ndim) if i not in axes)
     return np.asarray(cube.mean(axis=others, keepdims=True))
 
 
@@ -152,10 +152,10 @@ class AnovaResult(Framed):
 
     def row(self, term: str) -> pd.Series[Any]:
         """Return the row of one term, such as ``model``."""
-        found = self._table[self._table["term"] == term]
-        if found.empty:
+        rows = self._table[self._table["term"] == term]
+        if rows.empty:
             raise InputError(f"`term` must be one of {', '.join(self._table['term'])}; but got {term!r}")
-        return found.iloc[0]
+        return rows.iloc[0]
 
     def effect_sizes(self) -> pd.DataFrame:
         """Effect sizes: columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
@@ -408,17 +408,17 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
         raise InputError(
             f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
         )
-    kept = frame[columns].reset_index(drop=True)
-    kept[response] = _finite(kept[response], response)
-    _check_cells(kept, factors)
-    if kept["model"].nunique() < 2:
-        raise InputError(f"a comparison needs at least 2 models, but there is {kept['model'].nunique()}")
-    if kept["fold"].nunique() < 2:
+    cells = frame[columns].reset_index(drop=True)
+    cells[response] = _finite(cells[response], response)
+    _check_cells(cells, factors)
+    if cells["model"].nunique() < 2:
+        raise InputError(f"a comparison needs at least 2 models, but there is {cells['model'].nunique()}")
+    if cells["fold"].nunique() < 2:
         raise InputError(
             "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
             "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
         )
-    return kept
+    return cells
 
 
 def _finite(values: pd.Series[Any], name: str) -> Floats:
@@ -517,8 +517,8 @@ def _tidy(table: pd.DataFrame) -> pd.DataFrame:
     tidy["mean_sq"] = tidy["sum_sq"] / tidy["df"]
     tidy["df_error"] = tidy["df"].iloc[-1]
     tidy.loc["residual", "df_error"] = np.nan
-    whole = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
-    tidy["partial_eta_sq"] = (tidy["sum_sq"] / whole).where(tidy.index != "residual")
+    total = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
+    tidy["partial_eta_sq"] = (tidy["sum_sq"] / total).where(tidy.index != "residual")
     tidy["breakdown_correlation"] = np.nan
     return tidy.rename_axis("term").reset_index()
 

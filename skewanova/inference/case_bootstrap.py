@@ -40,8 +40,8 @@ def bootstrap_estimates(
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     estimates = _measure(sample, score, weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
-    found = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
-    return np.asarray(found[np.isfinite(found)])
+    results = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
+    return np.asarray(results[np.isfinite(results)])
 
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
@@ -62,9 +62,9 @@ class _Class:
 
     def drawn(self, size: int, rng: np.random.Generator) -> Counts:
         """Cases in every slot, one row a resample."""
-        at = self.slot[rng.integers(0, len(self.slot), size=(size, len(self.slot)))]
-        at += np.arange(size)[:, None] * self.n_slots
-        return np.bincount(at.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
+        index = self.slot[rng.integers(0, len(self.slot), size=(size, len(self.slot)))]
+        index += np.arange(size)[:, None] * self.n_slots
+        return np.bincount(index.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
 def _measure(
@@ -90,12 +90,12 @@ def _units_measure(
         drawn = np.zeros(sample.n_units)
         for rows, size in sample.strata:
             drawn[rows] = np.bincount(rng.integers(0, size, size=size), minlength=size)
-        held = drawn[sample.unit] * weight
-        kept = held > 0
-        positive = sample.positive[kept]
+        weights = drawn[sample.unit] * weight
+        included = weights > 0
+        positive = sample.positive[included]
         if positive.all() or not positive.any():
             return np.nan
-        curve = curve_from_scores(positive, score[kept], held[kept])
+        curve = curve_from_scores(positive, score[included], weights[included])
         return iauprec(curve, weighting, area_estimator=area_estimator)
 
     return lambda size, rng: np.array([estimate(rng) for _ in range(size)])
@@ -106,7 +106,7 @@ def _curve_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: s
     classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
-        true, false = (np.cumsum(one.drawn(size, rng), axis=1) for one in classes)
+        true, false = (np.cumsum(group.drawn(size, rng), axis=1) for group in classes)
         curves = (_curve(t, f) for t, f in zip(true, false, strict=True))
         return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for curve in curves])
 
@@ -114,8 +114,8 @@ def _curve_measure(counts: Counts, weighting: DeploymentPrior, area_estimator: s
 
 
 def _curve(true: Counts, false: Counts) -> RocCurve:
-    moved = np.flatnonzero(np.diff(true + false, prepend=0))
-    t, f = (np.append(0.0, count[moved] / count[-1]) for count in (true, false))
+    changed = np.flatnonzero(np.diff(true + false, prepend=0))
+    t, f = (np.append(0.0, count[changed] / count[-1]) for count in (true, false))
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 

@@ -100,12 +100,13 @@ class CaseDeviations:
     @classmethod
     def of(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> CaseDeviations:
         """Measure at the nodes."""
-        at = [UniformPrior(prior, prior) for prior in priors.tolist()]
+        weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
-        found = (
-            one.jackknife_values(at, area_estimator).deviations(sample, overwrite=True) for one in models
+        tables = (
+            model.jackknife_values(weightings, area_estimator).deviations(sample, overwrite=True)
+            for model in models
         )
-        return cls(sample, tuple(found))
+        return cls(sample, tuple(tables))
 
     def units(self, weight: Floats) -> Floats:
         """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`: of the units.
@@ -114,7 +115,7 @@ class CaseDeviations:
         """
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
-            return np.hstack([one.rows() @ weight for one in self.tables])
+            return np.hstack([table.rows() @ weight for table in self.tables])
         return units_of(self.root, weight, n_models)
 
     @cached_property
@@ -144,7 +145,7 @@ class CaseDeviations:
 
     def unit(self, weight: Floats, scale: Floats) -> Floats:
         """A power of two near the largest deviation at every prior: fourth powers may leave the doubles."""
-        largest = np.array([np.abs(one.values).max(axis=0) for one in self.tables])
+        largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
         bound = (scale * (largest @ np.abs(weight))).max(axis=0)
         return np.asarray(np.ldexp(1.0, np.frexp(bound)[1]))
 
@@ -152,7 +153,7 @@ class CaseDeviations:
         """Number of a stratum, and deviations (n_rows, n_nodes) of every model for some of its units."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for start in range(0, len(rows), step):
-                yield kind, [one.rows(rows[start : start + step]) for one in self.tables]
+                yield kind, [table.rows(rows[start : start + step]) for table in self.tables]
 
 
 def units_of(root: Floats, weight: Floats, n_models: int) -> Floats:
@@ -167,7 +168,7 @@ def triangle(blocks: Iterable[Floats]) -> Floats:
     Through triangles, as the products themselves would lose half of the digits of columns that are nearly
     alike.
     """
-    stacked = reduce(lambda kept, block: np.vstack([np.linalg.qr(kept, mode="r"), block]), blocks)
+    stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 

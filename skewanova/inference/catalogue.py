@@ -178,7 +178,7 @@ def name_family(method: str, adjust: str, *, control: bool = False) -> str:
 
 def _families() -> dict[str, TestInfo]:
     """Every method with every adjustment, of all pairs and of those with a control."""
-    found = {}
+    records = {}
     ways = product(METHODS.items(), ADJUSTED.items(), (False, True))
     for (method, test), (adjust, (title, words)), control in ways:
         name, methods, note = f"{test.name}, {title}", f"{test.methods}, {words}", test.note
@@ -187,8 +187,8 @@ def _families() -> dict[str, TestInfo]:
             methods = methods.replace("every pair", "every other model with the control")
             note = f"Against the control. {note}"
         record = replace(test, name=name, methods=methods, note=note, control=control)
-        found[name_family(method, adjust, control=control)] = record
-    return found
+        records[name_family(method, adjust, control=control)] = record
+    return records
 
 
 #: Every test by the word that the column `test` has for it.

@@ -44,12 +44,12 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     ['shapiro_wilk', 'brown_forsythe']
     """
     frame = result.residuals()
-    found: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
+    tests: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
     if result.rounding == 0:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
-        found["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
-        found["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))
-    rows = [(name, *map(float, values)) for name, values in found.items()]
+        tests["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
+        tests["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))
+    rows = [(name, *map(float, values)) for name, values in tests.items()]
     return pd.DataFrame(rows, columns=["check", "statistic", "p_value"])
 
 
@@ -140,9 +140,10 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
     auc = auc_by_fold(evaluation)
-    known = [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
+    score_checks = [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
     rows = [
-        (found.check, found.statistic, np.nan, found.advice) for found in (*ranking_findings(auc), *known)
+        (check.check, check.statistic, np.nan, check.advice)
+        for check in (*ranking_findings(auc), *score_checks)
     ]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
@@ -241,8 +242,8 @@ def _smallest_p_rows(n_folds: int, n_models: int, *, alpha: float) -> list[Row]:
     ]
 
 
-def _advised(check: str, found: tuple[float, float], advice: str) -> Row:
-    statistic, p_value = float(found[0]), float(found[1])
+def _advised(check: str, test: tuple[float, float], advice: str) -> Row:
+    statistic, p_value = float(test[0]), float(test[1])
     return (check, statistic, p_value, advice if p_value < CHECK_LEVEL else "")
 
 

@@ -107,14 +107,14 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)
     varies = (error > 0) & np.isfinite(statistic)
-    reach = np.where(varies, special.stdtrit(df, 1 - alpha / 2) * error, np.nan)
+    half_width = np.where(varies, special.stdtrit(df, 1 - alpha / 2) * error, np.nan)
     limits = np.full((2, len(chosen)), np.nan)
     limits[:, varies] = shift_limits(statistic[varies], df[varies], alpha / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(varies, error / spread, np.nan)
     return chosen.assign(
-        conf_low=estimate - reach,
-        conf_high=estimate + reach,
+        conf_low=estimate - half_width,
+        conf_high=estimate + half_width,
         effect=statistic * scale,
         effect_low=limits[0] * scale,
         effect_high=limits[1] * scale,
@@ -123,24 +123,24 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
 
 def shift_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
     """Noncentralities at which t is the upper, then the lower `tail` of its distribution: (2, n)."""
-    found = np.empty((len(statistic), 2))
+    limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
         rows = np.flatnonzero(df == each)
         for start in range(0, len(rows), STATISTICS_AT_ONCE):
             part = rows[start : start + STATISTICS_AT_ONCE]
-            found[part] = _limits(np.abs(statistic[part]), each, tail)
-    return np.asarray(np.where((statistic < 0)[:, None], -found[:, ::-1], found).T)
+            limits[part] = _limits(np.abs(statistic[part]), each, tail)
+    return np.asarray(np.where((statistic < 0)[:, None], -limits[:, ::-1], limits).T)
 
 
 def _limits(t: Floats, df: float, tail: float) -> Floats:
     """The same (n, 2) of t that are not negative: P(T < t) falls with the noncentrality: halve the range."""
-    largest, wanted = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
+    largest, target = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
     low = np.full((len(t), 2), -REACH)
     high = np.broadcast_to(t[:, None] * largest + REACH, low.shape)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        more = _below(t, df, middle) > wanted
-        low, high = np.where(more, middle, low), np.where(more, high, middle)
+        above = _below(t, df, middle) > target
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.asarray((low + high) / 2)
 
 
@@ -151,8 +151,8 @@ def _below(t: Floats, df: float, shift: Floats) -> Floats:
     """
     node, weight = deviation_nodes(df)
     normal, density = gauss_nodes("hermite_e", 80)
-    close, found = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)
-    found[close] = special.ndtr(t[close, None, None] * node - shift[close, :, None]) @ weight
-    wanted = np.maximum(shift[~close, :, None] + normal, 0.0) / t[~close, None, None]
-    found[~close] = special.chdtrc(df, df * wanted**2) @ (density / density.sum())
-    return found
+    close, probability = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)
+    probability[close] = special.ndtr(t[close, None, None] * node - shift[close, :, None]) @ weight
+    bound = np.maximum(shift[~close, :, None] + normal, 0.0) / t[~close, None, None]
+    probability[~close] = special.chdtrc(df, df * bound**2) @ (density / density.sum())
+    return probability

@@ -28,11 +28,11 @@ def adjust_p_values(p_values: Floats, adjust: str) -> Floats:
     """Adjusted p-values of one family; nan stays nan and counts as not tested."""
     if adjust == "holm":
         return holm(p_values)
-    found = np.full(p_values.shape, np.nan)
+    p_adjusted = np.full(p_values.shape, np.nan)
     tested = np.isfinite(p_values)
     if tested.any():
-        found[tested] = multipletests(p_values[tested], method=_OTHERS[adjust])[1]
-    return found
+        p_adjusted[tested] = multipletests(p_values[tested], method=_OTHERS[adjust])[1]
+    return p_adjusted
 
 
 def stepwise_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
@@ -67,25 +67,25 @@ def family(
     )
     level, p_adjusted = stepwise_levels(p_value, alpha, adjust=adjust), adjust_p_values(p_value, adjust)
     unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
-    reach = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
+    half_width = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
     return chosen.assign(
         p_adjusted=p_adjusted,
-        conf_low=estimate - reach,
-        conf_high=estimate + reach,
+        conf_low=estimate - half_width,
+        conf_high=estimate + half_width,
         reject=p_adjusted < alpha,
     )
 
 
 def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
     """Pairs that hold the control, as the other model less the control."""
-    kept = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
-    turned = kept["model_a"] == control
-    swapped = kept.rename(columns=dict((*_SIDES, *((b, a) for a, b in _SIDES))))[list(kept)]
-    sided = [column for pair in _SIDES for column in pair if column in kept]
-    kept[sided] = kept[sided].where(~turned, swapped[sided], axis=0)
-    signed = [column for column in ("estimate", "statistic") if column in kept]
-    kept[signed] = kept[signed].where(~turned, -kept[signed], axis=0)
-    return kept
+    selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
+    turned = selected["model_a"] == control
+    swapped = selected.rename(columns=dict((*_SIDES, *((b, a) for a, b in _SIDES))))[list(selected)]
+    sided = [column for pair in _SIDES for column in pair if column in selected]
+    selected[sided] = selected[sided].where(~turned, swapped[sided], axis=0)
+    signed = [column for column in ("estimate", "statistic") if column in selected]
+    selected[signed] = selected[signed].where(~turned, -selected[signed], axis=0)
+    return selected
 
 
 def equivalence_family(

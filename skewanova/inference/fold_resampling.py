@@ -110,10 +110,10 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     difference = pair_differences(table)
     observed = squared_t(difference, signs[:1])[..., 0, :]
     size = difference[..., 0, :].size
-    hits = np.zeros_like(observed)
+    counts = np.zeros_like(observed)
     for part in split_signs(signs, size):
-        hits += _stepdown_exceedances(squared_t(difference, part), observed)
-    return ResamplingPValues(_monotone(hits / len(signs), observed), len(signs), exact)
+        counts += _stepdown_exceedances(squared_t(difference, part), observed)
+    return ResamplingPValues(_monotone(counts / len(signs), observed), len(signs), exact)
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:
@@ -141,9 +141,9 @@ def _stepdown_exceedances(statistic: Floats, observed: Floats) -> Floats:
     ranked = np.take_along_axis(statistic, order[..., None, :], axis=-1)
     reached = np.maximum.accumulate(ranked, axis=-1)
     limit = np.take_along_axis(observed, order, axis=-1)[..., None, :] * (1 - TIE_SLACK)
-    hits = np.empty(observed.shape)
-    np.put_along_axis(hits, order, (reached >= limit).sum(axis=-2).astype(np.float64), axis=-1)
-    return hits
+    counts = np.empty(observed.shape)
+    np.put_along_axis(counts, order, (reached >= limit).sum(axis=-2).astype(np.float64), axis=-1)
+    return counts
 
 
 def _monotone(share: Floats, observed: Floats) -> Floats:

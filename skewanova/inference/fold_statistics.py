@@ -155,9 +155,9 @@ class FTest(NamedTuple):
 
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
     """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
-    found = blocked_f(values)
-    statistic = found.statistic / inflation
-    return _f_test(statistic, found.df, found.df_error)
+    test = blocked_f(values)
+    statistic = test.statistic / inflation
+    return _f_test(statistic, test.df, test.df_error)
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0) -> FTest:
@@ -183,9 +183,9 @@ def friedman_test(values: Floats) -> FTest:
     Where all folds agree the F is infinite: p is then the chance of that, ``n_models! ** (1 - n_folds)``.
     """
     n_folds, n_models = values.shape[-2:]
-    found = _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+    test = _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
     agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))
-    return found._replace(p_value=np.where(np.isinf(found.statistic), agreed, found.p_value))
+    return test._replace(p_value=np.where(np.isinf(test.statistic), agreed, test.p_value))
 
 
 def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
@@ -279,7 +279,10 @@ def mean_df(values: Floats, halves: Floats | None = None) -> int:
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm's (1979) step-down adjustment along the last axis; nan stays nan and counts as not tested."""
+    """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested.
+
+    It adjusts all families of a simulation at once; statsmodels' takes one family a call.
+    """
     order = np.argsort(p_values, axis=-1)
     ranked = np.take_along_axis(p_values, order, axis=-1)
     tested = np.isfinite(ranked).sum(axis=-1, keepdims=True)
@@ -323,10 +326,10 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     nothing = value * node.min() > 2 * REACH  # left beyond, whatever the deviation
     tail = np.where(nothing, 0.0, np.nan)
     finite = np.isfinite(value) & ~nothing
-    wanted = value[finite]
+    finite_values = value[finite]
     rows = max(1, BLOCK_SIZE // len(node))
-    parts = [normal(part[:, None] * node) @ weight for part in _blocks(wanted, rows)]
-    tail[finite] = np.clip(np.concatenate([wanted[:0], *parts]), 0.0, 1.0)
+    parts = [normal(part[:, None] * node) @ weight for part in split_rows(finite_values, rows)]
+    tail[finite] = np.clip(np.concatenate([finite_values[:0], *parts]), 0.0, 1.0)
     return tail
 
 
@@ -355,7 +358,8 @@ def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     return chi / np.sqrt(df), weight / weight.sum()
 
 
-def _blocks(values: Floats, size: int) -> list[Floats]:
+def split_rows(values: Floats, size: int) -> list[Floats]:
+    """Split values into blocks of at most `size` rows."""
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
@@ -366,10 +370,10 @@ def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
     One family asks for it at every pair and every node of the pooled deviation: millions of times.
     """
     edges = np.arange(0.0, 2 * REACH + PIECE, PIECE)
-    place = (chebpts1(DEGREE + 1) + 1) / 2
-    widths = edges[:-1, None] + PIECE * place
+    position = (chebpts1(DEGREE + 1) + 1) / 2
+    widths = edges[:-1, None] + PIECE * position
     values = _normal_range_sf(widths.ravel(), n_levels).reshape(widths.shape)
-    powers = np.linalg.solve(np.vander(place), values.T)  # of the way along a piece, the highest first
+    powers = np.linalg.solve(np.vander(position), values.T)  # of the way along a piece, the highest first
     curve = PPoly(powers / PIECE ** np.arange(DEGREE, -1, -1.0)[:, None], edges)
     return lambda width: curve(np.minimum(width, edges[-1]))
 
@@ -385,7 +389,7 @@ def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
     below = special.ndtr(largest)
     density = n_levels * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi) * below**n
     tails = []
-    for part in _blocks(width, max(1, BLOCK_SIZE // len(largest))):
+    for part in split_rows(width, max(1, BLOCK_SIZE // len(largest))):
         with np.errstate(divide="ignore"):  # a width of 0 leaves nothing between
             inside = np.log1p(-special.ndtr(largest - part[:, None]) / below)
         tails.append(-np.expm1(n * inside) @ density)

@@ -49,9 +49,11 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
     """Precision and its slopes in the true and the false positive rate, averaged over the weighting."""
     total = np.zeros((3, *tpr.shape))
     for prior, weight in zip(*weighting.quadrature(), strict=True):
-        alarms = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
-        precision, fallout = prior * tpr / alarms, (1 - prior) * fpr / alarms
-        total += weight * np.array([precision, fallout * prior / alarms, -precision * (1 - prior) / alarms])
+        denominator = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
+        precision, fallout = prior * tpr / denominator, (1 - prior) * fpr / denominator
+        total += weight * np.array(
+            [precision, fallout * prior / denominator, -precision * (1 - prior) / denominator]
+        )
     return total[0], total[1], total[2]
 
 

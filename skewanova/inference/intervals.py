@@ -58,8 +58,8 @@ def two_sided(level: float, df: float = np.inf) -> float:
 
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
     """Boyd et al. (2013): theta -+ z sqrt(theta (1 - theta) / n); may leave [0, 1]."""
-    reach = two_sided(level) * np.sqrt(theta * (1 - theta) / size)
-    return float(theta - reach), float(theta + reach)
+    half_width = two_sided(level) * np.sqrt(theta * (1 - theta) / size)
+    return float(theta - half_width), float(theta + half_width)
 
 
 def logit_limits(theta: float, size: float, level: float) -> Limits:
@@ -70,9 +70,9 @@ def logit_limits(theta: float, size: float, level: float) -> Limits:
 
 def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
     """Limits symmetric on the logit scale: expit(eta -+ t std_error / (theta (1 - theta)))."""
-    reach = two_sided(level, df) * std_error / (theta * (1 - theta))
+    half_width = two_sided(level, df) * std_error / (theta * (1 - theta))
     centre = special.logit(theta)
-    return float(special.expit(centre - reach)), float(special.expit(centre + reach))
+    return float(special.expit(centre - half_width)), float(special.expit(centre + half_width))
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
@@ -82,8 +82,8 @@ def wilson_limits(theta: float, size: float, level: float) -> Limits:
     """
     z2 = two_sided(level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
-    reach = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
-    return max(0.0, float(centre - reach)), min(1.0, float(centre + reach))
+    half_width = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
+    return max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width))
 
 
 def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
@@ -115,8 +115,8 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
     """Bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
     below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
     shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
-    moved = shift + two_sided(level) * np.array([-1.0, 1.0])
-    share = special.ndtr(shift + moved / (1 - acceleration * moved))
+    shifted = shift + two_sided(level) * np.array([-1.0, 1.0])
+    share = special.ndtr(shift + shifted / (1 - acceleration * shifted))
     low, high = np.quantile(estimates, share)
     return float(low), float(high)
 
@@ -411,22 +411,24 @@ def _thin_name(question: IntervalInputs) -> str:
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
     """Fold numbers from 0, each fold with both classes; None where the method needs no folds."""
     if (folds is None) != (method != "cross_validation"):
-        told = "needs `folds`" if folds is None else "has no use for `folds`, which are for cross_validation"
-        raise InputError(f"method {method} {told}")
+        problem = (
+            "needs `folds`" if folds is None else "has no use for `folds`, which are for cross_validation"
+        )
+        raise InputError(f"method {method} {problem}")
     if folds is None:
         return None
-    given = to_array(folds, "folds")
-    check_vector(given, "folds")
-    check_same_length(y_true=positive, folds=given)
-    names, codes = np.unique(given, return_inverse=True)
+    labels = to_array(folds, "folds")
+    check_vector(labels, "folds")
+    check_same_length(y_true=positive, folds=labels)
+    names, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(-1)
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2 or len(lacking):
-        told = (
+        problem = (
             f"but {', '.join(map(str, lacking[:5]))} lacks one" if len(lacking) else "but there is one fold"
         )
-        raise InputError(f"`folds` must name at least 2 folds with both classes, {told}")
+        raise InputError(f"`folds` must name at least 2 folds with both classes, {problem}")
     return codes
 
 
@@ -543,7 +545,7 @@ def interval_table(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below
         for model, what, fold, cases in groups:
-            found = confidence_interval(
+            interval = confidence_interval(
                 cases["y_true"].to_numpy(),
                 cases["y_score"].to_numpy(),
                 cluster=cases["cluster"].cat.codes.to_numpy() if "cluster" in cases else None,
@@ -555,8 +557,8 @@ def interval_table(
                 area_estimator=area_estimator,
                 rng=rng,
             )
-            rows.append({**vars(found), "model": model, "level": what, "fold": fold})
-            rows[-1]["warning"] = found.warning or ""
+            rows.append({**vars(interval), "model": model, "level": what, "fold": fold})
+            rows[-1]["warning"] = interval.warning or ""
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
     emit(text for text in frame["warning"] if text)

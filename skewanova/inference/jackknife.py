@@ -65,18 +65,18 @@ class JackknifeValues:
 
     def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
         """The same with values whose products over units sum to the covariance."""
-        moved = self.values if overwrite else self.values.copy()
+        centered = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
-            _centre(moved, np.bincount(self.entry[rows], minlength=len(moved)), size)
-        return replace(self, values=moved)
+            _centre(centered, np.bincount(self.entry[rows], minlength=len(centered)), size)
+        return replace(self, values=centered)
 
 
 def _centre(values: Floats, count: Codes, size: int) -> None:
     """Turn the values of a stratum's entries, of so many units each, into deviations."""
-    mean, held = count @ values / size, np.flatnonzero(count)
-    for start in range(0, len(held), ENTRIES_AT_ONCE):
-        at = held[start : start + ENTRIES_AT_ONCE]
-        values[at] = (values[at] - mean) / np.sqrt(size * max(size - 1, 1))
+    mean, present = count @ values / size, np.flatnonzero(count)
+    for start in range(0, len(present), ENTRIES_AT_ONCE):
+        rows = present[start : start + ENTRIES_AT_ONCE]
+        values[rows] = (values[rows] - mean) / np.sqrt(size * max(size - 1, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +99,9 @@ class SortedScores:
         """
         if len(weightings) > 1 or _is_prior(weightings[0]):
             return self._left_out(weightings, area_estimator)
-        asked = weightings[0], area_estimator
-        if not any(over is asked[0] and by == asked[1] for over, by, _ in self._kept):
-            self._kept[:] = [(*asked, self._left_out(weightings, area_estimator))]
+        key = weightings[0], area_estimator
+        if not any(over is key[0] and by == key[1] for over, by, _ in self._kept):
+            self._kept[:] = [(*key, self._left_out(weightings, area_estimator))]
         return self._kept[0][2]
 
     @cached_property
@@ -111,8 +111,8 @@ class SortedScores:
     def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         if area_estimator not in BY_STEPS or self.layout is None:
             return _refitted(self.sample, self.score, weightings, area_estimator)
-        found = _changes_at(self.layout, weightings, area_estimator)
-        return JackknifeValues(*found, self.layout.entry)
+        result = _changes_at(self.layout, weightings, area_estimator)
+        return JackknifeValues(*result, self.layout.entry)
 
     def areas(self, priors: Floats, area_estimator: str) -> Floats:
         """Area at every prior."""
@@ -156,13 +156,13 @@ class CurveJackknife(NamedTuple):
     ) -> CurveJackknife:
         """Measure a curve with so many positives at every rise and negatives in every slot."""
         sizes, ones = (int(n_neg.sum()), int(n_pos.sum())), np.ones(1)
-        found = WeightedRanks(n_pos, n_neg, (ones, ones), sizes).changes(weightings, area_estimator)
+        result = WeightedRanks(n_pos, n_neg, (ones, ones), sizes).changes(weightings, area_estimator)
         for start, counts, size in ((len(n_pos), n_neg, sizes[0]), (0, n_pos, sizes[1])):
-            of_entry = np.zeros(len(found.values), dtype=np.intp)
-            place = start + np.flatnonzero(counts)
-            of_entry[found.number[place]] = counts[place - start]
-            _centre(found.values, of_entry, size)
-        return found
+            of_entry = np.zeros(len(result.values), dtype=np.intp)
+            positions = start + np.flatnonzero(counts)
+            of_entry[result.number[positions]] = counts[positions - start]
+            _centre(result.values, of_entry, size)
+        return result
 
 
 class WeightedRanks(NamedTuple):
@@ -179,8 +179,8 @@ class WeightedRanks(NamedTuple):
     def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveJackknife:
         """What leaving out a case of each weight changes, at every place that holds any: not yet centred."""
         sides = (self.n_pos, self.weights[1]), (self.n_neg, self.weights[0])
-        held = np.concatenate([np.tile(at > 0, len(weight)) for at, weight in sides])
-        number, n_entries = np.where(held, np.cumsum(held) - 1, -1), int(np.count_nonzero(held))
+        present = np.concatenate([np.tile(counts > 0, len(weight)) for counts, weight in sides])
+        number, n_entries = np.where(present, np.cumsum(present) - 1, -1), int(np.count_nonzero(present))
         negatives, positives = (
             _Weights(weight, number, size) for weight, size in zip(self.weights, self.sizes, strict=True)
         )
@@ -192,7 +192,7 @@ class WeightedRanks(NamedTuple):
         """Place of every case: positives at the rises, weight by weight, then negatives in the slots."""
         if weight is None:
             return np.where(positive, slot // 2, self.n_of_positives + slot)
-        code = [np.searchsorted(known, weight) for known in self.weights]
+        code = [np.searchsorted(distinct, weight) for distinct in self.weights]
         of_positive = slot // 2 + len(self.n_pos) * code[1]
         return np.where(positive, of_positive, self.n_of_positives + slot + len(self.n_neg) * code[0])
 
@@ -216,11 +216,11 @@ def measure_models(
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
     """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
-    found = [ranked(sample, score).jackknife_values(weightings, area_estimator) for score in scores]
-    values = np.empty((sample.n_units, len(found), len(weightings)))
-    for k, one in enumerate(found):
-        values[:, k] = one.rows()
-    return np.stack([one.estimate for one in found]), values
+    results = [ranked(sample, score).jackknife_values(weightings, area_estimator) for score in scores]
+    values = np.empty((sample.n_units, len(results), len(weightings)))
+    for k, result in enumerate(results):
+        values[:, k] = result.rows()
+    return np.stack([result.estimate for result in results]), values
 
 
 def ranked(sample: Sample, score: NDArray[Any] | SortedScores) -> SortedScores:
@@ -244,12 +244,12 @@ def _layout(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weig
     n_rises = len(places.steps.n_pos)
     n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
     n_places = n_first + n_slots * len(distinct[0].weight)
-    place = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
-    place[sample.positive] = places.rise + n_rises * distinct[1].code
-    place[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
-    held = np.bincount(place, minlength=n_places) > 0
-    number = np.where(held, np.cumsum(held) - 1, -1).astype(place.dtype)
-    return _Layout(places.steps, distinct, number, number[place], int(np.count_nonzero(held)))
+    position = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
+    position[sample.positive] = places.rise + n_rises * distinct[1].code
+    position[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
+    present = np.bincount(position, minlength=n_places) > 0
+    number = np.where(present, np.cumsum(present) - 1, -1).astype(position.dtype)
+    return _Layout(places.steps, distinct, number, number[position], int(np.count_nonzero(present)))
 
 
 class _Weights(NamedTuple):
@@ -262,7 +262,7 @@ class _Weights(NamedTuple):
 
 def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
     """Weights of the negatives and of the positives; None if there are too many to go one by one."""
-    found = []
+    classes = []
     for rows in (~sample.positive, sample.positive):
         n_cases = int(np.count_nonzero(rows))
         weight, code = np.ones(1), np.broadcast_to(np.intp(0), n_cases)
@@ -270,8 +270,8 @@ def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
             weight, code = np.unique(sample.weight[rows], return_inverse=True)
         if len(weight) > FEW_WEIGHTS:
             return None
-        found.append(_Weights(weight, code, n_cases))
-    return found[0], found[1]
+        classes.append(_Weights(weight, code, n_cases))
+    return classes[0], classes[1]
 
 
 class StepTable(NamedTuple):
@@ -335,9 +335,9 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
     slot = slots_among(distinct, score[~positive])
-    held = (None, None) if weight is None else (weight[positive], weight[~positive])
-    n_pos = np.bincount(rise, weights=held[0], minlength=len(distinct))
-    n_neg = np.bincount(slot, weights=held[1], minlength=2 * len(distinct) + 1)
+    weights = (None, None) if weight is None else (weight[positive], weight[~positive])
+    n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
+    n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
     return CaseRanks(_step_table(n_pos, n_neg), rise, slot)
 
 
@@ -345,10 +345,10 @@ def _step_table(n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
     """Rises with such weights of positives at each, and of negatives in every slot."""
     fp = np.cumsum(n_neg).astype(np.float64)
     tp = np.cumsum(n_pos, dtype=np.float64)
-    at = fp[1::2]
-    before, long_before = (np.append(np.zeros(back), at)[: len(at)] for back in (1, 2))
-    whole = float(tp[-1]), float(fp[-1])
-    return StepTable(n_pos.astype(np.float64), tp, fp[:-1:2], at, before, long_before, *whole)
+    fp_step = fp[1::2]
+    before, long_before = (np.append(np.zeros(back), fp_step)[: len(fp_step)] for back in (1, 2))
+    totals = float(tp[-1]), float(fp[-1])
+    return StepTable(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
 
 def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:
@@ -357,7 +357,7 @@ def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[Depl
         if not is_prior:
             yield from group
             continue
-        priors = np.array([one.low for one in group])[:, None]
+        priors = np.array([prior.low for prior in group])[:, None]
         yield from (priors[i : i + max(1, most)] for i in range(0, len(priors), max(1, most)))
 
 
@@ -381,22 +381,22 @@ class _LeaveOneOut:
     def fill(self, values: Floats) -> Floats:
         """Write the values (n_entries, n_weightings), and return the areas."""
         negatives, positives = self.layout.weights
-        n_rises, place = len(self.layout.steps.n_pos), 0
+        n_rises, position = len(self.layout.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
             area += self._terms(steps.without_negative(0.0)).sum(axis=-1)
         for weight in positives.weight.tolist():
-            entry = self.layout.number[place : place + n_rises]
+            entry = self.layout.number[position : position + n_rises]
             values[entry[entry >= 0]] = 0.0
             if not is_all(weight, self.layout.steps.n_positive):
                 self._without_positive(values, entry, weight, 1 - positives.n_cases)
-            place += n_rises
+            position += n_rises
         for weight in negatives.weight.tolist():
-            entry = self.layout.number[place : place + 2 * n_rises + 1]
+            entry = self.layout.number[position : position + 2 * n_rises + 1]
             values[entry[entry >= 0]] = 0.0
             if not is_all(weight, self.layout.steps.n_negative):
                 self._without_negative(values, entry, weight, 1 - negatives.n_cases)
-            place += 2 * n_rises + 1
+            position += 2 * n_rises + 1
         return area
 
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
@@ -414,9 +414,9 @@ class _LeaveOneOut:
         """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
         above, below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
-            whole = self._terms(steps.without_negative(0.0))
-            kept, own, fewer, skip = (
-                self._terms(steps.without_positive(weight, **where)) - whole
+            baseline = self._terms(steps.without_negative(0.0))
+            unmoved, tied, fewer, skip = (
+                self._terms(steps.without_positive(weight, **where)) - baseline
                 for where in (
                     {},
                     {"end": True},
@@ -429,20 +429,20 @@ class _LeaveOneOut:
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
             below = below if start else fewer[:, :1]
             upto = below + np.cumsum(behind[0], axis=1)
-            over = above + np.cumsum(kept[:, :n], axis=1)
+            over = above + np.cumsum(unmoved[:, :n], axis=1)
             after = np.where(steps.n_pos[:n] <= weight, behind[1], behind[0])
-            found = (over - kept[:, :n]) + own[:, :n] + after - upto
+            change = (over - unmoved[:, :n]) + tied[:, :n] + after - upto
             above, below = over[:, -1:], upto[:, -1:]
-            _put(values, entry[start : start + n], found)
+            _put(values, entry[start : start + n], change)
         _finish(values, entry, below.ravel(), factor)
 
     def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a negative of each slot."""
         above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
-            whole = self._terms(steps.without_negative(0.0))
-            kept, own, between, fewer = (
-                self._terms(steps.without_negative(weight, **where)) - whole
+            baseline = self._terms(steps.without_negative(0.0))
+            unmoved, tied, between, fewer = (
+                self._terms(steps.without_negative(weight, **where)) - baseline
                 for where in (
                     {},
                     {"end": True},
@@ -450,30 +450,30 @@ class _LeaveOneOut:
                     {"start": True, "end": True, "reached": True},
                 )
             )
-            over, upto = above + np.cumsum(kept, axis=1), below + np.cumsum(fewer, axis=1)
-            beside = over - kept - upto
-            slots = slice(2 * start, 2 * (start + kept.shape[1]))
+            over, upto = above + np.cumsum(unmoved, axis=1), below + np.cumsum(fewer, axis=1)
+            beside = over - unmoved - upto
+            slots = slice(2 * start, 2 * (start + unmoved.shape[1]))
             _put(
                 values,
                 entry[slots],
-                np.stack([beside + between, beside + own], axis=2).reshape(self.size, -1),
+                np.stack([beside + between, beside + tied], axis=2).reshape(self.size, -1),
             )
             above, below = over[:, -1:], upto[:, -1:]
         _finish(values, entry[:-1], below.ravel(), factor)
         _put(values, entry[-1:], factor * above)
 
 
-def _put(values: Floats, entry: Codes, found: Floats) -> None:
+def _put(values: Floats, entry: Codes, changes: Floats) -> None:
     """Write what was found (n_weightings, n_places) of the places that hold a case."""
-    held = entry >= 0
-    values[entry[held]] = found[:, held].T
+    present = entry >= 0
+    values[entry[present]] = changes[:, present].T
 
 
 def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
     """Add the sum over all rises, so that those behind each are counted, and scale; entries are in a row."""
-    held = np.flatnonzero(entry >= 0)
-    if len(held):
-        rows = slice(int(entry[held[0]]), int(entry[held[-1]]) + 1)
+    present = np.flatnonzero(entry >= 0)
+    if len(present):
+        rows = slice(int(entry[present[0]]), int(entry[present[-1]]) + 1)
         values[rows] += total
         values[rows] *= factor
 
@@ -483,22 +483,22 @@ def _refitted(
 ) -> JackknifeValues:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
     curve = curve_from_scores(sample.positive, score, sample.weight)
-    whole = areas_over(curve, weightings, area_estimator)
+    estimate = areas_over(curve, weightings, area_estimator)
     if area_estimator in BY_STEPS:
         units = ClusterRanks.of(sample, score)
-        return units.jackknife_values(whole, sample.stratum_size, weightings, area_estimator)
+        return units.jackknife_values(estimate, sample.stratum_size, weightings, area_estimator)
     first, entry = _alike(sample, score)
     areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
     without = np.array(list(areas))
     size = np.empty(len(without))
     size[entry] = sample.stratum_size
-    values = (size[:, None] - 1) * (whole - without)
-    return JackknifeValues(whole, np.where(np.isnan(values), 0.0, values), entry)
+    values = (size[:, None] - 1) * (estimate - without)
+    return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), entry)
 
 
 def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
     """Area of a curve over each weighting."""
-    return np.array([iauprec(curve, at, area_estimator=area_estimator) for at in weightings])
+    return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,34 +525,36 @@ class ClusterRanks:
         return cls(sample, rise, slot, n_pos.astype(np.float64), n_neg.astype(np.float64))
 
     def jackknife_values(
-        self, whole: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
+        self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
         """Jackknife values of units whose strata have so many; one that leaves a class empty has 0."""
-        values = (sizes[:, None] - 1) * (whole - self.areas(weightings, area_estimator))
-        return JackknifeValues(whole, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
+        values = (sizes[:, None] - 1) * (estimate - self.areas(weightings, area_estimator))
+        return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
-        step, found = max(1, BLOCK_SIZE // len(self.n_neg)), []
+        step, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), []
         for start in range(0, self.sample.n_units, step):
             stop = min(start + step, self.sample.n_units)
-            n_pos, n_neg = (whole - side.of_units(start, stop, len(whole)) for side, whole in self._whole)
+            n_pos, n_neg = (total - side.of_units(start, stop, len(total)) for side, total in self._whole)
             rises = rises_of_counts(np.maximum(n_pos, 0.0), np.maximum(n_neg, 0.0), area_estimator)
-            areas = np.stack([step_terms(rises, at, area_estimator).sum(axis=1) for at in weightings], axis=1)
-            for left, (_, whole) in zip((n_pos, n_neg), self._whole, strict=True):
-                areas[is_all(whole.sum() - left.sum(axis=1), whole.sum())] = np.nan
-            found.append(areas)
-        return np.concatenate(found)
+            areas = np.stack(
+                [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings], axis=1
+            )
+            for left, (_, total) in zip((n_pos, n_neg), self._whole, strict=True):
+                areas[is_all(total.sum() - left.sum(axis=1), total.sum())] = np.nan
+            blocks.append(areas)
+        return np.concatenate(blocks)
 
     @cached_property
     def _whole(self) -> tuple[tuple[_ClassCases, Floats], tuple[_ClassCases, Floats]]:
         """Cases of each class, and the weight of all at every place."""
         positive, weight = self.sample.positive, self.sample.weight
         sides = []
-        for rows, place in ((positive, self.rise), (~positive, self.slot)):
+        for rows, position in ((positive, self.rise), (~positive, self.slot)):
             order = np.argsort(self.sample.unit[rows], kind="stable")
-            known = np.ones(len(order)) if weight is None else weight[rows][order]
-            sides.append(_ClassCases(self.sample.unit[rows][order], place[order], known))
+            weights = np.ones(len(order)) if weight is None else weight[rows][order]
+            sides.append(_ClassCases(self.sample.unit[rows][order], position[order], weights))
         return (sides[0], self.n_pos), (sides[1], self.n_neg)
 
 
@@ -566,8 +568,8 @@ class _ClassCases(NamedTuple):
     def of_units(self, start: int, stop: int, n_places: int) -> Floats:
         """Weight of some of the units at every place, a row each."""
         rows = slice(*np.searchsorted(self.unit, [start, stop]).tolist())
-        at = (self.unit[rows] - start) * n_places + self.place[rows]
-        counts = np.bincount(at, weights=self.weight[rows], minlength=(stop - start) * n_places)
+        index = (self.unit[rows] - start) * n_places + self.place[rows]
+        counts = np.bincount(index, weights=self.weight[rows], minlength=(stop - start) * n_places)
         return np.asarray(counts.reshape(-1, n_places), dtype=np.float64)
 
 
@@ -612,11 +614,11 @@ def _without(
     unit: int,
 ) -> list[float]:
     """Areas of a curve without one unit; nan where a class would be empty."""
-    kept = sample.unit != unit
-    positive = sample.positive[kept]
-    held = (sample.held(positive=side) for side in (True, False))
-    if any(is_all(weight[unit], weight.sum()) for weight in held):
+    included = sample.unit != unit
+    positive = sample.positive[included]
+    weights = (sample.held(positive=side) for side in (True, False))
+    if any(is_all(weight[unit], weight.sum()) for weight in weights):
         return [np.nan] * len(weightings)
-    weight = None if sample.weight is None else sample.weight[kept]
-    curve = curve_from_scores(positive, score[kept], weight)
-    return [iauprec(curve, at, area_estimator=area_estimator) for at in weightings]
+    weight = None if sample.weight is None else sample.weight[included]
+    curve = curve_from_scores(positive, score[included], weight)
+    return [iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings]

@@ -70,9 +70,9 @@ def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
     """Return F where the residuals are but rounding (infinite, or nan for identical models), and a note."""
-    found = fold_statistics.blocked_f(values)
-    sums = float(found.model_sum_sq), float(found.error_sum_sq)
-    return degenerate_result(*sums, limit=variation_limit(values), df=(found.df, found.df_error))
+    f_test = fold_statistics.blocked_f(values)
+    sums = float(f_test.model_sum_sq), float(f_test.error_sum_sq)
+    return degenerate_result(*sums, limit=variation_limit(values), df=(f_test.df, f_test.df_error))
 
 
 def degenerate_result(
@@ -87,29 +87,29 @@ def degenerate_result(
 
 
 def omnibus_result(
-    test: str, role: str, found: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
+    test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
 ) -> OmnibusResult:
     """One row for the models; sums of squares from the contrast scores, where there are any."""
-    table = effect_row(found, contrasts, test=test, role=role, response="iauprec", term="model")
+    table = effect_row(f_test, contrasts, test=test, role=role, response="iauprec", term="model")
     return OmnibusResult(test, role, "iauprec", emit(notes), table)
 
 
-def effect_row(found: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
+def effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
     """Return one row of an ANOVA frame: its names, degrees of freedom, statistic and sums of squares."""
     row: dict[str, object] = {**dict.fromkeys(ANOVA_COLUMNS, np.nan), **names}
-    row |= {"df": float(found.df), "df_error": float(found.df_error)}
-    row |= {"statistic": float(found.statistic), "p_value": float(found.p_value)}
+    row |= {"df": float(f_test.df), "df_error": float(f_test.df_error)}
+    row |= {"statistic": float(f_test.statistic), "p_value": float(f_test.p_value)}
     if contrasts is not None:
         _, effect, _ = fold_statistics.contrast_f(contrasts)
         row |= {"sum_sq": float(effect), "mean_sq": float(effect) / contrasts.shape[-1]}
-        row["partial_eta_sq"] = partial_eta_squared(found)
+        row["partial_eta_sq"] = partial_eta_squared(f_test)
     return pd.DataFrame([row])[list(ANOVA_COLUMNS)]
 
 
-def partial_eta_squared(found: FTest) -> float:
+def partial_eta_squared(f_test: FTest) -> float:
     """Share of variance that F shows: F df / (F df + df_error); 1 where F is infinite."""
-    scaled = float(found.statistic) * float(found.df)
-    return 1.0 if np.isposinf(scaled) else scaled / (scaled + float(found.df_error))
+    scaled = float(f_test.statistic) * float(f_test.df)
+    return 1.0 if np.isposinf(scaled) else scaled / (scaled + float(f_test.df_error))
 
 
 def omnibus_test(
@@ -197,8 +197,8 @@ def kernel_arguments(
 
 def _rearranged(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
     """The F of the blocked analysis, its p from random arrangements."""
-    found = rearrange(values, **draws)
-    return fold_statistics.blocked_test(values)._replace(p_value=found.p_value)
+    result = rearrange(values, **draws)
+    return fold_statistics.blocked_test(values)._replace(p_value=result.p_value)
 
 
 KERNELS: dict[str, Callable[..., FTest]] = {

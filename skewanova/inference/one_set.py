@@ -18,7 +18,7 @@ from scipy import special
 from skewanova.base.checks import Floats, check_choice, check_fraction, emit
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.fold_statistics import helmert, holm
+from skewanova.inference.fold_statistics import helmert, holm, split_rows
 from skewanova.inference.jackknife import SortedScores, measure_models
 from skewanova.inference.sampling import Sample, check_model_names, check_sample, spreads_of, target_prior
 from skewanova.priors.weightings import DeploymentPrior, Target
@@ -99,19 +99,19 @@ class ArcsineScale(NamedTuple):
 
     def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
         """Difference of two areas for one of their angles, pair by pair."""
-        rise, at = self.angle[a] - self.angle[b], self.area[a]
+        rise, area_a = self.angle[a] - self.angle[b], self.area[a]
         near = np.abs(rise) <= SAME_ANGLE
-        return np.where(near, self.slope[a], (at - self.area[b]) / np.where(near, 1.0, rise))
+        return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
-    def errors(self, pair: Floats, own: Floats) -> Floats:
+    def errors(self, pair: Floats, single: Floats) -> Floats:
         """Standard error of the difference of every two areas, from variances on this scale.
 
         It is that of the difference of the angles times the chord, so that a test is that of the angles, and
         an interval agrees with it. It is exactly zero where only rounding is left.
         """
         a, b = np.triu_indices(len(self.area), 1)
-        kept = ~(pair <= RANK_TOLERANCE * (own[a] + own[b]))
-        return np.where(kept, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
+        varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
+        return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
 
 class ArcsineAreas(NamedTuple):
@@ -133,10 +133,6 @@ class ArcsineAreas(NamedTuple):
         """Covariance of the angles."""
         return self.sample.covariance(self.values)
 
-    def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-        """Difference of two areas for one of their angles, pair by pair."""
-        return self._scale.secant_slopes(a, b)
-
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
         return self.sample.spread(self.values @ contrasts.T)
@@ -146,10 +142,10 @@ class ArcsineAreas(NamedTuple):
         largest = np.maximum(self.values.max(axis=0), -self.values.min(axis=0)).max()
         unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
         blocks = self.sample.blocks(self.values)
-        apart = ((number, list((moved / unit)[:, :, None])) for number, moved in blocks)
-        found = spreads_of(self.sample, apart, len(self.area), 1)
-        error = self._scale.errors(found.pair[:, 0], found.own[:, 0]) * unit
-        return np.full(error.shape, np.nan) if self.sample.alone else error, found.pair_df[:, 0]
+        apart = ((number, list((deviations / unit)[:, :, None])) for number, deviations in blocks)
+        spreads = spreads_of(self.sample, apart, len(self.area), 1)
+        error = self._scale.errors(spreads.pair[:, 0], spreads.own[:, 0]) * unit
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
 
     @property
     def _scale(self) -> ArcsineScale:
@@ -244,11 +240,11 @@ def omnibus_test(angles: AreasOnArcsine) -> tuple[float, int, float, float]:
     """
     steps, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
-    kept = values > RANK_TOLERANCE * np.trace(covariance)
-    df = int(np.count_nonzero(kept))
+    varies = values > RANK_TOLERANCE * np.trace(covariance)
+    df = int(np.count_nonzero(varies))
     if df == 0:
         return np.nan, 0, np.nan, np.nan
-    along = vectors[:, kept].T @ steps
+    along = vectors[:, varies].T @ steps
     error, df_error = angles.along(along)
     inverse = float((1 / df_error).mean())
     shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
@@ -274,18 +270,14 @@ def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
     if np.count_nonzero(varying) <= 1:
         return bonferroni_value(1, level)
     values, vectors = np.linalg.eigh(covariance)
-    kept = values > RANK_TOLERANCE * values[-1]
+    varies = values > RANK_TOLERANCE * values[-1]
     vectors = vectors * np.where((vectors**3).sum(axis=0) < 0, -1.0, 1.0)
-    loading = (contrasts[varying] / std_error[varying, None]) @ vectors[:, kept] * np.sqrt(values[kept])
-    points = qmc.Sobol(int(kept.sum()), scramble=False).random_base2(LOG_DRAWS)
+    loading = (contrasts[varying] / std_error[varying, None]) @ vectors[:, varies] * np.sqrt(values[varies])
+    points = qmc.Sobol(int(varies.sum()), scramble=False).random_base2(LOG_DRAWS)
     normal = special.ndtri(points + 0.5**LOG_DRAWS / 2)  # multiples of 2^-LOG_DRAWS, moved off 0
     block = max(1, BLOCK_SIZE // len(loading))
-    largest = [np.abs(part @ loading.T).max(axis=1) for part in _blocks(normal, block)]
+    largest = [np.abs(part @ loading.T).max(axis=1) for part in split_rows(normal, block)]
     return float(np.quantile(np.concatenate(largest), level))
-
-
-def _blocks(rows: Floats, size: int) -> list[Floats]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def _critical_value(contrasts: Floats, covariance: Floats, level: float, simultaneous: str) -> float:

@@ -151,7 +151,8 @@ def tukey_hsd(
     ranks = _positions(levels, effect, order)
     a, b = (np.array(ranks)[side] for side in pair_indices(len(ranks)))
     df = float(result.row("model")["df_error"])
-    estimate, std_error = effect[a] - effect[b], _standard_errors(cov, a, b)
+    estimate = effect[a] - effect[b]
+    std_error = np.sqrt(np.maximum(cov[a, a] + cov[b, b] - 2 * cov[a, b], 0.0))
     if result.rounding:  # no residual variation
         estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
     frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
@@ -222,10 +223,6 @@ def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | Non
         raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
     position = {str(level): i for i, level in enumerate(levels)}
     return [position[str(level)] for level in order]
-
-
-def _standard_errors(cov: Floats, a: Any, b: Any) -> Floats:
-    return np.asarray(np.sqrt(np.maximum(cov[a, a] + cov[b, b] - 2 * cov[a, b], 0.0)))
 
 
 def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, alpha: float) -> pd.DataFrame:
@@ -482,38 +479,42 @@ def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[F
     return values[:, ranks], [models[i] for i in ranks]
 
 
-def _frame(values: Floats, **columns: object) -> pd.DataFrame:
-    """Pairs in order, with the columns given and the rest empty."""
+def _frame(
+    values: Floats,
+    tests: fold_statistics.PairedT | None = None,
+    margin: Floats | float = np.nan,
+    **columns: object,
+) -> pd.DataFrame:
+    """Return pairs in order, with their t tests, intervals of this half-width, and the columns given."""
     a, b = pair_indices(values.shape[1])
     estimate = (values[:, a] - values[:, b]).mean(axis=0)
     empty = dict.fromkeys(("std_error", "df", "statistic", "p_value", "conf_low", "conf_high"), np.nan)
-    return pd.DataFrame({"a": a, "b": b, "estimate": estimate, **empty, **columns})
+    data: dict[str, object] = {"a": a, "b": b, "estimate": estimate, **empty}
+    if tests is not None:
+        data |= {"std_error": tests.std_error, "statistic": tests.statistic}
+        data |= {"conf_low": tests.estimate - margin, "conf_high": tests.estimate + margin}
+    return pd.DataFrame(data | columns)
 
 
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None
 ) -> pd.DataFrame:
-    found = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
-    return _frame(
-        values,
-        std_error=found.std_error,
-        statistic=found.statistic,
-        df=fold_statistics.mean_df(values, halves),
-        p_value=fold_statistics.paired_t_p(values, inflation=inflation, halves=halves),
-    )
+    tests = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
+    p_value = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
+    return _frame(values, tests, df=fold_statistics.mean_df(values, halves), p_value=p_value)
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
-    found, df, n_models = fold_statistics.paired_t(values), len(values) - 1, values.shape[1]
-    adjusted = range_sf(np.sqrt(2) * np.abs(found.statistic), n_models, df)
-    margin = range_isf(alpha, n_models, df) / np.sqrt(2) * found.std_error
+    tests, df, n_models = fold_statistics.paired_t(values), len(values) - 1, values.shape[1]
+    adjusted = range_sf(np.sqrt(2) * np.abs(tests.statistic), n_models, df)
+    margin = range_isf(alpha, n_models, df) / np.sqrt(2) * tests.std_error
     p_value = fold_statistics.paired_t_p(values)
-    return _with_margin(values, found, margin, df=df, p_value=p_value, p_adjusted=adjusted)
+    return _frame(values, tests, margin, df=df, p_value=p_value, p_adjusted=adjusted)
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
     """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
-    found, n_folds = fold_statistics.paired_t(values), len(values)
+    tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
     a, b = pair_indices(values.shape[1])
     signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
@@ -523,22 +524,9 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
         [squared_t(centred, part).max(axis=-1) for part in split_signs(signs[1:], len(a))]
     )
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
-    margin = critical * found.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
-    adjusted = np.where(np.isnan(found.statistic), np.nan, adjusted)
-    return _with_margin(values, found, margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
-
-
-def _with_margin(
-    values: Floats, found: fold_statistics.PairedT, margin: Floats, **columns: object
-) -> pd.DataFrame:
-    return _frame(
-        values,
-        std_error=found.std_error,
-        statistic=found.statistic,
-        conf_low=found.estimate - margin,
-        conf_high=found.estimate + margin,
-        **columns,
-    )
+    margin = critical * tests.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
+    adjusted = np.where(np.isnan(tests.statistic), np.nan, adjusted)
+    return _frame(values, tests, margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
@@ -566,10 +554,10 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
-    moved = difference[difference != 0]
-    if not len(moved):
+    nonzero = difference[difference != 0]
+    if not len(nonzero):
         return np.nan, np.nan
-    result = stats.wilcoxon(np.copysign(snap_ties(np.abs(moved)), moved))
+    result = stats.wilcoxon(np.copysign(snap_ties(np.abs(nonzero)), nonzero))
     return float(result.statistic), float(result.pvalue)
 
 

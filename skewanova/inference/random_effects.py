@@ -67,8 +67,8 @@ def split_plot_anova(
     rows, notes = [], []
     for term, values in scores.items():
         flat = _flat(values, limit)
-        found = flat[0] if flat else fold_statistics.contrast_test(values, inflation=1 + len(values) * ratio)
-        rows.append(effect_row(found, values, **names, term=term))
+        f_test = flat[0] if flat else fold_statistics.contrast_test(values, inflation=1 + len(values) * ratio)
+        rows.append(effect_row(f_test, values, **names, term=term))
         notes += [flat[1]] if flat and term == "model" else []
     table = pd.concat(rows, ignore_index=True)
     return OmnibusResult(test, role, "auprec", emit(notes), table)
@@ -209,9 +209,9 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusR
         return omnibus_result("mixed", role, flat[0], notes=[flat[1]])
     statistic, ratio = _wald_f((values - values.mean()) / values.std(), design, fold)
     p_value = stats.f.sf(statistic, df, df_error)
-    found = FTest(*(np.asarray(v) for v in (statistic, df, df_error, p_value)))
+    f_test = FTest(*(np.asarray(v) for v in (statistic, df, df_error, p_value)))
     notes = ["the mixed model finds no variation between folds"] if ratio == 0 else []
-    return omnibus_result("mixed", role, found, notes=notes)
+    return omnibus_result("mixed", role, f_test, notes=notes)
 
 
 def _within_folds(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
@@ -239,16 +239,18 @@ class _Likelihood(NamedTuple):
 
 def _wald_f(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
     """Wald F of the models under restricted maximum likelihood, and the variance ratio."""
-    at = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
-    found = [(at[0], 0.0)] if at[0].slope >= 0 else []
-    for i in range(len(at) - 1):
-        if at[i].slope < 0 <= at[i + 1].slope:
+    likelihoods = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
+    optima = [(likelihoods[0], 0.0)] if likelihoods[0].slope >= 0 else []
+    for i in range(len(likelihoods) - 1):
+        if likelihoods[i].slope < 0 <= likelihoods[i + 1].slope:
             low, high = VARIANCE_RATIOS[i], VARIANCE_RATIOS[i + 1]
             ratio = brentq(
                 lambda r: _likelihood(r, values, design, fold).slope, low, high, xtol=1e-18, rtol=1e-14
             )
-            found.append((_likelihood(ratio, values, design, fold), ratio))
-    best, ratio = min(found, key=lambda pair: pair[0].deviance, default=(at[-1], VARIANCE_RATIOS[-1]))
+            optima.append((_likelihood(ratio, values, design, fold), ratio))
+    best, ratio = min(
+        optima, key=lambda pair: pair[0].deviance, default=(likelihoods[-1], VARIANCE_RATIOS[-1])
+    )
     return best.wald_f, float(ratio)
 
 

@@ -57,8 +57,8 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
 
 def _letter(index: int) -> str:
     """Letters a to z, then a1, b1, ... so that no count of groups runs out."""
-    turn, place = divmod(index, 26)
-    return chr(ord("a") + place) + (str(turn) if turn else "")
+    turn, position = divmod(index, 26)
+    return chr(ord("a") + position) + (str(turn) if turn else "")
 
 
 RANK_COLUMNS = ("model", "mean_rank", "group")

@@ -105,17 +105,17 @@ class Sample:
     @cached_property
     def alone(self) -> tuple[str, ...]:
         """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
-        told = "the only cluster with {} cases" if self.clustered else "the only {} case"
+        template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         return tuple(
-            told.format("positive" if side else "negative")
+            template.format("positive" if side else "negative")
             for side in (True, False)
             if is_all(*self._heaviest(positive=side))
         )
 
     def _heaviest(self, *, positive: bool) -> tuple[float, float]:
         """Largest weight of a unit in a class, and the weight of all."""
-        held = self.held(positive=positive)
-        return float(held.max()), float(held.sum())
+        weights = self.held(positive=positive)
+        return float(weights.max()), float(weights.sum())
 
     def held(self, *, positive: bool) -> Floats:
         """Weight of every unit (n_units,) in a class."""
@@ -142,17 +142,17 @@ class Sample:
         That of the stratified jackknife: with G units in a stratum, (G - 1) / G times the sum of the squared
         changes of the estimate, about their mean (Efron and Tibshirani 1993, eq. 11.5).
         """
-        moved = np.empty(values.shape)
+        centered = np.empty(values.shape)
         for rows, size in self.strata:
-            moved[rows] = (values[rows] - values[rows].mean(axis=0)) / np.sqrt(size * max(size - 1, 1))
-        return moved
+            centered[rows] = (values[rows] - values[rows].mean(axis=0)) / np.sqrt(size * max(size - 1, 1))
+        return centered
 
     def covariance(self, values: Floats) -> Floats:
         """Covariance (n, n) of estimates from their values (n_units, n)."""
-        found = np.zeros((values.shape[1],) * 2)
-        for _, moved in self.blocks(values):
-            found += moved @ moved.T
-        return found
+        result = np.zeros((values.shape[1],) * 2)
+        for _, centered in self.blocks(values):
+            result += centered @ centered.T
+        return result
 
     def blocks(self, values: Floats) -> Iterator[tuple[int, Floats]]:
         """Number of a stratum, and deviations of some of its units from values (n_units, n): (n, n_rows)."""
@@ -161,10 +161,10 @@ class Sample:
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
             mean = sum(_columns(values, part).sum(axis=1, keepdims=True) for part in parts) / size
             for part in parts:
-                moved = _columns(values, part)
-                moved -= mean
-                moved /= np.sqrt(size * max(size - 1, 1))
-                yield number, moved
+                centered = _columns(values, part)
+                centered -= mean
+                centered /= np.sqrt(size * max(size - 1, 1))
+                yield number, centered
 
     def spread(self, values: Floats) -> tuple[Floats, Floats]:
         """Standard errors of estimates from their values (n_units, ...), and the degrees of freedom of each.
@@ -175,9 +175,9 @@ class Sample:
         """
         largest = np.maximum(values.max(axis=0), -values.min(axis=0))
         unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
-        variance, doubt = (part.sum(axis=0) for part in self.spread_by_stratum(values, unit))
+        variance, var_of_var = (part.sum(axis=0) for part in self.spread_by_stratum(values, unit))
         std_error = np.full(variance.shape, np.nan) if self.alone else unit * np.sqrt(variance)
-        return std_error, satterthwaite(variance, doubt)
+        return std_error, satterthwaite(variance, var_of_var)
 
     @cached_property
     def df(self) -> float:
@@ -191,16 +191,16 @@ class Sample:
         """
         flat, of_columns = values.reshape(len(values), -1), np.reshape(unit, (-1, 1))
         sums = np.zeros((len(self.strata), 2, flat.shape[1]))
-        for number, moved in self.blocks(flat):
-            moved /= of_columns
-            moved *= moved
-            sums[number, 0] += moved.sum(axis=1)
-            moved *= moved
-            sums[number, 1] += moved.sum(axis=1)
+        for number, centered in self.blocks(flat):
+            centered /= of_columns
+            centered *= centered
+            sums[number, 0] += centered.sum(axis=1)
+            centered *= centered
+            sums[number, 1] += centered.sum(axis=1)
         kinds = [self.stratum[rows[0]] for rows, _ in self.strata]
-        found = np.zeros((2, 3, flat.shape[1]))
-        found[:, kinds] = self.variances(sums)
-        return found[0].reshape(3, *values.shape[1:]), found[1].reshape(3, *values.shape[1:])
+        variances = np.zeros((2, 3, flat.shape[1]))
+        variances[:, kinds] = self.variances(sums)
+        return variances[0].reshape(3, *values.shape[1:]), variances[1].reshape(3, *values.shape[1:])
 
     def variances(self, sums: Floats) -> Floats:
         """Variances that the strata add, and the variances of these, from sums (n_strata, 2, ...).
@@ -235,9 +235,9 @@ class SampleSummary(Sample):
     @classmethod
     def of(cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False) -> Self:
         """So many units of negatives, of positives and, where they are clusters, of both."""
-        found = [int(size) for size in (*sizes, 0)[:3]]
+        counts = [int(size) for size in (*sizes, 0)[:3]]
         return cls(
-            np.array([False, True]), sizes=(found[0], found[1], found[2]), sums=sums, clustered=clustered
+            np.array([False, True]), sizes=(counts[0], counts[1], counts[2]), sums=sums, clustered=clustered
         )
 
     def condensed(self) -> ReducedSample:
@@ -273,12 +273,12 @@ class SampleSummary(Sample):
 
     def effective_size(self, *, positive: bool) -> float:
         """Units with cases of a class, or as many equal ones."""
-        known = self.sizes if self.sums is None else self.sums.equal()
-        return float(known[int(positive)])
+        sizes = self.sizes if self.sums is None else self.sums.equal()
+        return float(sizes[int(positive)])
 
     def _heaviest(self, *, positive: bool) -> tuple[float, float]:
-        whole = self.sizes if self.sums is None else self.sums.total
-        return 1.0, float(whole[int(positive)])
+        total = self.sizes if self.sums is None else self.sums.total
+        return 1.0, float(total[int(positive)])
 
 
 class ReducedSample(SampleSummary):
@@ -328,10 +328,10 @@ def _joined_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
     return np.where(alone, counts.argmax(), kind)
 
 
-def satterthwaite(variance: Floats, doubt: Floats) -> Floats:
+def satterthwaite(variance: Floats, var_of_var: Floats) -> Floats:
     """Degrees of freedom of variances that vary by `doubt`; infinite where they are certain."""
-    certain = doubt <= 0
-    df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, doubt))
+    certain = var_of_var <= 0
+    df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
     return np.maximum(df, FEWEST_DF)
 
 
@@ -371,24 +371,24 @@ def power_sums(
 
 def spreads_of_sums(sample: Sample, sums: Floats, n_models: int) -> Spreads:
     """Spreads from sums of squares and fourth powers."""
-    variance, doubt = sample.variances(sums).sum(axis=1)
-    df = satterthwaite(variance, doubt)
+    variance, var_of_var = sample.variances(sums).sum(axis=1)
+    df = satterthwaite(variance, var_of_var)
     return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
 
 
 def _add_powers(values: Sequence[Floats], sums: Floats) -> None:
     """Add the sums of squares and of fourth powers of all columns, then of the differences of all pairs."""
-    ones, moved = np.ones(len(values[0])), np.empty(values[0].shape)
+    ones, centered = np.ones(len(values[0])), np.empty(values[0].shape)
     pairs = combinations(range(len(values)), 2)
     for row, pair in enumerate((*((i, i) for i in range(len(values))), *pairs)):
         first, second = (values[i] for i in pair)
         if first is second:
-            np.copyto(moved, first)
+            np.copyto(centered, first)
         else:
-            np.subtract(first, second, out=moved)
+            np.subtract(first, second, out=centered)
         for power in sums:
-            moved *= moved
-            power[row] += ones @ moved
+            centered *= centered
+            power[row] += ones @ centered
 
 
 def _columns(values: Floats, rows: Codes) -> Floats:
@@ -396,9 +396,9 @@ def _columns(values: Floats, rows: Codes) -> Floats:
     return np.ascontiguousarray(values[rows].T)
 
 
-def is_all(part: Any, whole: float) -> Any:
+def is_all(part: Any, total: float) -> Any:
     """Whether parts of the weight of a class leave nothing of it but rounding."""
-    return whole - part <= NO_WEIGHT * whole
+    return total - part <= NO_WEIGHT * total
 
 
 def check_sample(
@@ -419,10 +419,10 @@ def check_sample(
         return Sample(positive, named), columns
     weight = check_weights(sample_weight)
     check_same_length(y_true=positive, sample_weight=weight)
-    kept = weight > 0
-    check_both_classes(positive[kept])
-    codes = None if named is None else np.unique(named[kept], return_inverse=True)[1].reshape(-1)
-    return Sample(positive[kept], codes, weight[kept]), columns[kept]
+    included = weight > 0
+    check_both_classes(positive[included])
+    codes = None if named is None else np.unique(named[included], return_inverse=True)[1].reshape(-1)
+    return Sample(positive[included], codes, weight[included]), columns[included]
 
 
 def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
@@ -474,5 +474,5 @@ def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> 
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:
         return as_deployment_prior(deployment_prior)
-    at = float(np.average(sample.positive, weights=sample.weight)) if prior is None else check_prior(prior)
-    return UniformPrior(at, at)
+    value = float(np.average(sample.positive, weights=sample.weight)) if prior is None else check_prior(prior)
+    return UniformPrior(value, value)

@@ -231,18 +231,18 @@ def compare_runs(
 
 def _check(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
     """Areas (n_models, n_runs) and their covariance, finite and of fitting shapes."""
-    values, given = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
+    values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
         raise InputError(
             f"`areas` must have at least 2 models in rows and 2 runs in columns, but has shape {values.shape}"
         )
-    if given.shape != (values.size, values.size):
+    if cov.shape != (values.size, values.size):
         raise InputError(
-            f"`covariance` must have shape {(values.size, values.size)}, a row an area, but has {given.shape}"
+            f"`covariance` must have shape {(values.size, values.size)}, a row an area, but has {cov.shape}"
         )
-    if not (np.isfinite(values).all() and np.isfinite(given).all()):
+    if not (np.isfinite(values).all() and np.isfinite(cov).all()):
         raise InputError("`areas` and `covariance` must be finite")
-    return values, given
+    return values, cov
 
 
 def _check_df(case_df: float) -> float:
@@ -276,16 +276,16 @@ def _noise(values: Floats, *, nested: bool) -> tuple[float, float]:
     It is 0 where runs differ by rounding alone.
     """
     n_models, n_runs = values.shape
-    moved = values - values.mean(axis=1, keepdims=True)
+    centered = values - values.mean(axis=1, keepdims=True)
     if nested:
-        moved[np.abs(moved) <= TIE] = 0.0
-        variance = (moved**2).sum(axis=1) / (n_runs - 1)
+        centered[np.abs(centered) <= TIE] = 0.0
+        variance = (centered**2).sum(axis=1) / (n_runs - 1)
         alike = variance.sum() ** 2 / (variance**2).sum() if variance.any() else n_models
         return float(variance.mean()), float(alike * (n_runs - 1))
-    moved = moved - values.mean(axis=0) + values.mean()
-    moved[np.abs(moved) <= TIE] = 0.0
+    centered = centered - values.mean(axis=0) + values.mean()
+    centered[np.abs(centered) <= TIE] = 0.0
     df = float((n_models - 1) * (n_runs - 1))
-    return float((moved**2).sum()) / df, df
+    return float((centered**2).sum()) / df, df
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
@@ -303,9 +303,9 @@ def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False)
 
 def hillis_df(spread: ArrayLike, noise: ArrayLike, df: ArrayLike) -> Floats:
     """Degrees of freedom of D, of which the part `noise` has `df` (Hillis 2007, eq. 8)."""
-    whole, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
-    varies = (part > 0) & (whole > 0)
-    return np.where(varies, whole**2 * np.asarray(df) / np.where(varies, part, 1.0) ** 2, np.inf)
+    total, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
+    varies = (part > 0) & (total > 0)
+    return np.where(varies, total**2 * np.asarray(df) / np.where(varies, part, 1.0) ** 2, np.inf)
 
 
 def banerjee_df(
@@ -315,17 +315,17 @@ def banerjee_df(
 
     The squares of the critical values of t for either part are weighed by their share of the variance.
     """
-    whole, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
-    share = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
+    total, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
+    share = np.where(total > 0, part / np.where(total > 0, total, 1.0), 0.0)
     beyond = 1 - level / 2
     squares = (
         special.stdtrit(np.asarray(df), beyond) ** 2,
         special.stdtrit(min(of_cases, LARGEST_DF), beyond) ** 2,
     )
     critical = np.sqrt(share * squares[0] + (1 - share) * squares[1])
-    found = special.stdtridf(beyond, critical)  # below 0 where t is normal but for rounding
-    found = np.where((share > 0) & (found > 0), found, of_cases)
-    return np.asarray(np.where(whole > 0, found, np.inf))
+    df_bound = special.stdtridf(beyond, critical)  # below 0 where t is normal but for rounding
+    df_bound = np.where((share > 0) & (df_bound > 0), df_bound, of_cases)
+    return np.asarray(np.where(total > 0, df_bound, np.inf))
 
 
 def run_pairs(
@@ -333,7 +333,7 @@ def run_pairs(
 ) -> tuple[Floats, Floats, Floats]:
     """Difference of every pair, its standard error sqrt(2 D / J) and degrees of freedom: two models alone."""
     n_models, n_runs = values.shape
-    found = []
+    pairs = []
     for i, j in zip(*pair_indices(n_models), strict=True):
         both = values[[i, j]]
         rows = np.concatenate([np.arange(k * n_runs, (k + 1) * n_runs) for k in (i, j)])
@@ -343,9 +343,9 @@ def run_pairs(
         if spread <= ROUNDING * n_runs * (abs(shared.same_model) + abs(shared.different)):
             spread = 0.0
         error = np.sqrt(2 * spread / n_runs)
-        found.append((both[0].mean() - both[1].mean(), error, spread, noise, df_noise))
-    difference, error, *parts = np.transpose(found)
-    return difference, error, degrees.at(*parts, n_tests=len(found))
+        pairs.append((both[0].mean() - both[1].mean(), error, spread, noise, df_noise))
+    difference, error, *parts = np.transpose(pairs)
+    return difference, error, degrees.at(*parts, n_tests=len(pairs))
 
 
 def run_means(values: Floats, covariance: Floats, degrees: Degrees) -> tuple[Floats, Floats]:
@@ -353,9 +353,9 @@ def run_means(values: Floats, covariance: Floats, degrees: Degrees) -> tuple[Flo
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
-    own = np.array([blocks[i, :, i] for i in range(n_models)])
+    of_model = np.array([blocks[i, :, i] for i in range(n_models)])
     other = ~np.eye(n_runs, dtype=bool)
-    spread = noise + n_runs * np.maximum(own[:, other].mean(axis=1), 0.0)
+    spread = noise + n_runs * np.maximum(of_model[:, other].mean(axis=1), 0.0)
     return np.sqrt(spread / n_runs), degrees.at(spread, noise, n_runs - 1)
 
 

@@ -42,7 +42,7 @@ def covariance_of(values):
 
 
 def chord(angles, i, j):
-    return angles.secant_slopes(np.array([i]), np.array([j]))[0]
+    return angles._scale.secant_slopes(np.array([i]), np.array([j]))[0]
 
 
 # --- angles -------------------------------------------------------------------------------------------------
