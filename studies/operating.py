@@ -90,7 +90,7 @@ def _judged(curve: RocCurve, rule: str, prior: float) -> dict[str, tuple[float, 
     recall = operating.share(float(curve.tpr[vertex]), curve.n_positive, LEVEL)
     fpr = operating.share(float(curve.fpr[vertex]), curve.n_negative, LEVEL)
     hits, alarms = float(special.ndtr(DISTANCE - threshold)), float(special.ndtr(-threshold))
-    known = operating.Share(hits, hits, hits), operating.Share(alarms, alarms, alarms)
+    known = operating.Estimate(hits, hits, hits), operating.Estimate(alarms, alarms, alarms)
     truth = operating.measures(known[0], known[1], prior, COSTS)
     found = operating.measures(recall, fpr, prior, COSTS)
     return {

@@ -19,7 +19,7 @@ from skewanova.comparison.folds import (
 from skewanova.comparison.one_set import analyse_one_set, pairs_over
 from skewanova.comparison.result import Comparison
 from skewanova.comparison.shared_cases import analyse_runs, pairs_over_runs
-from skewanova.decision.bands import compared, critical_of, decision_floor, decision_grid, pair_critical
+from skewanova.decision.bands import compared_pairs, critical_of, decision_floor, decision_grid, pair_critical
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_frame, leaders_frame, regions
@@ -58,8 +58,8 @@ def decision_frames(
     if critical is None or beside is None:
         joint = joint_curves(measures, decision_grid(measures))
         critical = pair_critical(joint, alpha, rng=rng)
-        kept = compared(measures.models, control)
-        beside = critical if kept.all() else pair_critical(joint, alpha, kept=kept, rng=rng)
+        kept = compared_pairs(measures.models, control)
+        beside = critical if kept.all() else pair_critical(joint, alpha, selected=kept, rng=rng)
     rarest = decision_floor(measures)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),

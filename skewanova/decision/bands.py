@@ -142,75 +142,92 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
-    kept = compared(evaluation.models, control)
+    selected = compared_pairs(evaluation.models, control)
     if len(evaluation.folds) == 1 or evaluation.design.kind == "shared_cases":
-        return _over_cases(evaluation, grid, alpha, kept=kept, n_draws=n_draws, rng=rng)
+        return _over_cases(evaluation, grid, alpha, selected=selected, n_draws=n_draws, rng=rng)
     values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
     design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
-    found = _paired_along(values, halves, inflation=design.inflation)
-    estimate, std_error, statistic = (part.T.ravel() for part in found)  # pair by pair, along the prior
+    paired = _paired_along(values, halves, inflation=design.inflation)
+    estimate, std_error, statistic = (part.T for part in paired)  # (n_pairs, n_priors)
     joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
-    moved = (std_error > 0) & np.repeat(kept, len(grid))
-    largest = max_t_draws(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    varies = ((std_error > 0) & selected[:, None]).ravel()
+    largest = max_t_draws(joint.deviations, varies, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     largest = np.sort(largest)
-    n_draws = len(largest)
-    reached = n_draws - np.searchsorted(largest, np.abs(statistic) * (1 - TIE_SLACK))
-    adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
     margin = critical_value(largest, alpha) * std_error
-    columns = (estimate, std_error, statistic, adjusted, estimate - margin, estimate + margin)
-    return _difference_frame(evaluation, grid, alpha, kept, *columns)
+    return _difference_frame(
+        evaluation,
+        grid,
+        alpha,
+        selected,
+        estimate=estimate,
+        std_error=std_error,
+        statistic=statistic,
+        p_adjusted=_adjusted_p(largest, np.abs(statistic) * (1 - TIE_SLACK), statistic),
+        conf_low=estimate - margin,
+        conf_high=estimate + margin,
+    )
 
 
-def compared(models: Sequence[str], control: str | None) -> Bools:
-    """Which pairs of models are compared: all, or those with the control."""
+def compared_pairs(models: Sequence[str], control: str | None) -> Bools:
+    """Return a mask of the pairs that are compared: all, or those with the control."""
     a, b = fold_statistics.pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
-    at = list(models).index(check_choice(control, models, "control"))
-    return np.asarray((a == at) | (b == at))
+    index = list(models).index(check_choice(control, models, "control"))
+    return np.asarray((a == index) | (b == index))
+
+
+def _adjusted_p(largest: Floats, deviate: Floats, statistic: Floats) -> Floats:
+    """Return the share of sorted draws, and of the data, that reach each deviate; nan without a statistic."""
+    n_exceeding = len(largest) - np.searchsorted(largest, deviate)
+    return np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
 
 
 def _over_cases(
-    evaluation: Evaluation, grid: Floats, alpha: float, *, kept: Bools, n_draws: int, rng: Seed
+    evaluation: Evaluation, grid: Floats, alpha: float, *, selected: Bools, n_draws: int, rng: Seed
 ) -> pd.DataFrame:
-    """The same on one test set: the largest z of the joint draws, t with as much beyond in its place.
+    """Compute the differences on one test set, by the largest z of joint draws.
 
-    At priors for which the set cannot speak there is nothing but the difference.
+    A t statistic counts as the z with the same tail. Unsupported priors have nothing but the difference.
     """
     a, b = fold_statistics.pair_indices(len(evaluation.models))
     mean = evaluation.mean_auprec(grid)
-    values = {name: np.full((len(a), len(grid)), np.nan) for name in DIFFERENCE_COLUMNS[4:9]}
+    columns: dict[str, Floats] = {}
     tested = grid >= decision_floor(evaluation) * (1 - SLACK)
     joint = joint_curves(evaluation, grid[tested]) if tested.any() else None
     if joint is not None and joint.pair_error is not None and joint.pair_df is not None:
-        estimate, error, df = joint.pairs()[0], joint.pair_error, joint.pair_df
-        largest = np.sort(_draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng))
-        n_draws = len(largest)
-        statistic, p_value = t_test(estimate, error, df)
-        reached = n_draws - np.searchsorted(largest, -special.ndtri(p_value / 2))
+        estimate, error = joint.pairs()[0], joint.pair_error
+        largest = np.sort(_draws_over_cases(joint, alpha, selected=selected, n_draws=n_draws, rng=rng))
+        statistic, p_value = t_test(estimate, error, joint.pair_df)
         margin = joint.half_widths(critical_value(largest, alpha))
         margin[(error == 0) & (estimate != 0)] = np.nan
-        adjusted = np.where(np.isnan(statistic), np.nan, (1 + reached) / (1 + n_draws))
-        found = (error, statistic, adjusted, estimate - margin, estimate + margin)
-        for name, part in zip(values, found, strict=True):
-            values[name][:, tested] = part
-    flat = (part.ravel() for part in (mean[a] - mean[b], *values.values()))
-    return _difference_frame(evaluation, grid, alpha, kept, *flat)
+        columns = {
+            "std_error": error,
+            "statistic": statistic,
+            "p_adjusted": _adjusted_p(largest, -special.ndtri(p_value / 2), statistic),
+            "conf_low": estimate - margin,
+            "conf_high": estimate + margin,
+        }
+    for name, values in columns.items():
+        columns[name] = np.full((len(a), len(grid)), np.nan)
+        columns[name][:, tested] = values
+    return _difference_frame(evaluation, grid, alpha, selected, estimate=mean[a] - mean[b], **columns)
 
 
 def _difference_frame(
-    evaluation: Evaluation, grid: Floats, alpha: float, kept: Bools, *columns: Floats
+    evaluation: Evaluation, grid: Floats, alpha: float, selected: Bools, **columns: Floats
 ) -> pd.DataFrame:
-    """Frame of the pairs that are compared along the prior, from the columns behind the prior."""
+    """Return the frame of the selected pairs along the prior, from columns (n_pairs, n_priors)."""
     a, b = fold_statistics.pair_indices(len(evaluation.models))
     keys = {
         "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
         "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
         "prior": np.tile(grid, len(a)),
     }
-    frame = pd.DataFrame(keys | dict(zip(DIFFERENCE_COLUMNS[3:9], columns, strict=True)))
-    frame = frame[np.repeat(kept, len(grid))].reset_index(drop=True)
-    return frame.assign(reject=frame["p_adjusted"] < alpha)[list(DIFFERENCE_COLUMNS)]
+    frame = pd.DataFrame(keys | {name: values.ravel() for name, values in columns.items()})
+    frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
+    frame = frame.reindex(columns=list(DIFFERENCE_COLUMNS))
+    return frame.assign(reject=frame["p_adjusted"] < alpha)
 
 
 def decision_floor(evaluation: Evaluation) -> float:
@@ -260,9 +277,9 @@ def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
 
 
 def _paired_along(values: Floats, halves: Floats | None, *, inflation: float) -> fold_statistics.PairedT:
-    """Paired t of every pair at every prior, of shape (n_priors, n_pairs)."""
-    tables, of_halves = values.transpose(2, 0, 1), None if halves is None else halves.transpose(2, 0, 1)
-    return fold_statistics.paired_t(tables, inflation=inflation, halves=of_halves)
+    """Return the paired t of every pair at every prior, of shape (n_priors, n_pairs)."""
+    over_halves = None if halves is None else halves.transpose(2, 0, 1)
+    return fold_statistics.paired_t(values.transpose(2, 0, 1), inflation=inflation, halves=over_halves)
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
@@ -512,18 +529,18 @@ def _logit_limits(estimate: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def pair_critical(
-    joint: JointCurves, alpha: float, *, kept: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
+    joint: JointCurves, alpha: float, *, selected: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
     """Critical value of the differences of all pairs (or those kept) at all priors; nan if none is known."""
     if not joint.has_covariance:
         return np.nan
     spread = np.sqrt(joint.pairs()[1])
-    kept = np.ones(len(spread), dtype=bool) if kept is None else kept
+    selected = np.ones(len(spread), dtype=bool) if selected is None else selected
     if np.isinf(joint.df):
         return critical_value(
-            np.sort(_draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng)), alpha
+            np.sort(_draws_over_cases(joint, alpha, selected=selected, n_draws=n_draws, rng=rng)), alpha
         )
-    moved = ((spread > fold_statistics.ROUNDING) & kept[:, None]).ravel()  # else alike in every fold
+    moved = ((spread > fold_statistics.ROUNDING) & selected[:, None]).ravel()  # else alike in every fold
     largest = max_t_draws(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
@@ -540,9 +557,11 @@ def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: 
     return critical_value(np.sort(largest), alpha)
 
 
-def _draws_over_cases(joint: JointCurves, alpha: float, *, kept: Bools, n_draws: int, rng: Seed) -> Floats:
+def _draws_over_cases(
+    joint: JointCurves, alpha: float, *, selected: Bools, n_draws: int, rng: Seed
+) -> Floats:
     """Draws of the largest |z| of the differences of the pairs at all priors, fewer if that is much work."""
-    a, b = (side[kept] for side in fold_statistics.pair_indices(len(joint.estimate)))
+    a, b = (side[selected] for side in fold_statistics.pair_indices(len(joint.estimate)))
     fewer = max(min_draws(alpha), MAX_DIFFERENCES_DRAWN // (len(a) * len(joint.priors)))
     n_draws = min(n_draws, fewer)
     root = joint.deviations.reshape(len(joint.deviations), -1)

@@ -56,17 +56,9 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
-
-class Share(NamedTuple):
-    """A binomial share and Wilson's limits of it."""
-
-    value: float
-    low: float
-    high: float
-
-    def complement(self) -> Share:
-        """Share of the others."""
-        return Share(1 - self.value, 1 - self.high, 1 - self.low)
+    def complement(self) -> Estimate:
+        """Return the proportion of the others."""
+        return Estimate(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 def vertex_at_threshold(roc: RocCurve, threshold: float) -> int:
@@ -98,20 +90,20 @@ def cheapest(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
     return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
 
 
-def share(value: float, size: float, level: float) -> Share:
-    """Share of `size` trials with Wilson's (1927) limits."""
-    return Share(value, *wilson_limits(value, size, level))
+def share(value: float, size: float, level: float) -> Estimate:
+    """Estimate of `size` trials with Wilson's (1927) limits."""
+    return Estimate(value, *wilson_limits(value, size, level))
 
 
 def measures(
-    recall: Share, fpr: Share, prior: float, costs: tuple[float, float] | None
+    recall: Estimate, fpr: Estimate, prior: float, costs: tuple[float, float] | None
 ) -> dict[str, Estimate]:
     """Every one of `MEASURES` at one prior; the expected cost is nan where no costs are known."""
     miss, other = recall.complement(), 1 - prior
     paid = (np.nan, np.nan) if costs is None else costs
     found = (
-        Estimate(*recall),
-        Estimate(*fpr),
+        recall,
+        fpr,
         _of_two(recall, fpr, prior / other),
         _of_two(fpr.complement(), miss, other / prior),
         weighted_sum(recall, fpr, (prior, other)),
@@ -122,7 +114,7 @@ def measures(
     return dict(zip(MEASURES, found, strict=True))
 
 
-def weighted_sum(first: Share, second: Share, weights: tuple[float, float]) -> Estimate:
+def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
     """Sum of two shares with positive weights (Zou and Donner 2008)."""
     a, b = weights
     value = a * first.value + b * second.value
@@ -131,7 +123,7 @@ def weighted_sum(first: Share, second: Share, weights: tuple[float, float]) -> E
     return Estimate(float(value), float(value - below), float(value + above))
 
 
-def share_ratio(over: Share, under: Share) -> Estimate:
+def share_ratio(over: Estimate, under: Estimate) -> Estimate:
     """Quotient of two shares (Donner and Zou 2012): where ``over - q under`` has a limit of 0.
 
     Infinite where nothing is below the line; nan between 0 and infinity where both are 0.
@@ -148,20 +140,20 @@ def share_ratio(over: Share, under: Share) -> Estimate:
     return Estimate(float(value), float(lower), float(upper))
 
 
-def _of_two(right: Share, wrong: Share, prior_odds: float) -> Estimate:
-    """Share of the right ones among those flagged: precision, or with the classes changed over, NPV."""
+def _of_two(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
+    """Estimate of the right ones among those flagged: precision, or with the classes changed over, NPV."""
     with np.errstate(invalid="ignore", over="ignore"):  # odds beyond all numbers make a share of 1
         odds = np.array(share_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
-def _f_measure(recall: Share, fpr: Share, skew: float) -> Estimate:
+def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
     """Harmonic mean of precision and recall, 2T / (T + lam F + 1).
 
     Landgrebe et al. 2006 print a geometric mean and leave the skew out.
     """
     unit = 1 / (1 + skew)  # squares of large skews are beyond all numbers
-    rest = Share(*(unit + skew * unit * rate for rate in fpr))
+    rest = Estimate(*(unit + skew * unit * rate for rate in fpr))
     quotient = np.minimum(np.array(share_ratio(recall, rest)) * unit, recall)
     return Estimate(*(2 * quotient / (1 + quotient)).tolist())
 

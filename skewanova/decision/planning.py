@@ -148,7 +148,7 @@ def plans(
     return settled[(settled[["model_a", "model_b"]] == control).any(axis=1)].reset_index(drop=True)
 
 
-def _over_folds(measures: Evaluation, wanted: Wanted) -> dict[str, Floats]:
+def _over_folds(measures: Evaluation, wanted: Wanted) -> dict[str, Any]:
     """All pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
     found, n_folds = fold_statistics.paired_t(values), measures.design.n_folds
@@ -262,14 +262,14 @@ class _RunPair:
         )
 
 
-def _over_runs(areas: RunAreas, wanted: Wanted) -> dict[str, Floats]:
+def _over_runs(areas: RunAreas, wanted: Wanted) -> dict[str, Any]:
     """Pairs one by one: what runs bring in falls with runs, what cases bring in with cases."""
     mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
         _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), wanted)
         for k, (i, j) in enumerate(combinations(range(len(mean)), 2))
     ]
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return dict(pd.DataFrame(rows))
 
 
 def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
@@ -301,29 +301,23 @@ def _run_plan(observed: float, error: float, pair: _RunPair, wanted: Wanted) -> 
     size = observed if wanted.difference is None else wanted.difference
     found = {"observed": observed, "difference": size, "std_error": error}
     if not (error > 0 and pair.runs > 0):
-        return found | dict.fromkeys(RUN_NUMBERS, np.nan)
+        return found
     pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, wanted.assurance)
 
     def power_of(of: float) -> float:
         return pair.power(of, wanted.alpha, pilot, n_runs=pair.n_runs)
 
     limit = float(z_power(size, np.sqrt(pair.shared), wanted.alpha)) if pair.shared > 0 else 1.0
-    numbers = (
-        power_of(size),
-        _detectable(power_of, error, wanted.power),
-        limit,
-        pair.run_share,
-        *(pair.runs_needed(size, at, wanted) for at in (pilot, unlucky)),
-        *(pair.cases_needed(size, at, wanted) for at in (pilot, unlucky)),
-    )
-    return found | dict(zip(RUN_NUMBERS, numbers, strict=True))
-
-
-#: What is worked out for several runs on one test set.
-RUN_NUMBERS = (
-    "power_now", "detectable", "limit_power", "run_share", "n_folds", "n_folds_assured", "case_factor",
-    "case_factor_assured",
-)  # fmt: skip
+    return found | {
+        "power_now": power_of(size),
+        "detectable": _detectable(power_of, error, wanted.power),
+        "limit_power": limit,
+        "run_share": pair.run_share,
+        "n_folds": pair.runs_needed(size, pilot, wanted),
+        "n_folds_assured": pair.runs_needed(size, unlucky, wanted),
+        "case_factor": pair.cases_needed(size, pilot, wanted),
+        "case_factor_assured": pair.cases_needed(size, unlucky, wanted),
+    }
 
 
 class _CasePair(NamedTuple):
@@ -349,11 +343,13 @@ class _CasePair(NamedTuple):
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _over_cases(area: Floats, variance: Floats, doubt: Floats, *, wanted: Wanted) -> dict[str, Floats]:
+def _over_cases(
+    area: Floats, variance: Floats, doubt: Floats, *, wanted: Wanted
+) -> dict[str, pd.Series[float]]:
     """Pairs one by one, from the variance that the units of each stratum add to their difference."""
     pairs = zip(combinations(area.tolist(), 2), variance, doubt, strict=True)
     rows = [_case_plan(_CasePair(a - b, *strata), wanted) for (a, b), *strata in pairs]
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return dict(pd.DataFrame(rows))
 
 
 def _case_plan(pair: _CasePair, wanted: Wanted) -> dict[str, float]:

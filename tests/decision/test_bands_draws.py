@@ -212,8 +212,8 @@ def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
 
 def drawn_over_cases(joint, alpha, n_draws, rng):
     """Of all pairs."""
-    kept = bands.compared(range(len(joint.estimate)), None)
-    return bands._draws_over_cases(joint, alpha, kept=kept, n_draws=n_draws, rng=rng)
+    kept = bands.compared_pairs(range(len(joint.estimate)), None)
+    return bands._draws_over_cases(joint, alpha, selected=kept, n_draws=n_draws, rng=rng)
 
 
 def test_draws_over_cases_are_those_of_normal_curves():
@@ -392,8 +392,8 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
 
 
 def test_pairs_with_the_control_are_compared():
-    assert bands.compared(("A", "B", "C"), None).tolist() == [True] * 3
-    assert bands.compared(("A", "B", "C"), "B").tolist() == [True, False, True]
+    assert bands.compared_pairs(("A", "B", "C"), None).tolist() == [True] * 3
+    assert bands.compared_pairs(("A", "B", "C"), "B").tolist() == [True, False, True]
 
 
 def test_pairs_for_which_products_cancel_are_drawn_one_by_one():

@@ -7,12 +7,12 @@ from scipy import stats
 from skewanova import roc_curve
 from skewanova.base.rounding import TIE
 from skewanova.decision import operating
-from skewanova.decision.operating import Estimate, Share
+from skewanova.decision.operating import Estimate
 
 # Thresholds  .9   .8   .7   .6   .5   .4
 # Label        +    -    +    +    -    -      so tpr 1/3 1/3 2/3 1 1 1, fpr 0 1/3 1/3 1/3 2/3 1
 ROC = roc_curve([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-RECALL, FPR = Share(0.8, 0.7, 0.95), Share(0.1, 0.05, 0.3)
+RECALL, FPR = Estimate(0.8, 0.7, 0.95), Estimate(0.1, 0.05, 0.3)
 
 
 def rates(vertex):
@@ -157,7 +157,7 @@ def reach(over, under, quotient, *, low):
     return value + np.hypot(over.high - over.value, quotient * (under.value - under.low))
 
 
-@pytest.mark.parametrize("under", [FPR, Share(0.5, 0.4, 0.9), Share(0.02, 0.001, 0.2)])
+@pytest.mark.parametrize("under", [FPR, Estimate(0.5, 0.4, 0.9), Estimate(0.02, 0.001, 0.2)])
 def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
     found = operating.share_ratio(RECALL, under)
     assert found.value == pytest.approx(0.8 / under.value)
@@ -167,7 +167,7 @@ def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
 
 
 def test_quotients_at_the_boundary():
-    nothing = Share(0.0, 0.0, 0.2)
+    nothing = Estimate(0.0, 0.0, 0.2)
     assert operating.share_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
     assert operating.share_ratio(RECALL, nothing).low == pytest.approx(
         np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
@@ -181,7 +181,7 @@ def test_quotients_at_the_boundary():
 
 
 def test_a_share_known_exactly_gives_the_limits_of_the_other():
-    exact = Share(0.5, 0.5, 0.5)
+    exact = Estimate(0.5, 0.5, 0.5)
     assert operating.share_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
     assert operating.share_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
 
@@ -190,7 +190,7 @@ def test_precision_and_f_have_limits_that_follow_their_quotient():
     found = operating.measures(RECALL, FPR, 0.2, None)
     quotient = np.array(operating.share_ratio(RECALL, FPR))
     assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
-    rest = Share(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
+    rest = Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
     quotient = np.array(operating.share_ratio(RECALL, rest))
     assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
     right, wrong = FPR.complement(), RECALL.complement()
