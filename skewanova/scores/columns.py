@@ -214,6 +214,14 @@ def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
     return np.asarray(values)
 
 
+def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Return the value of every code."""
+    result = np.empty(len(codes), dtype=values.dtype)
+    for rows in chunks(len(codes)):
+        result[rows] = values[codes[rows]]
+    return result
+
+
 class Buffer:
     """An array that grows by batches; its type widens as values need it."""
 
@@ -337,6 +345,19 @@ class NumberColumn:
         return self._values.finish()
 
 
+class LabelColumn(NumberColumn):
+    """Numbers of a column of labels: whole ones that take more than a byte become codes."""
+
+    def __init__(self, n_rows: int) -> None:
+        super().__init__(n_rows, narrow=True)
+
+    def finish(self) -> Any:
+        """Return the numbers, or their codes."""
+        values = super().finish()
+        coded = code_whole_numbers(values) if values.dtype.kind == "i" and values.itemsize > 1 else None
+        return values if coded is None else pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
+
+
 class OtherColumn:
     """Values of a column of scores that holds no numbers, as pandas takes them."""
 
@@ -372,7 +393,7 @@ def read_batches(
         if pa.types.is_nested(kind):
             raise InputError(f"{source} must hold one value a row in {item.name!r}, but holds {kind}")
         if is_number(kind):
-            readers.append(NumberColumn(n_rows, narrow=item.name in text))
+            readers.append(LabelColumn(n_rows) if item.name in text else NumberColumn(n_rows))
         else:
             readers.append(KeyColumn(n_rows) if item.name in text else OtherColumn())
     for batch in batches:

@@ -24,7 +24,7 @@ from skewanova.base.checks import (
     check_scores,
     row_number,
 )
-from skewanova.scores.columns import code_whole_numbers, values_or_codes
+from skewanova.scores.columns import MAX_WHOLE, chunks, code_whole_numbers, decode, values_or_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
@@ -75,7 +75,7 @@ def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> 
         codes, found = _used_categories(values)
         if len(codes) and codes.min() >= 0:
             with suppress(InputError):
-                return np.asarray(check_labels(np.asarray(found), pos_label=pos_label)[codes])
+                return decode(codes, check_labels(np.asarray(found), pos_label=pos_label))
     return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
@@ -87,6 +87,8 @@ def to_categorical(
         coded = code_whole_numbers(values.to_numpy())
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
+    if whole and isinstance(values.dtype, pd.CategoricalDtype) and _are_whole_levels(values):
+        return pd.Categorical.from_codes(values_or_codes(values), pd.Index(values.cat.categories))
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
         values = values.map(str, na_action="ignore")
     is_coded = isinstance(values.dtype, pd.CategoricalDtype)
@@ -104,6 +106,17 @@ def to_categorical(
     return _recode(position, codes, levels)
 
 
+def _are_whole_levels(values: pd.Series[Any]) -> bool:
+    """Whether the categories are ascending whole numbers, each of them in use, and no value is missing."""
+    codes, levels = values_or_codes(values), values.cat.categories
+    if levels.dtype != np.int64 or not len(levels) or not levels.is_monotonic_increasing:
+        return False
+    is_used = np.zeros(len(levels) + 1, dtype=np.bool_)  # a missing value is -1, the last
+    for rows in chunks(len(codes)):
+        is_used[codes[rows]] = True
+    return bool(is_used[:-1].all() and not is_used[-1] and max(-levels[0], levels[-1]) < MAX_WHOLE)
+
+
 def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any]]:
     """Return codes in order of appearance, and what they stand for, as pandas.factorize does."""
     codes = values_or_codes(values)
@@ -112,7 +125,7 @@ def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any
     if not np.array_equal(order, np.arange(len(order))):
         place = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
         place[order] = np.arange(len(order))
-        codes = place[codes]  # -1, a missing value, stays
+        codes = decode(codes, place)  # -1, a missing value, stays
     return codes, values.cat.categories[order]
 
 
@@ -121,7 +134,7 @@ def _recode(position: ArrayLike, codes: NDArray[Any], levels: Any) -> pd.Categor
     place = np.asarray(position)
     small = np.min_scalar_type(-len(place))  # fewer bytes to move, and what pandas stores anyway
     is_same = np.array_equal(place, np.arange(len(place)))
-    new = codes.astype(small, copy=False) if is_same else place.astype(small)[codes]
+    new = codes.astype(small, copy=False) if is_same else decode(codes, place.astype(small))
     return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
