@@ -57,7 +57,7 @@ class SkewanovaWarning(UserWarning):
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether a disk is full; engines tell what a worker met in words alone."""
+    """Return True if a disk is full; errors of remote workers are recognised by their text."""
     full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # not every system has quotas
     if getattr(error, "errno", None) in full:
         return True
@@ -65,7 +65,7 @@ def is_full_disk(error: BaseException) -> bool:
 
 
 def emit(notes: Iterable[str]) -> tuple[str, ...]:
-    """Send every note through :mod:`warnings` and return the notes without repeats."""
+    """Issue each distinct note as a SkewanovaWarning and return the notes."""
     unique = tuple(dict.fromkeys(notes))
     for note in unique:
         warnings.warn(note, SkewanovaWarning, stacklevel=_level_outside())
@@ -77,7 +77,7 @@ _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def _level_outside() -> int:
-    """Level, counted from the caller, of the first line outside of this package: that of the user."""
+    """Return the stack level of the first line outside of this package, which is the user's."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         frame, level = frame.f_back, level + 1
@@ -86,7 +86,7 @@ def _level_outside() -> int:
 
 @contextmanager
 def naming(part: str) -> Iterator[None]:
-    """Begin the message of bad input with what it is in, such as one of several data sets."""
+    """Prefix the message of an input error with the part it concerns, such as a data set."""
     try:
         yield
     except (InputError, InputTypeError) as error:
@@ -98,7 +98,7 @@ SMALLEST_PRIOR = 1e-300
 
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
-    """Priors strictly between 0 and 1, as a float array of the same shape."""
+    """Return priors strictly between 0 and 1, as a float array of the same shape."""
     prior = check_float_array(value, name)
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
@@ -117,19 +117,19 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 
 def check_prior(value: float, name: str = "prior") -> float:
-    """One prior strictly between 0 and 1."""
+    """Return one prior strictly between 0 and 1."""
     return check_one_number(check_priors(value, name), name)
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
-    """One prior or several, as a vector."""
+    """Return one prior or several, as a vector."""
     priors = np.atleast_1d(check_priors(value, name))
     check_vector(priors, name)
     return priors
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Skews (negatives per positive) that are positive and finite, as a float array."""
+    """Return skews (negatives per positive) that are positive and finite, as a float array."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -138,7 +138,7 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 
 def check_fraction(value: float, name: str) -> float:
-    """A number strictly between 0 and 1, such as a level of significance."""
+    """Return a number strictly between 0 and 1, such as a level of significance."""
     number = check_one_number(check_float_array(value, name), name)
     if not 0 < number < 1:
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
@@ -146,7 +146,7 @@ def check_fraction(value: float, name: str) -> float:
 
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
-    """A number from 0 to `largest`, beyond which it can only be a slip; `what` says what it counts."""
+    """Return a number from 0 to `largest`; `what` says in the message what it counts."""
     number = check_one_number(check_float_array(value, name), name)
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
@@ -155,19 +155,19 @@ def check_not_negative(value: float, name: str, *, what: str, largest: float) ->
 
 
 def check_rope(rope: float) -> float:
-    """Half-width of the region of practical equivalence of two areas."""
+    """Return the half-width of the region of practical equivalence of two areas."""
     return check_not_negative(rope, "rope", what="a difference that would not matter, 0 or more", largest=1.0)
 
 
 def check_sum_of_squares(kind: object) -> int:
-    """Type of the sums of squares."""
+    """Return the type of the sums of squares: 1, 2 or 3."""
     if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
         raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
     return int(kind)
 
 
 def seeded(rng: Seed) -> np.random.Generator:
-    """Generator of random numbers from whatever may stand for a seed."""
+    """Return a random number generator for a seed."""
     rule = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
     try:
         return np.random.default_rng(rng)
@@ -178,13 +178,13 @@ def seeded(rng: Seed) -> np.random.Generator:
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
-    """Limits in ascending order: they are never swapped silently."""
+    """Raise unless the limits are in ascending order; they are never swapped silently."""
     if low > high:
         raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
 
 
 def check_choice(value: object, choices: Sequence[str], name: str) -> str:
-    """One of the named options."""
+    """Return the value if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices)
         raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}{near}")
@@ -192,7 +192,7 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> str:
 
 
 def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "models") -> tuple[str, ...]:
-    """Some of the known names, each once, in the order of those known."""
+    """Return the distinct values in the order of the choices; raise if one is no choice."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputTypeError(f"`{name}` must be a list of names, but got {values!r}")
     chosen = {check_choice(value, choices, name) for value in values}
@@ -200,13 +200,13 @@ def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "mod
 
 
 def nearest(value: object, choices: Iterable[str]) -> str:
-    """What a misspelt name was probably meant to be, as the end of a sentence; nothing if none is near."""
+    """Return a 'did you mean ...' suffix, or '' if no name is close."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
     return f"; did you mean {matches[0]!r}?" if matches and matches[0] != value else ""
 
 
 def check_count(value: int, name: str, *, minimum: int) -> int:
-    """A whole number that is at least `minimum`."""
+    """Return a whole number that is at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputTypeError(f"`{name}` must be a whole number, but got {value!r}")
     if value < minimum:
@@ -215,12 +215,12 @@ def check_count(value: int, name: str, *, minimum: int) -> int:
 
 
 def row_number(row: int) -> str:
-    """Where a row is: by its number from 0, unless the caller knows better (a line of a file)."""
+    """Name a row by its number from 0."""
     return f"row {row}"
 
 
 def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[Any]:
-    """Values as an array, none of them masked; of objects where a whole number would lose digits."""
+    """Return an array without masked values; of objects if a double would round a whole number."""
     _check_unmasked(values, name, where)
     try:
         array = np.asarray(values)
@@ -231,7 +231,7 @@ def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row_number) -> NDArray[Any]:
-    """As :func:`to_array`, and numbers of Python of any size as doubles; if `exact`, none may be rounded."""
+    """Return an array, Python numbers of any size as doubles; if `exact`, raise if one is rounded."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -246,7 +246,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row
 
 
 def _check_unmasked(values: Any, name: str, where: Where) -> None:
-    """Refuse masked values: numpy would drop the mask and take what lies under it."""
+    """Raise if values are masked, since numpy would drop the mask."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
     elif isinstance(values, list | tuple):
@@ -272,7 +272,7 @@ def _double(value: Any) -> float:
 
 
 def is_exact(number: int) -> bool:
-    """Whether a whole number is a double, with all its digits."""
+    """Return True if a double holds the whole number with all its digits."""
     try:
         return int(float(number)) == number
     except OverflowError:
@@ -280,13 +280,13 @@ def is_exact(number: int) -> bool:
 
 
 def first_rounded(values: NDArray[Any]) -> int | None:
-    """Position of the first whole number that a double does not hold."""
+    """Return the position of the first whole number that a double cannot hold."""
     large = np.flatnonzero((values >= FIRST_INEXACT) | (values <= -FIRST_INEXACT)).tolist()
     return next((i for i in large if not is_exact(int(values[i]))), None)
 
 
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
-    """One-dimensional real scores in their own dtype, without NaN (infinities are ranks and stay)."""
+    """Return one-dimensional real scores in their own dtype, without NaN; infinities are ranks."""
     score = check_real(to_numbers(y_score, name, where=where), name)
     check_vector(score, name)
     if score.dtype.kind == "f" and np.isnan(score).any():
@@ -297,14 +297,14 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = ro
 
 
 def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Values of a real number type; text, complex numbers, dates and objects are refused by dtype."""
+    """Return the values if their dtype is a real number type."""
     if values.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}")
     return values
 
 
 def check_vector(values: NDArray[Any], name: str) -> None:
-    """A one-dimensional array with at least one value."""
+    """Raise unless the array is one-dimensional and not empty."""
     if values.ndim != 1:
         raise InputError(f"`{name}` must be one-dimensional, but has shape {values.shape}")
     if values.size == 0:
@@ -312,7 +312,7 @@ def check_vector(values: NDArray[Any], name: str) -> None:
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:
-    """Arrays given under their argument names must be equally long."""
+    """Raise unless the arrays, passed under their argument names, are equally long."""
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
@@ -322,7 +322,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: Where = row_number
 ) -> Floats:
-    """Finite, non-negative weights."""
+    """Return finite, non-negative weights."""
     weight = check_float_array(sample_weight, name)
     check_vector(weight, name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
@@ -341,7 +341,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: Where = row_number
 ) -> Bools:
-    """Binary labels as a boolean vector, True for the positive class.
+    """Return binary labels as a boolean vector, True for the positive class.
 
     Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
     numbers. Any other pair needs `pos_label`.
@@ -362,7 +362,7 @@ def check_labels(
 
 
 def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
-    """Labels as floats where they are numbers, else as text; missing labels raise."""
+    """Return labels as floats if they are numbers, else as text; raise if one is missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _is_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
@@ -381,7 +381,7 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
 
 
 def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
-    """Values that differ in kind or value, by appearance, and the place of each value among them."""
+    """Return distinct values (by type and value) in order of appearance, and the code of each value."""
     codes_of: dict[Any, int] = {}
     try:
         if len(set(map(type, values))) == 1:
@@ -395,7 +395,7 @@ def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.
 
 
 def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
-    """At most two classes, whole numbers where they are numbers; the message says where each first stands."""
+    """Raise unless there are at most two classes, and no fractions."""
     labels = ", ".join(f"{label} ({where})" for label, where in zip(_shown(distinct), places, strict=False))
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
@@ -410,7 +410,7 @@ def _label_text(value: object) -> str:
 
 
 def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
-    """Floats if every distinct label reads as a number or a truth value, else the text itself."""
+    """Return floats if every label reads as a number or a truth value, else the text."""
     truth = {"true": 1.0, "false": 0.0}
     distinct, codes = np.unique(text, return_inverse=True)
     names = distinct.tolist()
@@ -424,7 +424,7 @@ def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
 
 
 def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
-    """Index of the positive class among the distinct labels (-1 where it does not occur)."""
+    """Return the index of the positive class among the distinct labels, -1 if it is absent."""
     if pos_label is not None:
         return _code_of(pos_label, distinct)
     if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
@@ -449,12 +449,12 @@ def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
 
 
 def _shown(distinct: NDArray[Any]) -> list[str]:
-    """The first few labels, numbers without a trailing .0."""
+    """Return the first few labels, numbers without a trailing .0."""
     return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
 
 
 def check_float_array(value: ArrayLike, name: str) -> Floats:
-    """Real numbers as floats, of the same shape."""
+    """Return the real numbers as floats, of the same shape."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
@@ -462,7 +462,7 @@ def check_float_array(value: ArrayLike, name: str) -> Floats:
 
 
 def check_one_number(array: Floats, name: str) -> float:
-    """The number that an array of no dimension holds."""
+    """Return the number in an array of no dimension."""
     if array.ndim:
         raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
     return float(array)

@@ -173,7 +173,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """A numpy number or array as JSON has it, anything else in words."""
+    """Convert a numpy number or array for JSON, anything else to text."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 

@@ -44,7 +44,7 @@ class Framed(ABC):
 
 
 def _values(column: pd.Series[Any]) -> Any:
-    """Numbers and truth values as an array, anything else as a list, so that pyarrow is not needed."""
+    """Return numbers and booleans as an array, other columns as a list, which needs no pyarrow."""
     values = column.to_numpy()
     return (
         values if values.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
@@ -52,21 +52,21 @@ def _values(column: pd.Series[Any]) -> Any:
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """Distinct values in order of first appearance."""
+    """Return distinct values in order of first appearance."""
     import pandas as pd  # results of numbers have frames too, and are loaded without
 
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
 def frame_of(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
-    """A frame of columns by name or of rows, for results of numbers."""
+    """Return a frame from columns by name or from rows."""
     import pandas as pd
 
     return pd.DataFrame(content, columns=None if columns is None else list(columns))
 
 
 def records(frame: pd.DataFrame) -> Iterator[Any]:
-    """Rows as named tuples, of whatever types the columns have.
+    """Iterate over rows as named tuples.
 
     The same as `itertuples`, in a third of the time: a report asks for those of some hundred small frames.
     """
@@ -76,5 +76,5 @@ def records(frame: pd.DataFrame) -> Iterator[Any]:
 
 @lru_cache(maxsize=256)
 def _row_of(names: tuple[Any, ...]) -> Any:
-    """The type of a row with these columns."""
+    """Return the type of a row with these columns."""
     return namedtuple("Row", map(str, names), rename=True)

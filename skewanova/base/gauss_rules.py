@@ -15,7 +15,7 @@ RULES = {"legendre": leggauss, "hermite": hermgauss, "hermite_e": hermegauss}
 
 @cache
 def gauss_nodes(rule: str, size: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of one of `RULES`; read-only, as everybody has the same."""
+    """Return read-only nodes and weights of one of `RULES`."""
     node, weight = RULES[rule](size)
     node.flags.writeable = weight.flags.writeable = False
     return node, weight

@@ -14,7 +14,7 @@ _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 def stage(name: str) -> None:
-    """Tell that a stage begins."""
+    """Report that a stage begins."""
     listener = _listener.get()
     if listener is not None:
         listener(name)
@@ -22,7 +22,7 @@ def stage(name: str) -> None:
 
 @contextmanager
 def listening(listener: Callable[[str], None]) -> Iterator[None]:
-    """Within the block, call `listener` with the name of each stage as it begins."""
+    """Call `listener` with the name of each stage that begins within the block."""
     token = _listener.set(listener)
     try:
         yield

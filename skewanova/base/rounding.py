@@ -20,7 +20,7 @@ TIE_SLACK = 1e-10
 
 
 def snap_ties(values: ArrayLike) -> Floats:
-    """Values whose near-ties along the last axis are exact ties: what ranks them sees no rounding.
+    """Replace values that differ by rounding error only with exact ties, along the last axis.
 
     Numbers in a row, each a near-tie of the next, take the value of the least; nan stays nan.
     """
@@ -39,12 +39,12 @@ def snap_ties(values: ArrayLike) -> Floats:
 
 
 def argsort_descending(values: ArrayLike) -> list[int]:
-    """Positions from the largest value to the least; near-ties keep their order, nan stands last."""
+    """Return positions from the largest value to the least; near-ties keep their order, nan is last."""
     return [int(i) for i in np.argsort(-snap_ties(values), kind="stable")]
 
 
 def is_maximum(values: ArrayLike) -> Bools:
-    """Which values along the last axis are the largest, but for rounding."""
+    """Return True for each value that is the maximum along the last axis, up to rounding."""
     array = np.asarray(values, dtype=np.float64)
     top = array.max(axis=-1, keepdims=True)
     return np.asarray(array >= top - TIE * np.maximum(np.abs(top), 1.0))

@@ -77,7 +77,10 @@ class Table(Framed):
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [textwrap.fill(self.caption, width)]
         for block in column_blocks(widths, width):
-            lines += ["", *(_aligned_row(row, widths, block) for row in cells)]
+            lines.append("")
+            for row in cells:
+                parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
+                lines.append("  ".join(parts).rstrip())
         return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
 
     def to_markdown(self) -> str:
@@ -115,28 +118,28 @@ class Table(Framed):
 def table_of(
     name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
 ) -> Table:
-    """A table with a row for each of a frame: every head, and what its cell says of the row."""
+    """Build a table with a row for each row of a frame, from the head and the text of each cell."""
     rows = tuple(tuple(cell(row) for cell in cells.values()) for row in records(frame))
     return Table(name, caption, tuple(cells), rows, note=note)
 
 
 def number(column: str, digits: int | None = None) -> Callable[[Any], str]:
-    """A cell: the number in a column."""
+    """Return a function that formats the number in a column."""
     return lambda row: format_number(getattr(row, column), digits)
 
 
 def limits(row: Any) -> str:
-    """A cell: the interval."""
+    """Format the interval of a row."""
     return interval(row.conf_low, row.conf_high)
 
 
 def interval(low: float, high: float) -> str:
-    """Limits in words; nothing where there are none."""
+    """Format limits of an interval; return nothing if they are nan."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
 def open_interval(row: Any) -> str:
-    """A cell: the interval of a prior, and whether it may go on beyond what was looked at."""
+    """Format the interval of a prior, marking ends that the search did not reach."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
@@ -145,12 +148,12 @@ def open_interval(row: Any) -> str:
 
 
 def format_with_error(value: float, error: float) -> str:
-    """A number, and in brackets its error if it has one."""
+    """Format a number, with its standard error in brackets if there is one."""
     return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Rows that a table shows, of each test its first, and a sentence on those left out, if any."""
+    """Return the first rows of each test that fit a table, and a sentence on the rest."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -166,7 +169,7 @@ _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 @contextmanager
 def decimals(digits: int) -> Iterator[None]:
-    """Within the block, numbers have so many decimals where they would have three."""
+    """Set the default number of decimals within the block."""
     token = _decimals.set(digits)
     try:
         yield
@@ -179,7 +182,7 @@ MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Fixed decimals, by default three; nothing where there is no number, no sign where all decimals are 0.
+    """Format with fixed decimals, by default three; nan is empty, and zero has no sign.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def format_number(value: float, digits: int | None = None) -> str:
 
 
 def enough_digits(values: Iterable[float]) -> int:
-    """The usual decimals, or more, up to six, where some number but 0 would have none of its digits."""
+    """Return the default decimals, or up to six so that no number but 0 reads as 0."""
     digits = _decimals.get()
     sizes = [abs(value) for value in values if value and np.isfinite(value)]
     while digits < MAX_DECIMALS and any(round(size, digits) == 0 for size in sizes):
@@ -203,13 +206,13 @@ def enough_digits(values: Iterable[float]) -> int:
 
 
 def format_factor(value: float) -> str:
-    """Two significant digits, never with an exponent: 3.2, 47, 1,200."""
+    """Format with two significant digits, never with an exponent: 3.2, 47, 1,200."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def format_p(value: float) -> str:
-    """Two significant digits down to .0001.
+    """Format a p-value with two significant digits down to .0001.
 
     Examples
     --------
@@ -225,7 +228,7 @@ def format_p(value: float) -> str:
 
 
 def p_words(value: float) -> str:
-    """A p-value in a sentence: p = 0.05, p <0.0001."""
+    """Format a p-value for a sentence: p = 0.05, p <0.0001."""
     text = format_p(value)
     return "p undefined" if not text else f"p {text}" if text.startswith("<") else f"p = {text}"
 
@@ -282,7 +285,7 @@ def _html(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text on one line in which nothing acts unseen: the one rule for terminals, pages, tables and pictures.
+    r"""Return text on one line with control characters escaped, for terminals, pages and pictures.
 
     White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
     (control signs, changes of direction, signs without width, halves of characters) are written out.
@@ -307,7 +310,7 @@ def _visible_sign(sign: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Several lines, each by the rule of :func:`visible`."""
+    """Apply :func:`visible` to each line."""
     return "\n".join(map(visible, text.split("\n")))
 
 
@@ -319,12 +322,12 @@ _UNSEEN = re.compile(
 
 
 def shortened(name: str) -> str:
-    """Name on one line, cut to fit a text table."""
+    """Return a name on one line, cut to fit a text table."""
     return _cut(name, NAME_WIDTH)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Names on one line, cut to fit a text table, and still distinct.
+    """Return distinct names on one line, cut to fit a text table.
 
     Examples
     --------
@@ -344,22 +347,22 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def filled(lines: Iterable[str], width: int) -> str:
-    """Lines folded to the width, what goes on being indented."""
+    """Wrap lines to the width, with continuation lines indented."""
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
 def section(title: str, items: Iterable[str], width: int) -> str:
-    """A list under a title, folded to the width."""
+    """Return a title and a bulleted list, wrapped to the width."""
     return "\n".join([title, *(item(text, width) for text in items)])
 
 
 def item(text: str, width: int) -> str:
-    """One item of a list, folded to the width."""
+    """Return a bulleted item, wrapped to the width."""
     return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
 
 
 def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Pairs of a name and what is said of it, in groups that say the same but for numbers and quoted names.
+    """Group pairs (name, note) whose notes differ only in numbers and quoted names.
 
     Examples
     --------
@@ -374,7 +377,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 
 
 def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
-    """What is said of several things by name, once where it is the same but for numbers.
+    """Return notes on several things by name, similar ones once.
 
     Examples
     --------
@@ -391,14 +394,14 @@ def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _some(names: Iterable[str], most: int = 5) -> str:
-    """Names in a row; of many, the first and how many more."""
+    """Join names; of many, the first and the number of the others."""
     texts = list(names)
     rest = [f"{len(texts) - most} more"] if len(texts) > most else []
     return ", ".join([*texts[:most], *rest])
 
 
 def _cut(text: str, width: int) -> str:
-    """One line with single spaces, the middle left out of a long one: names often differ at either end."""
+    """Return one line with single spaces, cut in the middle, as names often differ at either end."""
     line = " ".join(visible(text).split())
     if len(line) <= width:
         return line
@@ -407,7 +410,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Columns behind the first, packed into blocks that fit the width."""
+    """Pack the columns after the first into blocks that fit the width."""
     blocks: list[list[int]] = [[]]
     used = widths[0]
     for column, needed in enumerate(widths[1:], start=1):
@@ -419,24 +422,19 @@ def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     return blocks
 
 
-def _aligned_row(row: Sequence[str], widths: Sequence[int], block: Sequence[int]) -> str:
-    parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
-    return "  ".join(parts).rstrip()
-
-
 def without(table: Table, head: str) -> Table:
-    """The table but for one column, which says the same in every row."""
+    """Return the table without one column."""
     return only(table, [j for j, name in enumerate(table.header) if name != head])
 
 
 def without_empty(table: Table) -> Table:
-    """The table but for columns that are empty in every row."""
+    """Return the table without columns that are empty in every row."""
     filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
     return only(table, filled) if table.rows else table
 
 
 def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None) -> Table:
-    """Some columns or rows of the table, in this order; what is bold stays so."""
+    """Return the table with some columns or rows, in this order."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
     new_row, new_column = ({old: new for new, old in enumerate(indices)} for indices in (down, across))

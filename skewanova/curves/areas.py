@@ -32,7 +32,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = ...) -> Flo
 
 
 def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid") -> float | Floats:
-    """Area under the precision-recall curve at one or many priors.
+    """Return the area under the precision-recall curve at one or many priors.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def iauprec(
     *,
     area_estimator: str = "trapezoid",
 ) -> float:
-    """Mean AUPREC over a deployment prior (Landgrebe et al. 2006, eq. 5, normalised by the range).
+    """Return the mean AUPREC over a deployment prior (Landgrebe et al. 2006, eq. 5, normalised by the range).
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def auprec_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
-    """AUPREC straight from labels and scores, in little more time and memory than a sort.
+    """Return AUPREC from labels and scores, in little more time and memory than a sort.
 
     Parameters
     ----------
@@ -183,10 +183,8 @@ def auprec_score(
     >>> round(auprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.1), 4)
     0.5705
     """
-    if (
-        sample_weight is not None
-        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_STEPS
-    ):
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    if sample_weight is not None or area_estimator not in BY_STEPS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
     priors = check_priors(prior)
@@ -204,7 +202,7 @@ def iauprec_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """IAUPREC straight from labels and scores.
+    """Return IAUPREC from labels and scores.
 
     Parameters
     ----------
@@ -229,10 +227,8 @@ def iauprec_score(
     >>> round(iauprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], deployment_prior=(0.05, 0.2)), 4)
     0.5861
     """
-    if (
-        sample_weight is not None
-        or check_choice(area_estimator, ESTIMATORS, "area_estimator") not in BY_STEPS
-    ):
+    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    if sample_weight is not None or area_estimator not in BY_STEPS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
     weighting = as_deployment_prior(deployment_prior)
@@ -248,7 +244,7 @@ def precision_recall_curve(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Precision and recall at every distinct threshold, at the sample's own or any other prior.
+    """Return precision and recall at every distinct threshold, at the sample's own or any other prior.
 
     Parameters
     ----------

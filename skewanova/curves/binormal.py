@@ -56,7 +56,7 @@ POWERS = (-5.0, 5.0)
 
 
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
-    """Standard scores of positives and their weights, finer where these pass the negatives."""
+    """Return the standard scores of positives and their weights, finer where these pass the negatives."""
     edges = np.arange(-REACH, REACH + 0.25, 0.5)
     if b > 1:  # else even panels are fine enough for x = a + b z as well
         crossing = (np.arange(-NEGATIVE_REACH, NEGATIVE_REACH + 0.25, 0.5) - a) / b
@@ -68,13 +68,13 @@ def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
 
 
 def precision_at(z: Floats, a: float, b: float, log_skew: float) -> Floats:
-    """Precision at the threshold of a positive with standard score z (Brodersen et al. 2010, eq. 6)."""
+    """Return precision at the threshold of a standard score z (Brodersen et al. 2010, eq. 6)."""
     # log of alpha (1 - Phi+(t)) less log of (1 - alpha) (1 - Phi-(t))
     return np.asarray(special.expit(special.log_ndtr(-z) - special.log_ndtr(-(a + b * z)) - log_skew))
 
 
 def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tuple[float, Floats]:
-    """AUPREC averaged over priors (eqs 7 and 8, corrected), and its derivatives in a and b."""
+    """Return AUPREC averaged over priors (eqs 7 and 8, corrected), and its derivatives in a and b."""
     z, weight = positive_nodes(a, b)
     x = a + b * z
     hazard = np.exp(-(x**2) / 2 - LOG_ROOT_TWO_PI - special.log_ndtr(-x))
@@ -88,26 +88,26 @@ def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tup
 
 
 def auc_and_slopes(a: float, b: float) -> tuple[float, Floats]:
-    """AUC = Phi(a / sqrt(1 + b^2)) and its derivatives in a and b."""
+    """Return AUC = Phi(a / sqrt(1 + b^2)) and its derivatives in a and b."""
     root = np.sqrt(1 + b**2)
     density = np.exp(-((a / root) ** 2) / 2 - LOG_ROOT_TWO_PI)
     return float(special.ndtr(a / root)), density * np.array([1 / root, -a * b / root**3])
 
 
 def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Floats:
-    """Covariance of the estimates of a and b under the model: Var(mean) = s^2 / n, Var(sd) = s^2 / (2 n)."""
+    """Return the covariance of a and b, from Var(mean) = s^2 / n and Var(sd) = s^2 / (2 n)."""
     n, m = n_positive, n_negative
     joint = a * b / (2 * m)  # through the negatives' standard deviation
     return np.array([[b**2 / n + 1 / m + a**2 / (2 * m), joint], [joint, b**2 * (1 / (2 * n) + 1 / (2 * m))]])
 
 
 def box_cox(score: Floats, power: float) -> Floats:
-    """Box and Cox (1964): (score^power - 1) / power, the logarithm at power 0."""
+    """Transform scores by (score^power - 1) / power, the logarithm at power 0 (Box and Cox 1964)."""
     return np.asarray(special.boxcox(score, power))
 
 
 def best_power(positive: Floats, negative: Floats) -> float:
-    """Power with the largest likelihood of two normal classes, each with its own mean and variance."""
+    """Return power with the largest likelihood of two normal classes, each with its own mean and variance."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
     centre = np.exp(log_sum / (len(positive) + len(negative)))  # keeps powers of large scores finite
 
@@ -119,7 +119,7 @@ def best_power(positive: Floats, negative: Floats) -> float:
 
 
 def normality_p(values: Floats) -> float:
-    """p-value of the Anderson-Darling test of normality, mean and variance estimated.
+    """Return the p-value of the Anderson-Darling test of normality, mean and variance estimated.
 
     D'Agostino and Stephens (1986), table 4.9; nan for fewer than 8 values. statsmodels' normal_ad agrees to
     5e-14, but would bring pandas under the curves, which load without it.
@@ -190,24 +190,24 @@ class BinormalFit:
         return self._std_error(auc_and_slopes(*self._shape)[1])
 
     def auprec(self, prior: float | None = None) -> float:
-        """AUPREC at a prior, by default `alpha`."""
+        """Return AUPREC at a prior, by default `alpha`."""
         return self.iauprec(self._prior(prior))
 
     def auprec_std_error(self, prior: float | None = None) -> float:
-        """Standard error of AUPREC at a known prior, by the delta method."""
+        """Return the standard error of AUPREC at a known prior, by the delta method."""
         return self.iauprec_std_error(self._prior(prior))
 
     def iauprec(self, deployment_prior: Target) -> float:
-        """Mean AUPREC over a deployment prior, as for :func:`~skewanova.iauprec`."""
+        """Return the mean AUPREC over a deployment prior, as for :func:`~skewanova.iauprec`."""
         return auprec_and_slopes(*self._shape, *as_deployment_prior(deployment_prior).quadrature())[0]
 
     def iauprec_std_error(self, deployment_prior: Target) -> float:
-        """Standard error of the mean AUPREC, by the delta method."""
+        """Return the standard error of the mean AUPREC, by the delta method."""
         nodes = as_deployment_prior(deployment_prior).quadrature()
         return self._std_error(auprec_and_slopes(*self._shape, *nodes)[1])
 
     def roc(self, *, n_points: int = 1001) -> RocCurve:
-        """ROC curve at thresholds over both classes, joined by straight lines (Brodersen et al., eq. 5)."""
+        """Return the ROC curve at thresholds over both classes (Brodersen et al., eq. 5)."""
         check_count(n_points, "n_points", minimum=2)
         z = special.ndtri(np.arange(1, n_points + 1) / (n_points + 1))
         a, b = self._shape
@@ -220,7 +220,7 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Precision at recalls in (0, 1], by default a thousand (Brodersen et al., eq. 7, corrected).
+        """Return precision at recalls in (0, 1], by default a thousand (Brodersen et al., eq. 7, corrected).
 
         Returns
         -------
@@ -367,7 +367,7 @@ def _power(positive: Bools, score: Floats) -> float:
 
 
 def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
-    """One note naming the classes that fail at half the level each."""
+    """Return a note naming the classes that fail at half the level each."""
     failed = [
         f"{name} ({p_words(p)})"
         for name, p in zip(("positives", "negatives"), p_values, strict=True)

@@ -56,7 +56,7 @@ class Distribution(Protocol):
 
 
 def true_auprec(negative: Distribution, positive: Distribution, prior: float) -> float:
-    """AUPREC of a classifier whose scores have known distributions.
+    """Return AUPREC of a classifier whose scores have known distributions.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def true_iauprec(
     positive: Distribution,
     deployment_prior: Target,
 ) -> float:
-    """Mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
+    """Return the mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def true_iauprec(
 
 
 def true_auc(negative: Distribution, positive: Distribution) -> float:
-    """Probability that a positive scores above a negative.
+    """Return the probability that a positive scores above a negative.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def true_auc(negative: Distribution, positive: Distribution) -> float:
 
 
 def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 2001) -> RocCurve:
-    """True ROC curve at evenly spaced quantiles of both classes.
+    """Return the true ROC curve at evenly spaced quantiles of both classes.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 
 
 
 def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
-    """Curve through rates at falling thresholds, closed at (0, 0) and (1, 1), repeated points left out."""
+    """Return the curve through rates at falling thresholds, without repeated points."""
     thresholds, false, true = (
         np.concatenate(([first], values, [last]))
         for first, values, last in ((np.inf, thresholds, -np.inf), (0.0, fpr, 1.0), (0.0, tpr, 1.0))
@@ -241,7 +241,7 @@ def sample_scores(
 
 
 def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Floats, Floats, Floats]:
-    """Nodes and weights over recall, and the false positive rate at each; finer towards kinks.
+    """Return nodes and weights over recall, and the false positive rate at each; finer towards kinks.
 
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
     """
@@ -256,7 +256,7 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
 
 
 def _edges(negative: Distribution, positive: Distribution) -> Floats:
-    """Ends of panels: even steps in the logit of either rate, so ever shorter ones towards a kink."""
+    """Return ends of panels, even in the logit of either rate."""
     even = np.arange(-REACH, REACH + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
     ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))

@@ -61,7 +61,7 @@ class MomentSums:
         self._others: list[Floats] = [np.empty((3, 0))]
 
     def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
-        """Take in points; those without false positives have precision 1, and few have no bin."""
+        """Add points; those without false positives have precision 1."""
         self._height += weight.sum()
         binned = (tpr > SMALLEST_RATE) & (fpr > SMALLEST_RATE)
         if binned.any():
@@ -89,7 +89,7 @@ class MomentSums:
         return np.asarray(total + others)
 
     def _together(self) -> tuple[Codes, list[Floats]]:
-        """Bins of all points added and their moments, which are kept so: a few hundred kilobytes at most."""
+        """Merge and store the bins of all points, a few hundred kilobytes at most."""
         if len(self._codes) > 1:
             code, codes = np.unique(np.concatenate(self._codes), return_inverse=True)
             parts = np.concatenate(self._moments, axis=1)
@@ -99,7 +99,7 @@ class MomentSums:
 
 
 def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
-    """Codes of the bins that hold a point, and their moments, of shape (TERMS, n_bins)."""
+    """Return codes of the bins that hold a point, and their moments, of shape (TERMS, n_bins)."""
     code = ratio.view(np.int64) >> LOW_BITS
     centre = _centres(code)
     offset = (ratio - centre) / centre
@@ -121,7 +121,7 @@ def _rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
 
 
 def _moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
-    """Sums of weight times powers of the offset by bin, for points in rows that share a bin."""
+    """Return sums of weight times powers of the offset by bin, for points in rows that share a bin."""
     moments = np.empty((TERMS, n_bins))
     term = weight
     for power in range(TERMS):
@@ -131,7 +131,7 @@ def _moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats
 
 
 def _centres(code: Codes) -> Floats:
-    """Middle of the numbers that share these high bits."""
+    """Return the middle of the numbers that share these high bits."""
     return ((code << LOW_BITS) + (1 << (LOW_BITS - 1))).view(np.float64)
 
 
@@ -177,7 +177,7 @@ Kernel = Callable[[Floats], Floats]
 
 
 def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
-    """Precision at operating points with a positive rate of alarms (Landgrebe et al. 2006, eq. 3).
+    """Return the precision at operating points with a positive rate of alarms (Landgrebe et al. 2006, eq. 3).
 
     Written with the prior instead of the skew, so that a rule that flags everything scores exactly the prior.
     """
@@ -202,7 +202,7 @@ class Points:
     fpr: tuple[Floats, ...]
 
     def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Weight of each rise times the mean of a function of the rates over its points."""
+        """Return the weight of each rise times the mean of a function of the rates over its points."""
         total = precision(self.tpr[0], self.fpr[0])
         for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
             total = total + precision(true, false)
@@ -237,7 +237,7 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 
 
 def linear_sums(points: Points, prior: Floats) -> Floats:
-    """Sums over rises of weight times precision, one for each prior."""
+    """Return sums over rises of weight times precision, one for each prior."""
 
     def sums(priors: Floats) -> Floats:
         return np.asarray(points.mean(partial(vertex_precision, prior=priors)).sum(axis=-1))
@@ -246,7 +246,7 @@ def linear_sums(points: Points, prior: Floats) -> Floats:
 
 
 def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
-    """What a function of a column of priors says of each: few at once, as each takes `size` numbers."""
+    """Evaluate `sums` at each prior, in chunks that fit in cache."""
     n_rows = max(1, FEW_PRECISIONS // max(1, size))
     values = np.empty(len(prior))
     for i in range(0, len(prior), n_rows):
@@ -255,7 +255,7 @@ def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
 
 
 def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
-    """Mean of T / (T + skew F) over the weighting at every point: in closed form where there is one."""
+    """Return the precision averaged over the weighting at every point."""
     if isinstance(weighting, np.ndarray):
         return vertex_precision(tpr, fpr, weighting)
     if isinstance(weighting, UniformSkew):
@@ -305,7 +305,7 @@ def _series(u: Floats) -> Floats:
 
 
 def segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
-    """What ``exact`` areas are taken along: the rises or, of ``interpolated_max``, from the end of the last.
+    """Return the segments of ``exact`` areas or, for ``interpolated_max``, from the first reach.
 
     The largest precision at a recall is where the recall is first reached.
     """
@@ -313,33 +313,31 @@ def segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
 
 
 def _segment_sums(steps: RecallSteps, prior: Floats) -> Floats:
-    """Exact area under precision along all rises, at every prior."""
+    """Return the exact area under precision along all steps, at every prior."""
     return _along(prior, steps.tpr.size, lambda priors: segment_areas(steps, priors).sum(axis=-1))
 
 
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
-    """Exact area under precision along every rise, straight in recall and false positives."""
+    """Return the exact area under precision along every step."""
     start_fp, fp = (1 - prior) * steps.start_fpr, (1 - prior) * steps.fpr
     return _segment_areas(steps, start_fp, fp, prior)
 
 
 def _segment_areas(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
-    """As above, for alarms in units of the positives' prior: precision is t / (t + alarms), t = pi T."""
+    """Return these areas for false positives in units of the prior: precision is t / (t + fp), t = pi T."""
     rise, start = steps.height, prior * steps.start_tpr
     growth = prior * rise + (fp - start_fp)  # dD, positive however small the prior
     start_total = start + start_fp  # D0
     from_origin = start_total <= NOTHING * growth
-    safe, grown = (
-        np.where(from_origin, 1.0, start_total),
-        np.where(growth == 0, 1.0, growth),
-    )  # 0: below doubles
+    safe = np.where(from_origin, 1.0, start_total)
+    grown = np.where(growth == 0, 1.0, growth)  # 0: below doubles
     g, h = log1p_over_u(growth / safe)
     area = rise * np.where(from_origin, prior * rise / grown, (start * g + prior * rise * h) / safe)
     return np.where(fp == 0, rise, area)
 
 
 def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
-    """Exact segments between one aggregated precision for each distinct recall (Boyd et al. 2013)."""
+    """Return the exact segments between the aggregated precisions of distinct recalls (Boyd et al. 2013)."""
 
     def kernel(roc: RocCurve) -> Kernel:
         reached = _first_reached(roc)
@@ -353,12 +351,12 @@ def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
 
 
 def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
-    """Vertex that first reaches each distinct recall above 0."""
+    """Return the vertex that first reaches each distinct recall above 0."""
     return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
 
 
 def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
-    """Mean or median precision over the vertices that share a recall, a row a prior; it falls within each."""
+    """Return the mean or median precision of vertices that share a recall, a row a prior."""
     precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
     first = reached - reached[0]
     size = np.diff(np.append(first, precision.shape[-1]))
@@ -368,7 +366,7 @@ def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggrega
 
 
 def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
-    """Rectangle up to the first recall, then exact segments through (recall, precision), a row a prior."""
+    """Return the rectangle up to the first recall plus exact segments, a row a prior."""
     fp = prior * recall * (1 - precision) / precision
     start, end = fp[:, :-1], fp[:, 1:]
     steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
@@ -398,7 +396,7 @@ def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
 
 
 def areas(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
-    """Area at every prior by an estimator of `BY_STEPS`, from the rises in blocks."""
+    """Return the area at every prior by an estimator of `BY_STEPS`, from blocks of steps."""
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
@@ -412,7 +410,7 @@ def areas(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> 
 
 
 def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSums:
-    """Sums of the rises of a curve, from which its area at any prior follows, by an estimator of `LINEAR`."""
+    """Return moment sums of a curve for an estimator of `LINEAR`, valid at any prior."""
     sums = MomentSums()
     for steps in blocks:
         points = LINEAR[area_estimator](steps)
@@ -424,7 +422,7 @@ def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSum
 def prior_averaged_area(
     blocks: Iterable[RecallSteps], weighting: DeploymentPrior, area_estimator: str
 ) -> float:
-    """Area averaged over a weighting: in closed form where there is one, else by quadrature."""
+    """Return the area averaged over a weighting, in closed form if there is one."""
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
         return float(_over_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum()))
     priors, weights = weighting.quadrature()
@@ -432,7 +430,7 @@ def prior_averaged_area(
 
 
 def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
-    """Every rise's part in the area averaged over a weighting, for an estimator of `BY_STEPS`.
+    """Return every step's term in the area averaged over a weighting.
 
     In place of a weighting, a column of priors gives the parts at each in a row. A rise without height has no
     part.
@@ -455,7 +453,7 @@ def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_est
 
 
 def _over_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:
-    """Sum of the blocks' parts over that of their heights, which is 1 but for the rounding it takes out."""
+    """Return the sum over the blocks divided by their total height, which is 1 up to rounding."""
     total, height = 0.0, 0.0
     for steps in blocks:
         total = total + part(steps)

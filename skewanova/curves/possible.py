@@ -130,7 +130,7 @@ class PossibleAreas:
         return tuple(map(self.range_of, self._search.names))
 
     def range_of(self, measure: str) -> AreaRange:
-        """What one number may be, given the others.
+        """Return the range of one number, given the others.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class PossibleAreas:
 def loss_ratio(
     prior: float, rarer_prior: float, *, area_estimator: str = "trapezoid", ties: bool = False
 ) -> float:
-    """Largest ratio of ``1 - AUPREC`` at a prior to that at a rarer one, over all complete curves.
+    """Return the largest ratio of ``1 - AUPREC`` at a prior to that at a rarer one, over complete curves.
 
     Parameters
     ----------
@@ -209,17 +209,17 @@ def loss_ratio(
 
 
 def _worst_loss(skew: float) -> float:
-    """Loss of the exact area where every negative scores above every positive."""
+    """Return loss of the exact area where every negative scores above every positive."""
     return float(skew * np.log1p(1 / skew))
 
 
 def _no_limit(_skew: float, _rarer: float, _untied: float) -> float:
-    """A loss at recall 0, where one negative stands, or of a mean of unlike vertices: as at every prior."""
+    """Return 1: the losses may be the same at every prior."""
     return 1.0
 
 
 def _of_steps(skew: float, rarer: float, untied: float) -> float:
-    """Constant of average precision: raised until no steps of recall, all negatives first, exceed it.
+    """Return the constant of average precision: the smallest that no step curve exceeds.
 
     A step counts the precision at its upper end, so the largest sum takes for every recall the best point
     above it.
@@ -250,7 +250,7 @@ def possible_areas(
     n_positive: int | None = None,
     rounding: float = 0.0005,
 ) -> PossibleAreas:
-    """Say whether printed areas, or means of areas over folds, can come from complete curves.
+    """Check whether printed areas, or means of areas over folds, can come from complete curves.
 
     A reviewer's tool: one ROC curve gives AUPREC at every prior, so a table that gives several of them, or
     the AUC beside them, can contradict itself.
@@ -318,7 +318,7 @@ def possible_areas(
 
 
 def _estimator_error(n: int) -> float:
-    """How far a sum over n distinct recalls can be from the exact area."""
+    """Return the largest difference between a sum over n recalls and the exact area."""
     return float((1.5 + np.log(n) / 4) / n)
 
 
@@ -330,7 +330,7 @@ def _check_area(value: float, name: str) -> float:
 
 
 def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
-    """Areas by prior, the most common prior first."""
+    """Return areas by prior, the most common prior first."""
     if not isinstance(auprec, Mapping):
         raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r}")
     if not auprec:
@@ -343,7 +343,7 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 
 
 def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
-    """Every two priors, the rarer one second."""
+    """Compare every two priors with the bound on the ratio of their losses."""
     pairs = []
     for prior, area in printed.items():
         for rarer, other in printed.items():
@@ -356,7 +356,7 @@ def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) ->
 
 
 def _range(search: _Search, limits: Floats, measure: int, value: float) -> AreaRange:
-    """One number given all others, and given the AUC alone."""
+    """Return the range of a number given all others, and given the AUC alone."""
     last = len(search.names) - 1
     others = [k for k in range(last + 1) if k != measure]
     by_auc = search.with_auc and measure < last
@@ -391,28 +391,28 @@ class _Search:
         return np.asarray(np.diff(self._edges))
 
     def _areas(self, skew: float) -> Floats:
-        """Integral of T / (T + skew F) over each cell, at each level of F."""
+        """Return the integral of T / (T + skew F) over each cell, at each level of F."""
         false = skew * self._levels[1:]
         grown = np.log((self._edges[1:, None] + false) / (self._edges[:-1, None] + false))
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
     def _curve(self, level: NDArray[np.intp], lost: Bools) -> _Curve:
-        """Areas of the curve with these levels, without the recall that is lost; its AUC is complete."""
+        """Return the curve with these levels; lost recall does not count in AUPREC."""
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.with_auc, lost] = 0
         return _Curve(cells.sum(axis=1), float(self._width[lost].sum()))
 
     def least(self, limits: Floats) -> float:
-        """Least recall missing from a mean of curves whose areas are within the limits."""
+        """Return the least recall missing from a mean of curves whose areas are within the limits."""
         return self._solve(limits, list(range(len(self.names))), None)
 
     def range_of(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
-        """Lowest and highest value of an area among means of complete curves, others being given."""
-        low, high = (self._solve(limits, fixed, sign * _unit(measure, len(self.names))) for sign in (1, -1))
-        return low, -high
+        """Return lowest and highest value of an area among means of complete curves, given others."""
+        goal = np.eye(len(self.names))[measure]
+        return self._solve(limits, fixed, goal), -self._solve(limits, fixed, -goal)
 
     def _solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None) -> float:
-        """Minimise the goal, or else the recall missing, adding worst curves until none helps."""
+        """Minimise the goal, or else the missing recall, by adding worst curves until none helps."""
         for _ in range(MOST_CURVES):
             curves = [curve for curve in self._curves if goal is None or not curve.missing]
             cost = np.array([curve.missing if goal is None else goal @ curve.areas for curve in curves])
@@ -427,7 +427,7 @@ class _Search:
         return float("nan") if missed > SMALLEST_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, _Curve]:
-        """Curve with the largest sum of prices times areas, less the recall that it leaves out."""
+        """Return the curve with the largest sum of prices times areas, less the recall that it leaves out."""
         n_kept = len(price) - self.with_auc
         states = np.tensordot(price[:n_kept], self._cells[:n_kept], 1)
         lost = may_lose & (states < -self._width[:, None])
@@ -438,12 +438,8 @@ class _Search:
         return total, self._curve(level, lost[np.arange(N_CELLS), level])
 
 
-def _unit(index: int, size: int) -> Floats:
-    return np.asarray(np.eye(size)[index])
-
-
 def _best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
-    """Largest sum over cells of one reward each, the level never falling from cell to cell."""
+    """Return the largest sum over cells of one reward each, the level never falling from cell to cell."""
     best = reward.copy()
     for cell in range(1, len(best)):
         best[cell] += np.maximum.accumulate(best[cell - 1])
@@ -456,7 +452,7 @@ def _best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
 
 
 def _cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, float, Floats, float]:
-    """Cheapest mean of curves with areas within limits: value, misses, prices of the areas and of a curve."""
+    """Solve for the cheapest mean of curves: value, misses, prices of the areas and of a curve."""
     from scipy.optimize import linprog  # slow to load, and seldom used
 
     n_limits, n_curves = areas.shape

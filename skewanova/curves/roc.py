@@ -92,7 +92,7 @@ def roc_curve(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> RocCurve:
-    """ROC curve of scores, a higher score speaking for the positive class.
+    """Return the ROC curve of scores; higher scores must indicate the positive class.
 
     Cases with exactly equal scores form one vertex, so the curve does not depend on the order of the rows.
     Scores are compared in their own dtype: nothing is cast, so 64-bit integers keep every digit.
@@ -144,7 +144,7 @@ def roc_curve(
 
 
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
-    """Kernel of :func:`roc_curve`: clean labels and scores, both classes present."""
+    """Return the ROC curve of clean labels and scores of both classes."""
     if weight is not None:
         return _weighted_curve(positive, score, weight)
     cases, n_positive = sort_cases(positive, score), int(np.count_nonzero(positive))
@@ -174,7 +174,7 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
 
 
 def _curve_of_counts(true: NDArray[Any], false: NDArray[Any], threshold: NDArray[Any]) -> RocCurve:
-    """Curve through cumulated counts or weights at every distinct score."""
+    """Return the curve through cumulated counts or weights at every distinct score."""
     return RocCurve(
         fpr=np.concatenate(([0.0], false / false[-1])),
         tpr=np.concatenate(([0.0], true / true[-1])),
@@ -185,7 +185,7 @@ def _curve_of_counts(true: NDArray[Any], false: NDArray[Any], threshold: NDArray
 
 
 def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalised: bool = False) -> float:
-    """Area under the ROC curve by the trapezoidal rule, whole or over a limited range.
+    """Return the area under the ROC curve by the trapezoidal rule, whole or over a limited range.
 
     Parameters
     ----------
@@ -223,15 +223,13 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
         low, high = _check_range(fpr_range)
         return _area_between(roc, low, high) / (high - low if normalised else 1.0)
     up = np.flatnonzero(roc.tpr[1:] > roc.tpr[:-1])
-    height = (
-        roc.tpr[up + 1] - roc.tpr[up]
-    )  # strips to the right of the curve: mostly fewer than those below it
+    height = roc.tpr[up + 1] - roc.tpr[up]  # strips to the right of the curve, mostly few
     area = np.sum(height * (1 - (roc.fpr[up] + roc.fpr[up + 1]) / 2))
     return float(area / height.sum())  # the heights sum to 1 but for rounding, which the division takes out
 
 
 def _check_range(fpr_range: tuple[float, float]) -> tuple[float, float]:
-    """Two rates in order, some way apart."""
+    """Return the two rates of a range with low < high."""
     limits = check_float_array(fpr_range, "fpr_range")
     if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
         raise InputError(f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}")
@@ -239,7 +237,7 @@ def _check_range(fpr_range: tuple[float, float]) -> tuple[float, float]:
 
 
 def _area_between(roc: RocCurve, low: float, high: float) -> float:
-    """Trapezoids of the segments, cut off at both limits; vertical segments have no width."""
+    """Return the trapezoids of the segments, cut at both limits."""
     width = np.diff(roc.fpr)
     across = np.flatnonzero(width > 0)
     start, rise = roc.fpr[across], np.diff(roc.tpr)[across] / width[across]
@@ -249,7 +247,7 @@ def _area_between(roc: RocCurve, low: float, high: float) -> float:
 
 
 def convex_hull(roc: RocCurve) -> RocCurve:
-    """Upper convex hull of the curve: the best reachable by mixing thresholds at random.
+    """Return the upper convex hull of the curve: the best reachable by mixing thresholds at random.
 
     Parameters
     ----------
@@ -287,7 +285,7 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 def check_binary_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object
 ) -> tuple[Bools, NDArray[Any]]:
-    """Labels with both classes, and a score for each."""
+    """Return labels of both classes, and a score for each."""
     positive, score = _check_lengths(y_true, y_score, pos_label)
     check_both_classes(positive)
     return positive, score
@@ -301,7 +299,7 @@ def _check_lengths(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> 
 
 
 def check_both_classes(positive: Bools) -> None:
-    """At least one case of each class."""
+    """Raise unless there are cases of both classes."""
     for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
         if not present:
             raise InputError(f"`y_true` must hold both classes, but has no {word} case")
@@ -343,30 +341,30 @@ class RecallSteps:
         return self.tpr - self.start_tpr
 
     def part(self, rows: slice | Bools) -> RecallSteps:
-        """Some of the rises."""
+        """Return some of the steps."""
         return RecallSteps(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 
 
 def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
-    """Rises of a curve with these vertices; of several curves in a row, since recall falls between them."""
+    """Return the steps of one curve, or of several curves whose vertices are concatenated."""
     up = np.flatnonzero(tpr[1:] > tpr[:-1])
     end = fpr[up + 1]
     return RecallSteps(tpr[up], fpr[up], tpr[up + 1], end, np.where(tpr[up] == 0, 0.0, np.roll(end, 1)))
 
 
 def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
-    """Yield the rises of a curve in blocks."""
+    """Yield the steps of a curve in blocks."""
     return iter_blocks(steps_from_vertices(roc.tpr, roc.fpr))
 
 
 def iter_blocks(steps: RecallSteps) -> Iterator[RecallSteps]:
-    """Yield the rises of a curve in blocks that fit the cache."""
+    """Yield the steps of a curve in blocks that fit the cache."""
     starts = range(0, len(steps.tpr), BLOCK_SIZE)
     return (steps.part(slice(start, start + BLOCK_SIZE)) for start in starts)
 
 
 def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Rises of whole curves in a row, of as many curves at a time as fit the cache."""
+    """Yield concatenated steps of whole curves, in batches that fit the cache."""
     parts: list[RecallSteps] = []
     for steps in curves:
         parts.append(steps)
@@ -378,13 +376,13 @@ def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
 
 
 def concatenate_steps(parts: Sequence[RecallSteps]) -> RecallSteps:
-    """Rises of whole curves, those of one behind those of another."""
+    """Concatenate the steps of whole curves."""
     names = [entry.name for entry in fields(RecallSteps)]
     return RecallSteps(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def steps_from_scores(positive: Bools, score: NDArray[Any]) -> Iterator[RecallSteps]:
-    """Yield the rises of the curve of clean scores in blocks, the curve itself never being held."""
+    """Yield the steps of the curve of clean scores in blocks, without storing the curve."""
     n_positive = np.count_nonzero(positive)
     n_negative = len(positive) - n_positive
     reached = 0.0

@@ -47,12 +47,12 @@ class SortedCases:
     packing: _FloatPacking | _IntegerPacking
 
     def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Scores of some cases, in their own dtype."""
+        """Return scores of some cases, in their own dtype."""
         return self.packing.decode(-(self.keys[rows] >> 1))
 
 
 def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
-    """Sort clean cases by score, the best first; given `sizes`, so many rows after one another each apart."""
+    """Sort clean cases by descending score; with `sizes`, each part of so many rows by itself."""
     packing, values = _packing_of(score)
     keys = np.empty(len(score), packing.key_type)
     for block in _blocks(len(score)):
@@ -64,7 +64,7 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
 
 
 def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Last row of every run of equal scores; a run ends with its part of the rows."""
+    """Return the last row of every run of equal scores; runs end with their part."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
@@ -82,7 +82,7 @@ class Runs(NamedTuple):
 
 
 def runs(cases: SortedCases) -> Iterator[Runs]:
-    """Yield all runs, best first, in blocks."""
+    """Yield all runs of equal scores in blocks, the best first."""
     keys, seen = cases.keys, 0
     for block in _blocks(len(keys)):
         key = keys[block]
@@ -99,7 +99,7 @@ def runs(cases: SortedCases) -> Iterator[Runs]:
 
 
 def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
-    """Yield the runs that hold a positive, best first, in blocks; only positives are looked at one by one."""
+    """Yield the runs with a positive in blocks, the best first; only positives are scanned."""
     seen = 0
     for rows in _rows_of_positives(keys):
         runs = _runs_ending_at(rows, keys, seen)
@@ -109,7 +109,7 @@ def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
 
 
 def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
-    """Yield them in blocks, none of them empty and none but the last small."""
+    """Yield the rows of positives in blocks; only the last may be small."""
     rows: list[NDArray[np.intp]] = []
     for block in _blocks(len(keys)):
         rows.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
@@ -121,7 +121,7 @@ def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
-    """Runs whose last positive is among those `at`, behind `seen` others."""
+    """Return the runs whose last positive is in `rows`, after `seen` positives."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
@@ -183,7 +183,7 @@ class _FloatPacking:
         return np.asarray(np.ldexp(scaled, self.exponent) if self.exponent else scaled, dtype=self.dtype)
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
-        """Whether the scaling takes a score below the normal numbers."""
+        """Return True if the scaling takes a score below the normal numbers."""
         least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
         blocks = (np.abs(score[block]) for block in _blocks(len(score)))
         return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
@@ -214,7 +214,7 @@ _FLOAT_OF: dict[type, type[np.float32 | np.float64]] = {np.int32: np.float32, np
 
 
 def _flip_negative(bits: Ints) -> None:
-    """Turn sign and magnitude into two's complement, or back, in place."""
+    """Convert between sign-magnitude and two's complement in place."""
     sign = bits >> (8 * bits.itemsize - 1)
     bits &= np.iinfo(bits.dtype).max
     bits ^= sign
@@ -222,7 +222,7 @@ def _flip_negative(bits: Ints) -> None:
 
 
 def _packing_of(score: NDArray[Any]) -> tuple[_FloatPacking | _IntegerPacking, NDArray[Any]]:
-    """How to pack these scores, and what to pack: their ranks where packing would merge or overflow."""
+    """Return a packing and the values to pack: ranks if packing would merge or overflow."""
     if score.dtype.kind == "b":
         return _IntegerPacking(np.uint8(0), 1, np.array([False, True])), score.view(np.uint8)
     packing = _float_packing(score) if score.dtype.kind == "f" else _integer_packing(score)

@@ -49,12 +49,13 @@ class Cases(NamedTuple):
 def assess_agreement(
     cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
-    """Weights of the models by how slopes of their likelihoods vary and go together; whether they differ.
+    """Return the weights of the models and the test that they agree.
 
     A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
     """
     seen, drawn = (
-        _slopes(counts, prior) for counts in (_counted(cases, n_bins), _resampled(cases, n_bins, rng))
+        np.stack([mixtures.slope(counts, np.asarray(prior)) for counts in models], axis=-1)
+        for models in (_counted(cases, n_bins), _resampled(cases, n_bins, rng))
     )
     covariance = np.cov(drawn.T)
     information = np.diag(covariance).copy()
@@ -73,32 +74,19 @@ def assess_agreement(
     return JointAgreement(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
 
 
-def _slopes(counts: Sequence[Counts], prior: float) -> Floats:
-    """Slope of each model's profile likelihood at a prior, in the last axis."""
-    return np.stack([mixtures.slope(each, np.asarray(prior)) for each in counts], axis=-1)
-
-
 def _counted(cases: Cases, n_bins: Sequence[int]) -> list[Counts]:
-    """Counts in the bins of every model."""
-    parts = cases.positive, cases.negative
+    """Return counts in the bins of every model."""
+    paired = len(cases.unlabelled) == 1
+    unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
+    parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)
     return [
-        Counts(*(_tally(part, size) for part in (*(p[:, m] for p in parts), _column(cases, m))))
-        for m, size in enumerate(n_bins)
+        Counts(*(np.bincount(bins, minlength=size).astype(np.float64) for bins in classes))
+        for *classes, size in parts
     ]
 
 
-def _column(cases: Cases, model: int) -> Bins:
-    if len(cases.unlabelled) == 1:
-        return np.asarray(cases.unlabelled[0][:, model])
-    return cases.unlabelled[model]
-
-
-def _tally(bins: Bins, size: int) -> Floats:
-    return np.bincount(bins, minlength=size).astype(np.float64)
-
-
 def _resampled(cases: Cases, n_bins: Sequence[int], rng: np.random.Generator) -> list[Counts]:
-    """The same for samples of cases, a row each."""
+    """Return counts for resampled cases, a row a sample."""
     positive, negative = (_draws(part, n_bins, rng) for part in (cases.positive, cases.negative))
     if len(cases.unlabelled) == 1:
         unlabelled = _draws(cases.unlabelled[0], n_bins, rng)
@@ -109,7 +97,7 @@ def _resampled(cases: Cases, n_bins: Sequence[int], rng: np.random.Generator) ->
 
 
 def _draws(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[Floats]:
-    """Counts in the bins of every model over samples of the rows: equal rows are drawn together."""
+    """Draw counts in the bins of every model; equal rows are drawn as one multinomial cell."""
     kinds, count = np.unique(bins, axis=0, return_counts=True)
     drawn = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES).astype(np.float64)
     return [drawn @ (kinds[:, [m]] == np.arange(size)).astype(np.float64) for m, size in enumerate(n_bins)]

@@ -72,19 +72,19 @@ class RoughLikelihood(NamedTuple):
     common: float  #: standard error that all share
 
     def log_likelihood(self, centres: Floats, spreads: Floats) -> Floats:
-        """Return it at every centre and spread."""
+        """Return the log-likelihood at every centre and spread."""
         best, mean, error = self._best(spreads)
         return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
 
     def spreads(self, most: float) -> tuple[float, float]:
-        """Return the least and the most of the spreads up to `most` that it does not rule out."""
+        """Return the smallest and largest plausible spread up to `most`."""
         spreads = np.geomspace(NO_SPREAD, NO_SPREAD + most, PLACES)
         best, _, _ = self._best(spreads)
         plausible = spreads[best > best.max() - RULED_OUT]
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
-        """Its maximum over the centres at every spread, where that is, and the standard error of that."""
+        """Return the maximum over the centres at every spread, its place and its standard error."""
         variance = spreads[:, None] ** 2 + self.errors**2
         precision = (1 / variance).sum(axis=1)
         mean = (self.places / variance).sum(axis=1) / precision
@@ -93,7 +93,7 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: Counts) -> BatchPrediction:
-    """The prior of a further batch where `counts.unlabelled` has a row a batch."""
+    """Predict the prior of a further batch; `counts.unlabelled` has a row a batch."""
     pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     fit = mixtures.profile(pooled, np.asarray(expit(mixtures.likeliest(pooled).log_odds)))
     places, errors = _fit_each(counts)
@@ -120,14 +120,14 @@ def predict_batch(counts: Counts) -> BatchPrediction:
 
 
 def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floats:
-    """Log-likelihood of every centre and spread, at its maximum over the classes."""
+    """Return the log-likelihood, maximised over the classes, at every centre and spread."""
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
     return np.array([[_maximise(counts, fit, normal, start)[0] for normal in row] for row in normals])
 
 
 def _refine_near(centres: Floats, height: Floats) -> Floats | None:
-    """Closer centres about the likeliest, where it and those as likely, with their neighbours, are few."""
+    """Return the closer centres about the maximum, or None if the likely ones are many."""
     best = height.max(axis=1)
     likely = np.flatnonzero(best > best.max() - RULED_OUT)
     top = int(best.argmax())
@@ -142,7 +142,7 @@ def _refine_near(centres: Floats, height: Floats) -> Floats | None:
 def _refine(
     centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
 ) -> tuple[Floats, Floats, Floats]:
-    """Closer places, and the likelihood there, summing to 1; interpolated is what the rough one lacks.
+    """Return the finer centres and spreads, and the likelihood there, which sums to 1.
 
     By itself it may fall by thousands from one place to the next; no piece swings beyond the places it joins.
     """
@@ -156,13 +156,13 @@ def _refine(
 
 
 def quantile(places: Floats, weights: Floats, share: float) -> float:
-    """Quantile of a distribution from its density at evenly spaced places."""
+    """Return the quantile of a distribution from its density at evenly spaced places."""
     below = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2)])
     return float(np.interp(share, below / below[-1], places))
 
 
 def _fit_each(counts: Counts) -> tuple[Floats, Floats]:
-    """Log-odds of each batch by itself, and about how far off these may be."""
+    """Return the log-odds of each batch by itself, and their approximate standard errors."""
     rows = Counts(counts.positive[None], counts.negative[None], counts.unlabelled)
     peak = mixtures.likeliest(rows)
     low, high = mixtures.limits(rows, peak, (np.asarray(1.0), np.asarray(1.0)))
@@ -171,14 +171,14 @@ def _fit_each(counts: Counts) -> tuple[Floats, Floats]:
 
 
 def _common_error(pooled: Counts) -> float:
-    """About how far off all batches may be together, for the labelled cases that they share."""
+    """Return the standard error that all batches share through the labelled cases."""
     low, high = mixtures.limits(pooled, mixtures.likeliest(pooled), (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.ends(pooled.totals[2])
     return float(np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
 
 def _maximise(counts: Counts, fit: Fit, normal: BatchNormal, start: Floats) -> tuple[float, Floats]:
-    """Log-likelihood at its maximum over the classes, and the logs of their shares there.
+    """Return the log-likelihood at its maximum over the classes, and their log probabilities there.
 
     By Newton's rule with the expected curvature at the pooled fit; where a step leads down, by the shares of
     the cases expected in every bin, which never do (EM).
@@ -201,7 +201,7 @@ def _maximise(counts: Counts, fit: Fit, normal: BatchNormal, start: Floats) -> t
 
 
 def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
-    """Expected information about the logs of the shares, where the prior of each batch is not known."""
+    """Return the expected information on the log probabilities, with unknown priors of the batches."""
     log_odds, _ = _modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
     mixture = np.maximum(
@@ -222,7 +222,7 @@ def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
 def _log_likelihood(
     counts: Counts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
-    """Log-likelihood of the classes given by logs of their shares, its slope, and cases expected in bins."""
+    """Return the log-likelihood of log probabilities, its slope, and the expected cases in the bins."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
     mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
@@ -244,7 +244,7 @@ def _log_likelihood(
 
 
 def _quadrature(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Log-odds around the likeliest of each batch, and the logs of their weights under the normal."""
+    """Return the log-odds around the mode of each batch, and the logs of their weights."""
     centre, width = _modes(counts, fit, normal)
     node, weight = gauss_nodes("hermite", NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
@@ -253,7 +253,7 @@ def _quadrature(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, 
 
 
 def _modes(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Mode of each batch's log-odds and their spread about it, by Newton's rule with expected slopes."""
+    """Return the mode of each batch's log-odds and their spread, by Fisher scoring."""
     log_odds = np.full(len(counts.unlabelled), normal.centre)
     width = np.full(len(log_odds), normal.spread)
     for _ in range(12):

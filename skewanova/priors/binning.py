@@ -43,7 +43,7 @@ class Binned:
     normal_edges: Floats
 
     def shifted(self, *, positive: float = 0.0, negative: float = 0.0) -> Counts:
-        """Counts where a class's labelled scores are moved by so many of its standard deviations."""
+        """Return the counts with a class's labelled scores shifted by `by` standard deviations."""
         return Counts(
             tally(self.positive + positive * self.positive.std(), self.normal_edges),
             tally(self.negative + negative * self.negative.std(), self.normal_edges),
@@ -57,19 +57,19 @@ class Binned:
 
 
 def separation(counts: Counts) -> float:
-    """Area under the ROC curve of the bins."""
+    """Return the area under the ROC curve of the bins."""
     positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
     below = np.cumsum(negative) - negative / 2
     return float(positive @ below)
 
 
 def tally(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
-    """Number of scores in each bin."""
+    """Count the scores in each bin."""
     return np.bincount(np.searchsorted(edges, scores), minlength=len(edges) + 1).astype(np.float64)
 
 
 def binned(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> Binned:
-    """Scores in at most `n_bins` bins, fewer where a class has few cases or many scores are tied."""
+    """Sort scores into at most `n_bins` bins, fewer if a class is small or scores are tied."""
     rarer = int(min(positive.sum(), (~positive).sum()))
     edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_A_BIN)))
     normal = normal_scores(score)
@@ -83,7 +83,7 @@ def binned(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bin
 
 
 def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
-    """The largest score in each bin but the last: equally many in each, as far as ties allow."""
+    """Return the largest score in each bin but the last, for bins of equal size as far as ties allow."""
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
         raise InputError(
@@ -98,12 +98,12 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
 
 
 def normal_scores(score: NDArray[Any]) -> Floats:
-    """Normal quantiles of the mid-ranks."""
+    """Return the normal quantiles of the mid-ranks."""
     return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
 
 
 def _between(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
-    """Edges on the scale of normal scores: half-way to the next value."""
+    """Return the edges on the scale of normal scores, half-way to the next value."""
     order = np.argsort(score, kind="stable")
     last = np.searchsorted(score[order], edges, side="right")
     return np.asarray((normal[order][last - 1] + normal[order][last]) / 2)

@@ -28,7 +28,7 @@ TIGHT = 4 * float(np.finfo(np.float64).eps)
 
 
 def elicited_shapes(quantiles: Mapping[float, float], *, smallest: float) -> tuple[float, float, list[str]]:
-    """Shapes (a, b) of at least `smallest` from stated quantiles, and what is to be said of their fit."""
+    """Return beta shapes (a, b) of at least `smallest` from stated quantiles, and notes on the fit."""
     shares, priors = _check_quantiles(quantiles)
     try:
         a, b = shapes_through(shares, priors)
@@ -43,7 +43,7 @@ def elicited_shapes(quantiles: Mapping[float, float], *, smallest: float) -> tup
 
 
 def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
-    """Shapes (a, b) with two quantiles exactly, or closest to more: least squares in their log-odds.
+    """Return beta shapes (a, b) with two given quantiles, or the least-squares fit to more.
 
     Two quantiles fix one beta distribution (Shih 2015): for every a + b one mean puts the first where it
     should be, and the distance to the second then falls as a + b grows. So two nested bisections find it
@@ -67,12 +67,12 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def fitted_quantiles(a: float, b: float, shares: Floats) -> Floats:
-    """Quantiles of the beta distribution with shapes a and b."""
+    """Return quantiles of the beta distribution with shapes a and b."""
     return np.array([beta_quantile(a, b, float(share)) for share in shares])
 
 
 def beta_quantile(a: float, b: float, share: float) -> float:
-    """Quantile of the beta distribution with shapes a and b, or the limit of the search beyond it.
+    """Return a quantile of the beta distribution, or the limit of the search beyond it.
 
     By bisection in the log-odds: :func:`scipy.special.betaincinv` fails next to shapes of 1.
     """
@@ -88,7 +88,7 @@ def beta_quantile(a: float, b: float, share: float) -> float:
 
 def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     def shapes(log_size: float) -> tuple[float, float]:
-        """Shapes of this a + b whose first quantile is as stated."""
+        """Return the shapes with this a + b and the first quantile."""
         size = np.exp(log_size)
 
         def excess(log_odds: float) -> float:
@@ -109,14 +109,14 @@ def _through_two(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def _root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
-    """Where a rising function passes 0."""
+    """Return the root of an increasing function."""
     from scipy.optimize import brentq  # heavy, and seldom needed
 
     return float(brentq(function, *limits, xtol=1e-14, rtol=TIGHT))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
-    """Shares and priors in ascending order."""
+    """Return shares and priors in ascending order."""
     if not isinstance(quantiles, Mapping):
         raise InputTypeError(
             "`quantiles` must map shares to priors, such as {0.05: 0.02, 0.95: 0.15}, "
@@ -133,7 +133,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
 
 
 def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
-    """Say which quantiles a beta distribution cannot have at once, or refuse to go so far."""
+    """Note which quantiles the fit misses; raise if it misses them by far."""
     factor = fitted * (1 - stated) / (stated * (1 - fitted))
     off = float(np.max(np.maximum(factor, 1 / factor)) - 1)
     quantiles = ", ".join(f"{p:g}: {f:.4g} for {s:g}" for p, f, s in zip(shares, fitted, stated, strict=True))

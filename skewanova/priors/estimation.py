@@ -161,7 +161,7 @@ class EstimatedPrior(Framed):
         return float(expit(self.log_odds[-1]))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Gauss-Legendre panels in the log-odds, weighted by the profile likelihood."""
+        """Return Gauss-Legendre panels in the log-odds, weighted by the profile likelihood."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
         return nodes, normalised(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 
@@ -170,7 +170,7 @@ class EstimatedPrior(Framed):
         return PchipInterpolator(self.log_odds, self.log_density)
 
     def density(self, prior: ArrayLike) -> Floats:
-        """Likelihood of priors over that of the likeliest, 0 beyond the ends.
+        """Return the likelihood of priors relative to the maximum, 0 beyond the ends.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class EstimatedPrior(Framed):
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
     def between(self, share: float) -> tuple[float, float]:
-        """Priors between which this share of the weight lies, as much beyond on either side.
+        """Return the central interval that holds this share of the weight.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class PriorEstimate(EstimatedPrior):
         return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
     def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
-        """How far the estimate moves if label shift does not hold.
+        """Return the range of the estimate if label shift does not hold.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class PriorEstimate(EstimatedPrior):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row with an empty `batch`, and one for every batch; columns of `ESTIMATE_COLUMNS`."""
-        rows = [self._row(), *({**one._row(), "batch": name} for name, one in self.batches)]
+        rows = [self._row(), *({**batch._row(), "batch": name} for name, batch in self.batches)]
         return frame_of({name: [row[name] for row in rows] for name in ESTIMATE_COLUMNS})
 
     def bins_frame(self) -> pd.DataFrame:
@@ -446,24 +446,19 @@ def estimate_prior(
 
 
 def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
-    """Scores in bins, batch by batch in order of first appearance."""
+    """Count scores in bins by batch, in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return {str(distinct[i]): tally(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
 def with_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """An estimate of the pooled batches beside that of each; with enough of them, for a further one."""
+    """Add the estimate of each batch; with enough of them, predict the prior of a further one."""
     level, binned = estimate.confidence_level, estimate.binned
-    each = tuple(
-        (
-            name,
-            estimate_from_bins(
-                replace(binned, counts=binned.counts._replace(unlabelled=row)), level, rng=rng
-            ),
-        )
-        for name, row in counts.items()
-    )
+    by_batch = {
+        name: replace(binned, counts=binned.counts._replace(unlabelled=row)) for name, row in counts.items()
+    }
+    each = tuple((name, estimate_from_bins(part, level, rng=rng)) for name, part in by_batch.items())
     note = _note_unpredicted(len(each), binned.counts)
     if note:
         return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
@@ -486,7 +481,7 @@ def with_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: See
 
 
 def _note_unpredicted(n_batches: int, counts: Counts) -> str:
-    """Why nothing is predicted for a further batch, or nothing."""
+    """Return the reason why no further batch is predicted, or ''."""
     enough = batches.ENOUGH_BATCHES
     pooled = "the interval is that of all of them pooled"
     if n_batches < enough:
@@ -503,7 +498,7 @@ def _note_unpredicted(n_batches: int, counts: Counts) -> str:
 
 
 def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floats, Floats]:
-    """The density of a further batch without its tails."""
+    """Cut the tails of the density of a further batch."""
     tails = (1 - CUT) / 2, (1 + CUT) / 2
     reached = np.array([batches.quantile(prediction.log_odds, prediction.density, share) for share in tails])
     inside = np.clip(reached, *mixtures.ends(counts.totals[2]))
@@ -515,14 +510,14 @@ def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floa
 
 
 def check_both_classes(positive: Bools) -> None:
-    """Labelled cases of both classes."""
+    """Raise unless there are cases of both classes."""
     if positive.all() or not positive.any():
         missing = "negatives" if positive.all() else "positives"
         raise InputError(f"`y_true` must hold both classes, but has no {missing}")
 
 
 def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
-    """Unlabelled scores on the scale of the labelled ones."""
+    """Raise unless unlabelled and labelled scores overlap."""
     if unlabelled.max() < score.min() or unlabelled.min() > score.max():
         raise InputError(
             f"`unlabelled` must be scores of the same model, but they lie between {unlabelled.min():g} and "
@@ -532,7 +527,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
 
 
 def note_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
-    """Say so where more unlabelled scores than chance would have it lie beyond the labelled ones."""
+    """Warn if many unlabelled scores lie beyond the labelled ones."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
         return []
@@ -543,7 +538,7 @@ def note_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
 
 
 def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorEstimate:
-    """Estimate from counts; warnings are kept, not sent."""
+    """Estimate the prior from counts; warnings are stored, not issued."""
     counts = binned.counts
     peak = mixtures.likeliest(counts)
     prior = np.asarray(expit(peak.log_odds))
@@ -573,14 +568,14 @@ def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorE
 
 
 def chi2_is_too_small(counts: Counts) -> bool:
-    """Where the likelihood ratio is further out than chi2 has it: few cases in a bin, or a weak model."""
+    """Return True if chi2 critical values are too small: few cases in a bin, or a weak model."""
     positive, negative, _ = counts.totals
     few = min(positive, negative) < CASES_A_BIN * len(counts.positive)
     return bool(few or abs(separation(counts) - 0.5) < WEAK - 0.5)
 
 
 def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Critical values below and above, each by the bootstrap at the limit that it leads to."""
+    """Return bootstrap critical values below and above, each at the limit that it leads to."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     ends = mixtures.ends(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
@@ -601,7 +596,7 @@ def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generat
 
 
 def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Log-odds from the one cut to the other, and the log of the likelihood over its maximum there."""
+    """Return a grid of log-odds between the cuts, and the log of the likelihood ratio there."""
     cut = chi2.ppf(CUT, 1)
     ends = mixtures.ends(counts.totals[2])
     reached = mixtures.limits(counts, peak, (cut * np.asarray(stretch[0]), cut * np.asarray(stretch[1])))
@@ -611,12 +606,12 @@ def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[
 
 
 def caveat_phrase(caveats: Sequence[str]) -> str:
-    """What is said before a number that may be far off."""
+    """Return a phrase that flags an unreliable number, or ''."""
     return ", in doubt (see the warnings)" if caveats else ""
 
 
 def likelihood_ratio(estimate: PriorEstimate) -> Callable[[Floats], Floats]:
-    """Twice the fall of an estimate's log-likelihood from its maximum along the log-odds, as chi2 has it."""
+    """Return the scaled likelihood-ratio statistic as a function of the log-odds."""
     counts = estimate.binned.counts
     return partial(_scaled_ratio, counts, mixtures.likeliest(counts), estimate.stretch)
 
@@ -627,7 +622,7 @@ def _scaled_ratio(counts: Counts, peak: Peak, stretch: tuple[float, float], log_
 
 
 def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift:
-    """Test of the fit, with residuals by bin."""
+    """Test the fit of the mixture; return statistic and residuals by bin."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.misfit(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * mixtures.mixed(fit.positive, fit.negative, prior)
@@ -637,7 +632,7 @@ def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift
 
 
 def _remarks(estimate: PriorEstimate) -> list[str]:
-    """What to keep in mind when reading the numbers."""
+    """Return warnings on the estimate."""
     positive, negative, _ = (int(total) for total in estimate.binned.counts.totals)
     shift = estimate.label_shift
     area, spread = estimate.binned.separation, (estimate.conf_low, estimate.conf_high)

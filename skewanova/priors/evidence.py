@@ -73,7 +73,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
-        """Sums over all units, of which each is in one part."""
+        """Merge the sums of parts that share no unit."""
         largest = np.max([part.largest for part in parts], axis=0)
         scale = [part.largest / np.where(largest > 0, largest, 1.0) for part in parts]
         total = np.sum([part.total * by for part, by in zip(parts, scale, strict=True)], axis=0)
@@ -81,32 +81,32 @@ class UnitSums(NamedTuple):
         return cls(largest, total, squares)
 
     def reshape(self, *shape: int) -> UnitSums:
-        """The same with the kinds in another shape."""
+        """Return the sums with the kinds in another shape."""
         return UnitSums(*(part.reshape(shape) for part in self))
 
     def equal(self) -> Floats:
-        """As many equal units as weigh the same (Kish 1965)."""
+        """Return the effective number of units (Kish 1965)."""
         return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # the largest alone has 1
 
 
 def equal_units(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
-    """Units with cases of every kind; of unequal ones, as many equal ones as weigh the same."""
+    """Return the effective number of units (Kish) in every kind."""
     return UnitSums.of(kind, unit, weight, n_kinds).equal()
 
 
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
-    """Negatives over the skew: what so many negatives weigh as much as at a prior."""
+    """Return the effective number of negatives at a prior: negatives over the skew."""
     pi = np.asarray(prior, dtype=np.float64)
     return np.asarray(np.asarray(n_negative) * pi / (1 - pi))
 
 
 def smallest_supported_prior(n_negative: float, enough: float) -> float:
-    """Prior at which so many negatives weigh as much as `enough`."""
+    """Return the smallest prior at which the effective number of negatives is `enough`."""
     return float(enough / (enough + n_negative))
 
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
-    """What is too rare for a test over cases to hold with so few distinct scores, from a prior on, if so."""
+    """Return the class that is too small for a test with so few distinct scores, or ''."""
     if n_scores < FEW_SCORES and n_positive < POSITIVES_FOR_TESTS:
         return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
@@ -116,5 +116,5 @@ def scarce_class(n_scores: float, n_positive: float, effective: float, prior: fl
 
 
 def is_sufficient(effective: ArrayLike, enough: float) -> Bools:
-    """Whether so many are enough, but for rounding."""
+    """Return True where the effective number is sufficient, up to rounding."""
     return np.asarray(np.asarray(effective) >= enough * (1 - SLACK))

@@ -53,7 +53,7 @@ class Counts(NamedTuple):
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
     def widened(self) -> Self:
-        """The same with one axis more, for several priors each."""
+        """Add an axis for several priors each."""
         return type(self)(*(part[..., None, :] for part in self))
 
 
@@ -74,13 +74,13 @@ class Fit(NamedTuple):
 
 
 def profile(counts: Counts, prior: Floats) -> Fit:
-    """The likelihood at given priors, maximised over the two classes.
+    """Return the likelihood at given priors, maximised over the two classes.
 
     The multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N, and given these
     every bin has its maximum in closed form; so one root in `share` is all that is sought.
     """
     prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
-    share = root(lambda at: _excess(counts, prior, at), np.zeros(prior.shape), np.ones(prior.shape))
+    share = root(lambda share: _excess(counts, prior, share), np.zeros(prior.shape), np.ones(prior.shape))
     positive, negative = _classes(counts, prior, share)
     positive /= positive.sum(axis=-1, keepdims=True)
     negative /= negative.sum(axis=-1, keepdims=True)
@@ -90,43 +90,43 @@ def profile(counts: Counts, prior: Floats) -> Fit:
 
 
 def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
-    """Probabilities of the bins where the two classes are mixed."""
+    """Return probabilities of the bins where the two classes are mixed."""
     pi = np.asarray(prior)[..., None]
     return np.asarray(pi * positive + (1 - pi) * negative)
 
 
 def ends(n_unlabelled: Floats) -> tuple[Floats, Floats]:
-    """Log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
+    """Return the log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
     low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
 def likeliest(counts: Counts) -> Peak:
-    """The prior at which the likelihood is at its maximum."""
+    """Return the prior at which the likelihood is at its maximum."""
     low, high = (np.broadcast_to(end, counts.shape) for end in ends(counts.totals[2]))
     places = low[..., None] + np.linspace(0, 1, COARSE) * (high - low)[..., None]
     best = _summit(counts.widened(), places)
     below, above = (np.clip(best + step, 0, COARSE - 1) for step in (-1, 1))
-    left, right = (np.take_along_axis(places, at[..., None], -1)[..., 0] for at in (below, above))
-    top = root(lambda at: _falling(counts, at), left, right)
+    left, right = (np.take_along_axis(places, i[..., None], -1)[..., 0] for i in (below, above))
+    top = root(lambda log_odds: _falling(counts, log_odds), left, right)
     return Peak(top, profile(counts, np.asarray(scipy.special.expit(top))).log_likelihood)
 
 
 def likeliest_prior(counts: Counts) -> Floats:
-    """The likeliest prior itself, 0 or 1 at the ends."""
+    """Return the likeliest prior itself, 0 or 1 at the ends."""
     best = likeliest(counts).log_odds
     low, high = ends(counts.totals[2])
     return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, scipy.special.expit(best))))
 
 
 def _falling(counts: Counts, log_odds: Floats) -> Floats:
-    """Less than 0 where the likelihood rises with the prior: at its maximum the share is the prior."""
+    """Return the excess of the share over the prior, negative where the likelihood increases."""
     prior = np.asarray(scipy.special.expit(log_odds))
     return _excess(counts, prior, prior)
 
 
 def _summit(counts: Counts, places: Floats) -> Codes:
-    """Which place is next to the maximum: by the slope if it turns once, else by the height."""
+    """Return the grid index nearest to the maximum, by the slope or, if it turns often, the height."""
     falls = _falling(counts, places) >= 0
     turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
     best = np.array(np.minimum(turns.argmax(axis=-1), COARSE - 1))
@@ -139,14 +139,14 @@ def _summit(counts: Counts, places: Floats) -> Codes:
 
 
 def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
-    """Twice the fall of the log-likelihood from its maximum."""
+    """Return the likelihood-ratio statistic, twice the fall from the maximum."""
     return np.maximum(
         0.0, 2 * (top - profile(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
     )
 
 
 def slope(counts: Counts, prior: Floats) -> Floats:
-    """Slope of the profile likelihood along the prior."""
+    """Return the slope of the profile likelihood along the prior."""
     fit = profile(counts, prior)
     mixture = mixed(fit.positive, fit.negative, prior)
     change = counts.unlabelled * (fit.positive - fit.negative)
@@ -154,7 +154,7 @@ def slope(counts: Counts, prior: Floats) -> Floats:
 
 
 def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Log-odds on either side at which the ratio reaches its critical values; infinite beyond the ends."""
+    """Return the log-odds at which the ratio reaches its critical values; infinite beyond the ends."""
     low, high = (
         _limit(counts, peak, end, value) for end, value in zip(ends(counts.totals[2]), critical, strict=True)
     )
@@ -162,7 +162,7 @@ def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple
 
 
 def _limit(counts: Counts, peak: Peak, end: Floats, value: Floats) -> Floats:
-    """Where the ratio reaches a value on the way from the likeliest to an end."""
+    """Return the log-odds between peak and end at which the ratio reaches a value."""
     outer = np.broadcast_to(end, counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
@@ -170,17 +170,12 @@ def _limit(counts: Counts, peak: Peak, end: Floats, value: Floats) -> Floats:
         return np.asarray(sign * (ratio(counts, log_odds, peak.height) - value))
 
     reached = sign * beyond(outer) > 0
-    inner = root(beyond, *sorted_pair(outer, peak.log_odds), close=NEAR)
+    inner = root(beyond, np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds), close=NEAR)
     return np.where(reached, inner, sign * np.inf)
 
 
-def sorted_pair(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """The smaller and the larger of each pair."""
-    return np.minimum(first, second), np.maximum(first, second)
-
-
 def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
-    """G2 of a fit against three samples that have nothing to do with each other."""
+    """Return G2 of a fit against three unrelated samples."""
     fitted = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
     observed = (part / part.sum(axis=-1, keepdims=True) for part in counts)
     free = sum(scipy.special.xlogy(n, share).sum(axis=-1) for n, share in zip(counts, observed, strict=True))
@@ -191,7 +186,7 @@ def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
 def bootstrap_critical(
     counts: Counts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Quantile of the ratio at a prior over samples of what fits best there; never below that of chi2.
+    """Return the bootstrap quantile of the ratio at a prior, at least that of chi2.
 
     The i-th of n ratios is exceeded with probability 1 - i / (n + 1) by the next, hence Weibull's quantile.
     """
@@ -211,13 +206,13 @@ def bootstrap_critical(
 
 
 def _excess(counts: Counts, prior: Floats, share: Floats) -> Floats:
-    """By how much the negatives' probabilities sum to more than the positives': rises with the share."""
+    """Return the excess of the negatives' total probability, which increases with the share."""
     positive, negative = _classes(counts, prior, share)
     return np.asarray(negative.sum(axis=-1) - positive.sum(axis=-1))
 
 
 def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Probabilities of the bins at given multipliers.
+    """Return probabilities of the bins at given multipliers.
 
     With x = c pi / lambda, A = a pi / lambda of the positives and y, B of the negatives, the mixture m of a
     bin is the larger root of (m - x)(m - y) = A (m - y) + B (m - x), without a difference of near numbers.
@@ -238,7 +233,7 @@ def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floa
 
 
 def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = CLOSE) -> Floats:
-    """Where a rising function passes 0 in each element; the nearer end where it does not.
+    """Return the root of an increasing function in each element, or the nearer end.
 
     Chandrupatla (1997): inverse quadratic steps where they are safe, else halving; scipy has it for arrays
     from 1.15 on only.
@@ -264,7 +259,7 @@ def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, *, clo
 
 
 def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floats, Floats]) -> Floats:
-    """How far from the newest point to the other end: by inverse interpolation where that is monotone."""
+    """Return the next step as a fraction of the bracket, by inverse interpolation if it is monotone."""
     (new, old, third), (at_new, at_old, at_third) = points, values
     with np.errstate(divide="ignore", invalid="ignore"):
         position, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)

@@ -79,7 +79,7 @@ def parse_priors(text: str) -> tuple[float, ...]:
 
 
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
-    """Read priors separated by commas, or with a colon in it a deployment prior.
+    """Read priors separated by commas or, if there is a colon, a deployment prior.
 
     Parameters
     ----------

@@ -24,17 +24,17 @@ LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
 
 
 def log_skew(prior: float) -> float:
-    """Log of the skew at a prior, infinite at the ends."""
+    """Return the log of the skew at a prior, infinite at the ends."""
     return float(-scipy.special.logit(prior))
 
 
 def prior_at(log_odds: Floats) -> Floats:
-    """Priors at log-odds, held off 0 and 1, which are no priors and would make 0/0 of some precisions."""
+    """Return priors at log-odds, clipped away from 0 and 1."""
     return np.asarray(np.clip(scipy.special.expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Nodes and quadrature steps in v = log skew between two values of v; breaks are priors."""
+    """Return nodes and quadrature steps in v = log skew between two values of v; breaks are priors."""
     if not low < high:  # neighbouring priors may share one log
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
@@ -46,7 +46,7 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Priors and weights for a beta distribution: panels in the log-odds over all but 1e-18 of the weight."""
+    """Return priors and weights for a beta distribution, on panels in the log-odds."""
     centre = np.log(a) - np.log(b)
     spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
     tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
@@ -61,7 +61,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Priors and quadrature steps in the log-odds on the panels between given priors and breaks."""
+    """Return priors and quadrature steps in the log-odds on the panels between given priors and breaks."""
     edges = np.unique(
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )
@@ -70,7 +70,7 @@ def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
-    """Ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
+    """Return ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
     corners = [low, *sorted(c for c in cuts if low < c < high), high]
     pieces = [
         np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
@@ -80,7 +80,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
 
 
 def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes and weights on every panel."""
+    """Return Gauss-Legendre nodes and weights on every panel."""
     node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     nodes = middle[:, None] + half[:, None] * node
@@ -88,5 +88,5 @@ def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
 
 
 def normalised(weights: Floats) -> Floats:
-    """Weights that sum to 1."""
+    """Return weights that sum to 1."""
     return np.asarray(weights / weights.sum())

@@ -63,7 +63,7 @@ class DeploymentPrior(Protocol):
         """Largest prior with weight."""
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Priors and weights (summing to 1) that average a function smooth between `breaks`."""
+        """Return priors and weights (summing to 1) that average a function smooth between `breaks`."""
 
     def describe(self) -> str:
         """Name the weighting in words."""
@@ -78,7 +78,7 @@ def skew_from_prior(prior: ArrayLike) -> Floats: ...
 
 
 def skew_from_prior(prior: ArrayLike) -> float | Floats:
-    """Negatives per positive at a prior: ``(1 - prior) / prior``.
+    """Return negatives per positive at a prior: ``(1 - prior) / prior``.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def prior_from_skew(skew: ArrayLike) -> Floats: ...
 
 
 def prior_from_skew(skew: ArrayLike) -> float | Floats:
-    """Prior at a skew: ``1 / (1 + skew)``.
+    """Return the prior at a skew: ``1 / (1 + skew)``.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class UniformPrior:
         check_ordered(self.low, self.high, "deployment_prior")
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Gauss-Legendre nodes in the log of the skew, weighted by d prior = prior (1 - prior) d log skew."""
+        """Return Gauss-Legendre nodes in v = log skew, weighted by d prior = prior (1 - prior) dv."""
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
@@ -228,7 +228,7 @@ class UniformSkew:
         return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
+        """Return Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
@@ -277,7 +277,7 @@ class BetaPrior:
 
     @classmethod
     def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:
-        """Beta distribution with stated quantiles, such as an expert's 5 % and 95 % limits of the prior.
+        """Return the beta distribution with stated quantiles, such as an expert's limits.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class BetaPrior:
         return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
+        """Return Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
         return beta_nodes(self.a, self.b, breaks)
 
     def describe(self) -> str:
@@ -391,15 +391,15 @@ class DiscretePrior:
 
     def describe(self) -> str:
         """Name the weighting in words."""
-        shown = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
-        return f"priors (weights) {shown}"
+        values = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
+        return f"priors (weights) {values}"
 
 
 class FrozenDistribution(Protocol):
     """A continuous distribution of scipy.stats with its parameters, as ``scipy.stats.truncnorm(...)``."""
 
     def support(self) -> tuple[float, float]:
-        """Ends of the range with density."""
+        """Return the ends of the support."""
 
     def pdf(self, x: ArrayLike) -> Floats:
         """Density."""
@@ -470,7 +470,7 @@ class ContinuousPrior:
         return float(np.clip(self.distribution.isf(1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Gauss-Legendre panels in the log-odds between quantiles, over all but 1e-15 of the weight."""
+        """Return Gauss-Legendre panels in the log-odds between quantiles."""
         tails = np.geomspace(1e-15, 1e-2, 14)
         below, above = self.distribution.ppf(tails), self.distribution.isf(tails)
         quantiles = np.concatenate([below, self.distribution.ppf(np.linspace(0.02, 0.98, 49)), above])
@@ -493,7 +493,7 @@ Target = DeploymentPrior | FrozenDistribution | tuple[float, float] | float
 
 
 def _of_scipy(value: Any) -> DeploymentPrior:
-    """A frozen distribution: those that stand here under their own name are taken for these."""
+    """Convert a frozen scipy distribution; beta and uniform ones to their own classes."""
     name = getattr(getattr(value, "dist", None), "name", "")
     if name == "beta" and len(value.args) == 2 and not value.kwds:
         return BetaPrior(*value.args)
@@ -549,13 +549,13 @@ def as_deployment_prior(value: Target) -> DeploymentPrior:
 
 
 def mass_above(weighting: DeploymentPrior, limit: float) -> float:
-    """Share of the weight at priors of `limit` or more."""
+    """Return the weight at priors of `limit` or more."""
     priors, weights = weighting.quadrature([limit])
     return float(weights[priors >= limit * (1 - SLACK)].sum())
 
 
 def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
-    """The part of a weighting at priors of `limit` or more, by the nodes that its averages are taken at."""
+    """Return the part of a weighting at priors of `limit` or more, on its quadrature nodes."""
     priors, weights = weighting.quadrature([limit])
     above = (priors >= limit * (1 - SLACK)) & (weights > 0)
     return DiscretePrior(priors[above].tolist(), weights[above].tolist())
