@@ -1,7 +1,7 @@
 """Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
 
 - anova: The paper's 2-way and 3-way analyses of variance.
-- case_bootstrap: Bootstrap of cases in blocks.
+- case_bootstrap: Bootstrap of the cases of a test set.
 - case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
 - cases_elsewhere: The same where the cases are elsewhere: sums come back.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
@@ -21,7 +21,7 @@
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
 - run_areas: Areas of several runs on one test set, and their covariance.
-- sampling: How cases were drawn: clusters, weights; spread over them.
+- sampling: Sampling units (cases, clusters, weights), and standard errors over them.
 - shared_cases: Several runs of every model on one test set.
 """
 

@@ -11,9 +11,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-ROLES = ("headline", "as_published", "check")
-
-
 RESPONSE_NAMES = {
     "iauprec": "IAUPREC",
     "iauprec_supported": "IAUPREC over supported priors",

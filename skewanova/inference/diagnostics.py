@@ -61,6 +61,25 @@ CHECK_LEVEL = 0.05
 MOST_RESIDUALS = 5000
 
 
+#: Advice where the test of an assumption rejects.
+ADVICE = {
+    "normality": (
+        "residuals are not normal: where folds are independent, read the sign-flip and Friedman rows beside"
+    ),
+    "spread": (
+        "models spread unequally over folds: do not rely on Tukey's tests or label permutation, which pool "
+        "their variances"
+    ),
+    "sphericity": (
+        "differences between models vary unequally: the uncorrected F and Tukey's tests reject too often"
+    ),
+    "additivity": (
+        "differences between models grow with the level of the fold: read the differences fold by fold, or "
+        "on another scale"
+    ),
+}
+
+
 CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
 
 
@@ -102,10 +121,13 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     """
     check_fraction(alpha, "alpha")
     values, _ = fold_table(iauprec)
+    tests = {
+        **_residual_tests(values),
+        "sphericity": _sphericity_test(values),
+        "additivity": additivity_test(values),
+    }
     rows = [
-        *_residual_rows(values),
-        _sphericity_row(values),
-        _additivity_row(values),
+        *((check, *test, ADVICE[check] if test[1] < CHECK_LEVEL else "") for check, test in tests.items()),
         _imbalance_row(iauprec["n_positive"].to_numpy(dtype=np.float64)),
         _ceiling_row(values),
         *_smallest_p_rows(*values.shape, alpha=alpha),
@@ -173,43 +195,27 @@ def additivity_test(values: Floats) -> tuple[float, float]:
     return statistic, float(stats.f.sf(statistic, 1, df_error))
 
 
-def _residual_rows(values: Floats) -> list[Row]:
-    residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
-    if find_degenerate(values) is not None:
-        return [("normality", np.nan, np.nan, ""), ("spread", np.nan, np.nan, "")]
-    nothing = (np.nan, np.nan)
-    normal = stats.shapiro(residual.ravel()) if residual.size <= MOST_RESIDUALS else nothing
-    # two folds leave each model two residuals of one size, and two models mirror each other
-    spread = stats.levene(*residual.T, center="median") if min(values.shape) > 2 else nothing
-    not_normal = (
-        "residuals are not normal: where folds are independent, read the sign-flip and Friedman rows beside"
-    )
-    unequal = (
-        "models spread unequally over folds: do not rely on Tukey's tests or label permutation, which pool "
-        "their variances"
-    )
-    return [
-        _advised("normality", (float(normal[0]), float(normal[1])), not_normal),
-        _advised("spread", (float(spread[0]), float(spread[1])), unequal),
-    ]
+def _residual_tests(values: Floats) -> dict[str, tuple[float, float]]:
+    """Test the two-way residuals: Shapiro and Wilk's test, and Brown and Forsythe's over models."""
+    tests: dict[str, Any] = dict.fromkeys(("normality", "spread"), (np.nan, np.nan))
+    if find_degenerate(values) is None:
+        residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+        if residual.size <= MOST_RESIDUALS:
+            tests["normality"] = stats.shapiro(residual.ravel())
+        # two folds leave each model two residuals of one size, and two models mirror each other
+        if min(values.shape) > 2:
+            tests["spread"] = stats.levene(*residual.T, center="median")
+    return {check: (float(test[0]), float(test[1])) for check, test in tests.items()}
 
 
-def _sphericity_row(values: Floats) -> Row:
+def _sphericity_test(values: Floats) -> tuple[float, float]:
+    """Return Mauchly's W and its p-value; nan where there is nothing to test."""
     n_folds, n_models = values.shape
-    contrasts = values @ fold_statistics.helmert(n_models).T
     if n_models < 3 or not fold_statistics.full_rank(values):
-        return ("sphericity", np.nan, np.nan, "")
+        return np.nan, np.nan
+    contrasts = values @ fold_statistics.helmert(n_models).T
     w, p = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)
-    advice = "differences between models vary unequally: the uncorrected F and Tukey's tests reject too often"
-    return _advised("sphericity", (float(w), float(p)), advice)
-
-
-def _additivity_row(values: Floats) -> Row:
-    advice = (
-        "differences between models grow with the level of the fold: read the differences fold by fold, or "
-        "on another scale"
-    )
-    return _advised("additivity", additivity_test(values), advice)
+    return float(w), float(p)
 
 
 def _imbalance_row(positives: Floats) -> Row:
@@ -240,11 +246,6 @@ def _smallest_p_rows(n_folds: int, n_models: int, *, alpha: float) -> list[Row]:
         (f"smallest_p_{test}", np.nan, p_value, advice if p_value >= alpha else "")
         for test, p_value in smallest.items()
     ]
-
-
-def _advised(check: str, test: tuple[float, float], advice: str) -> Row:
-    statistic, p_value = float(test[0]), float(test[1])
-    return (check, statistic, p_value, advice if p_value < CHECK_LEVEL else "")
 
 
 #: Numbers worked on at a time.

@@ -126,12 +126,12 @@ def _changes_at(
     layout: _Layout, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> tuple[Floats, Floats]:
     """Areas, and the value of every entry (n_entries, n_weightings)."""
-    columns = list(_together(weightings, WEIGHTINGS_AT_ONCE))
-    sizes = [len(part) if isinstance(part, np.ndarray) else 1 for part in columns]
     estimate, values = np.empty(len(weightings)), np.empty((layout.n_entries, len(weightings)))
-    for part, stop in zip(columns, np.cumsum(sizes).tolist(), strict=True):
-        rows = slice(stop - (len(part) if isinstance(part, np.ndarray) else 1), stop)
-        estimate[rows] = _LeaveOneOut(layout, part, area_estimator).fill(values[:, rows])
+    start = 0
+    for part in _together(weightings, WEIGHTINGS_AT_ONCE):
+        columns = slice(start, start + (len(part) if isinstance(part, np.ndarray) else 1))
+        estimate[columns] = _LeaveOneOut(layout, part, area_estimator).fill(values[:, columns])
+        start = columns.stop
     return estimate, values
 
 

@@ -376,7 +376,7 @@ def equivalence(
     ratio: float | None = None,
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Whether two models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
+    """Test whether models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
 
     Parameters
     ----------
@@ -541,7 +541,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
-    """Exact where there are no ties and at most 50 folds, as scipy decides."""
+    """Test by Wilcoxon's signed ranks (exact p-value for at most 50 folds without ties, as in scipy)."""
     difference = fold_statistics.pair_differences(values)
     ordered = np.sort(snap_ties(np.abs(difference).T), axis=1)
     plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # these go through scipy at once

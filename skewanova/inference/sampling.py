@@ -1,4 +1,4 @@
-"""How the cases of a test set were drawn: singly or in clusters, alike or weighted; and spread over them."""
+"""Sampling units of a test set (cases or clusters, perhaps weighted), and standard errors over them."""
 
 from __future__ import annotations
 
@@ -96,15 +96,12 @@ class Sample:
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
         """Rows of the units of every stratum, and how many they are."""
-        return [
-            (rows, len(rows))
-            for rows in map(np.flatnonzero, (self.stratum == k for k in range(3)))
-            if len(rows)
-        ]
+        strata = [np.flatnonzero(self.stratum == kind) for kind in range(3)]
+        return [(rows, len(rows)) for rows in strata if len(rows)]
 
     @cached_property
     def alone(self) -> tuple[str, ...]:
-        """Classes all of whose cases are one unit, which cannot show how units differ: in words."""
+        """Classes with a single sampling unit, whose variance is not estimable: in words."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         return tuple(
             template.format("positive" if side else "negative")
@@ -185,7 +182,7 @@ class Sample:
         return max(min(self.effective_size(positive=side) for side in (True, False)) - 1, 1.0)
 
     def spread_by_stratum(self, values: Floats, unit: Floats | float = 1.0) -> tuple[Floats, Floats]:
-        """What each stratum (of negatives, positives, both) adds to the variance; variances of these.
+        """Return each stratum's contribution to the variance, and the variance of that estimate.
 
         Of values over the unit.
         """
@@ -208,9 +205,8 @@ class Sample:
         These are sums of squares and of fourth powers of deviations.
         """
         square, fourth = sums[:, 0], sums[:, 1]
-        size = np.array([size for _, size in self.strata], dtype=np.float64).reshape(
-            -1, *[1] * (square.ndim - 1)
-        )
+        sizes = np.array([size for _, size in self.strata], dtype=np.float64)
+        size = sizes.reshape(-1, *[1] * (square.ndim - 1))
         return np.array([square, (size - 1) ** 2 * (size * fourth - square**2) / size**3])
 
 
@@ -252,9 +248,8 @@ class SampleSummary(Sample):
     @cached_property
     def kinds(self) -> list[int]:
         """Stratum of units of each kind: a single one joins the largest, as that of a sample does."""
-        return [
-            int(kind) for kind in _joined_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
-        ]
+        kinds = _joined_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
+        return [int(kind) for kind in kinds]
 
     @cached_property
     def stratum(self) -> Codes:
