@@ -289,7 +289,7 @@ def critical_value(largest: Floats, alpha: float) -> float:
 
 
 def max_t_draws(
-    deviations: Floats, moved: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
+    deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
     """Draws of the largest |t| over all pairs of curves at all priors, fewer if that is much work.
 
@@ -299,14 +299,14 @@ def max_t_draws(
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df
-    if n_draws * n_units * (df + 1) * moved.size <= MAX_PRODUCTS:
-        return _largest_of_columns(deviations, moved, n_draws, rng, df=df)
+    if n_draws * n_units * (df + 1) * varies.size <= MAX_PRODUCTS:
+        return _largest_of_columns(deviations, varies, n_draws, rng, df=df)
     if df + 1 < FOLDS_FOR_JOINT_DRAWS:
-        return _largest_of_columns(deviations, moved, min(n_draws, min_draws(alpha)), rng, df=df)
+        return _largest_of_columns(deviations, varies, min(n_draws, min_draws(alpha)), rng, df=df)
     size, loading = _loadings(deviations)
     work = n_models**2 * n_priors * (size + 5)
     fewer = min(n_draws, max(min_draws(alpha), MAX_CURVE_PRODUCTS // work))
-    compared = _Pairs(loading, moved.reshape(-1, n_priors))
+    compared = _Pairs(loading, varies.reshape(-1, n_priors))
     generator = np.random.default_rng(rng)
     return np.sqrt([df * compared.draw(df, generator) for _ in range(fewer)])
 
@@ -316,11 +316,11 @@ def min_draws(alpha: float) -> int:
     return max(MIN_DRAWS, int(np.ceil(MIN_EXCEEDANCES / alpha - TIE_SLACK)) - 1)
 
 
-def _largest_of_columns(deviations: Floats, moved: Bools, n_draws: int, rng: Seed, *, df: int) -> Floats:
+def _largest_of_columns(deviations: Floats, varies: Bools, n_draws: int, rng: Seed, *, df: int) -> Floats:
     """Each difference at each prior as a column of its own."""
     a, b = fold_statistics.pair_indices(deviations.shape[1])
     columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
-    columns[:, ~moved] = 0.0
+    columns[:, ~varies] = 0.0
     return max_t_draws_of_columns(columns, deviations.shape[2], n_draws, rng, df=df)
 
 
@@ -328,8 +328,8 @@ def _loadings(deviations: Floats) -> tuple[int, Floats]:
     """The curves on as few axes as they vary along: how many, and (n_axes, n_models, n_priors)."""
     flat = deviations.reshape(len(deviations), -1)
     _, size, axes = np.linalg.svd(flat, full_matrices=False)
-    kept = size > len(size) * np.finfo(float).eps * size[:1]
-    return int(kept.sum()), (size[kept, None] * axes[kept]).reshape(-1, *deviations.shape[1:])
+    nonzero = size > len(size) * np.finfo(float).eps * size[:1]
+    return int(nonzero.sum()), (size[nonzero, None] * axes[nonzero]).reshape(-1, *deviations.shape[1:])
 
 
 class _Pairs:
@@ -340,7 +340,7 @@ class _Pairs:
     for which these cancel, go one by one.
     """
 
-    def __init__(self, loading: Floats, moved: Bools) -> None:
+    def __init__(self, loading: Floats, varies: Bools) -> None:
         """Take the loadings (n_axes, n_models, n_priors), and which of (n_pairs, n_priors) vary."""
         n_models, n_priors = loading.shape[1:]
         self.loading = loading.transpose(2, 0, 1)  # (n_priors, n_axes, n_models)
@@ -348,24 +348,26 @@ class _Pairs:
         square = (loading**2).sum(axis=0)
         product = np.einsum("xap,xbp->pab", loading, loading)
         rest = (square[a] + square[b]) - 2 * product[:, a, b].T
-        close = moved & (rest <= 1e-6 * (square[a] + square[b]))
+        close = varies & (rest <= 1e-6 * (square[a] + square[b]))
         self.left_out = np.full((n_priors, n_models, n_models), np.inf)
-        self.left_out[:, a, b] = np.where(moved & ~close, 0.0, np.inf).T
+        self.left_out[:, a, b] = np.where(varies & ~close, 0.0, np.inf).T
         pair, prior = np.nonzero(close)
         self.close = loading[:, a[pair], prior] - loading[:, b[pair], prior]
 
     def draw(self, df: int, generator: np.random.Generator) -> float:
         """The largest of one sample."""
         mean, root = _gaussian_sample(self.loading.shape[1], df, generator)
-        at, spread = mean @ self.loading, root.T @ self.loading
+        mean_curves, spread_curves = mean @ self.loading, root.T @ self.loading
         close = _squared_t(self.close, mean, root)
-        step = max(1, MAX_CELLS // at.shape[1] ** 2)
-        parts = (slice(start, start + step) for start in range(0, len(at), step))
-        apart = (_max_pairwise_t(at[part], spread[part], self.left_out[part]) for part in parts)
+        step = max(1, MAX_CELLS // mean_curves.shape[1] ** 2)
+        parts = (slice(start, start + step) for start in range(0, len(mean_curves), step))
+        apart = (
+            _max_pairwise_t(mean_curves[part], spread_curves[part], self.left_out[part]) for part in parts
+        )
         return float(max(*apart, close.max(initial=0.0)))
 
 
-def _max_pairwise_t(at: Floats, spread: Floats, left_out: Floats) -> float:
+def _max_pairwise_t(mean: Floats, spread: Floats, left_out: Floats) -> float:
     """Largest squared t of all pairs: means (n_priors, n_models), spread (n_priors, n_axes, n_models)."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
@@ -373,7 +375,7 @@ def _max_pairwise_t(at: Floats, spread: Floats, left_out: Floats) -> float:
     below += square[:, :, None]
     below += square[:, None, :]
     below += left_out
-    above = at[:, :, None] - at[:, None, :]
+    above = mean[:, :, None] - mean[:, None, :]
     above *= above
     above /= below
     return float(above.max())
@@ -503,10 +505,10 @@ def auprec_bands(
         error = np.sqrt((joint.deviations**2).sum(axis=0))
     critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
-    reach = deviate * error
-    low, high = joint.estimate - reach, joint.estimate + reach
+    half_width = deviate * error
+    low, high = joint.estimate - half_width, joint.estimate + half_width
     if evaluation.design.over_cases_alone:
-        low, high = _logit_limits(joint.estimate, reach)
+        low, high = _logit_limits(joint.estimate, half_width)
     return pd.DataFrame(
         {
             "model": np.repeat(evaluation.models, len(grid)),
@@ -518,13 +520,13 @@ def auprec_bands(
     )[list(BAND_COLUMNS)]
 
 
-def _logit_limits(estimate: Floats, reach: Floats) -> tuple[Floats, Floats]:
+def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
     """Limits symmetric on the logit scale, as intervals over cases have them; none about 0 and 1."""
     inside = (estimate > 0) & (estimate < 1)
-    at = np.where(inside, estimate, 0.5)
-    centre, moved = special.logit(at), reach / (at * (1 - at))
-    limits = (np.where(inside, special.expit(centre + side * moved), estimate) for side in (-1, 1))
-    low, high = (np.where(np.isnan(reach), np.nan, limit) for limit in limits)
+    value = np.where(inside, estimate, 0.5)
+    centre, logit_half_width = special.logit(value), half_width / (value * (1 - value))
+    limits = (np.where(inside, special.expit(centre + side * logit_half_width), estimate) for side in (-1, 1))
+    low, high = (np.where(np.isnan(half_width), np.nan, limit) for limit in limits)
     return low, high
 
 
@@ -540,8 +542,8 @@ def pair_critical(
         return critical_value(
             np.sort(_draws_over_cases(joint, alpha, selected=selected, n_draws=n_draws, rng=rng)), alpha
         )
-    moved = ((spread > fold_statistics.ROUNDING) & selected[:, None]).ravel()  # else alike in every fold
-    largest = max_t_draws(joint.deviations, moved, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    varies = ((spread > fold_statistics.ROUNDING) & selected[:, None]).ravel()  # else alike in every fold
+    largest = max_t_draws(joint.deviations, varies, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
 
@@ -562,16 +564,16 @@ def _draws_over_cases(
 ) -> Floats:
     """Draws of the largest |z| of the differences of the pairs at all priors, fewer if that is much work."""
     a, b = (side[selected] for side in fold_statistics.pair_indices(len(joint.estimate)))
-    fewer = max(min_draws(alpha), MAX_DIFFERENCES_DRAWN // (len(a) * len(joint.priors)))
-    n_draws = min(n_draws, fewer)
+    max_draws = max(min_draws(alpha), MAX_DIFFERENCES_DRAWN // (len(a) * len(joint.priors)))
+    n_draws = min(n_draws, max_draws)
     root = joint.deviations.reshape(len(joint.deviations), -1)
     draws = (seeded(rng).standard_normal((n_draws, len(root))) @ root).reshape(n_draws, *joint.estimate.shape)
     largest = np.zeros(n_draws)
     for i, j in zip(a.tolist(), b.tolist(), strict=True):  # one at a time: all would not fit
         spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)
         varying = spread > TIE
-        moved = np.abs(draws[:, i] - draws[:, j])[:, varying] / spread[varying]
-        np.maximum(largest, moved.max(axis=1, initial=0.0), out=largest)
+        deviate = np.abs(draws[:, i] - draws[:, j])[:, varying] / spread[varying]
+        np.maximum(largest, deviate.max(axis=1, initial=0.0), out=largest)
     return largest
 
 

@@ -72,11 +72,11 @@ def probability_best(
         _values(falling, among, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed))
         for n_leading in _leading_counts(falling)
     )
-    twin = _first_duplicates(falling, among)
-    shares = (fraction_best(drawn[:, twin]) for drawn in draws)
-    found = np.empty(len(order))
-    found[order] = min(shares, key=lambda share: float(share[0]))
-    return found
+    duplicates = _first_duplicates(falling, among)
+    candidates = (fraction_best(drawn[:, duplicates]) for drawn in draws)
+    probability = np.empty(len(order))
+    probability[order] = min(candidates, key=lambda share: float(share[0]))
+    return probability
 
 
 def _first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
@@ -120,8 +120,8 @@ def _values(
     log_likelihood = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weight = np.exp(log_likelihood - log_likelihood.max())
     point = rng.choice(len(weight), size=n_draws, p=weight / weight.sum())
-    kept = 1 - error[point] / total[point]
-    drawn = kept * seen + np.sqrt(kept * error[point]) * leading
+    retained = 1 - error[point] / total[point]
+    drawn = retained * seen + np.sqrt(retained * error[point]) * leading
     slope, root = _given_leading(covariance, variances, axes)
     behind = estimate[n_leading:] - estimate[:n_leading].mean() + (drawn - seen) @ slope.T
     return np.hstack([drawn @ axes, behind + np.sqrt(scale[point])[:, None] * (others @ root)])
@@ -146,8 +146,8 @@ def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Fl
     variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)
     axes = vectors.T @ contrasts
     seen = axes @ estimate
-    told = (variances > 0) | (np.abs(seen) > TIE)
-    return variances[told], axes[told], seen[told]
+    informative = (variances > 0) | (np.abs(seen) > TIE)
+    return variances[informative], axes[informative], seen[informative]
 
 
 def _grid(size: float, df: float) -> tuple[Floats, Floats]:
@@ -417,8 +417,8 @@ def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
         priors = np.sort(priors[weights > 0])
         values = measures.mean_auprec(priors)
         return values.min(axis=1), priors[is_maximum(-values).argmax(axis=1)]
-    found = [curves.smallest(i, weighting.low, weighting.high) for i in range(len(measures.models))]
-    return np.array([value for value, _ in found]), np.array([prior for _, prior in found])
+    minima = [curves.smallest(i, weighting.low, weighting.high) for i in range(len(measures.models))]
+    return np.array([value for value, _ in minima]), np.array([prior for _, prior in minima])
 
 
 def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
@@ -456,16 +456,16 @@ def shrunken(estimate: Floats, covariance: Floats, df: float) -> Floats:
         return np.full(n_models, np.nan)
     contrasts = helmert(n_models)
     error = float(np.trace(contrasts @ covariance @ contrasts.T)) / (n_models - 1)
-    known = error if np.isinf(df) else error * df / (df + 2)
-    moved = estimate - estimate.mean()
-    square = float((moved**2).sum())
-    kept = max(1 - (n_models - 3) * known / square, 0.0) if square > TIE**2 else 1.0
-    return np.asarray(estimate.mean() + kept * moved)
+    variance = error if np.isinf(df) else error * df / (df + 2)
+    centered = estimate - estimate.mean()
+    square = float((centered**2).sum())
+    retained = max(1 - (n_models - 3) * variance / square, 0.0) if square > TIE**2 else 1.0
+    return np.asarray(estimate.mean() + retained * centered)
 
 
-def _p_best(found: tuple[Floats, Floats, float] | None, measures: Evaluation, rng: Seed) -> Floats:
+def _p_best(spread: tuple[Floats, Floats, float] | None, measures: Evaluation, rng: Seed) -> Floats:
     """Probability that each model has the largest IAUPREC; nan where no spread is known."""
-    if found is None:
+    if spread is None:
         return np.full(len(measures.models), np.nan)
-    estimate, covariance, df = found
+    estimate, covariance, df = spread
     return probability_best(estimate, covariance, df=df, rng=rng)

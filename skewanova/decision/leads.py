@@ -172,7 +172,7 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
     regions = panel.curves.regions()
     leads = [(a, b, high) for (a, _, high), (b, _, _) in pairwise(regions)]
     unordered = find_crossings(panel, panel.joint.critical_value(alpha))
-    found = [unordered[i] for i in argsort_descending([-c.prior for c in unordered])]
+    ordered = [unordered[i] for i in argsort_descending([-c.prior for c in unordered])]
     rows = [
         (
             c.prior,
@@ -189,7 +189,7 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
             c.std_error,
             panel.joint.df,
         )
-        for c in found
+        for c in ordered
     ]
     return pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)).astype(
         {"lead": bool, "open_low": bool, "open_high": bool}

@@ -100,8 +100,8 @@ def measures(
 ) -> dict[str, Estimate]:
     """Every one of `MEASURES` at one prior; the expected cost is nan where no costs are known."""
     miss, other = recall.complement(), 1 - prior
-    paid = (np.nan, np.nan) if costs is None else costs
-    found = (
+    unit_costs = (np.nan, np.nan) if costs is None else costs
+    estimates = (
         recall,
         fpr,
         _of_two(recall, fpr, prior / other),
@@ -109,9 +109,9 @@ def measures(
         weighted_sum(recall, fpr, (prior, other)),
         weighted_sum(miss, fpr, (prior, other)),
         _f_measure(recall, fpr, other / prior),
-        weighted_sum(miss, fpr, (prior * paid[1], other * paid[0])),
+        weighted_sum(miss, fpr, (prior * unit_costs[1], other * unit_costs[0])),
     )
-    return dict(zip(MEASURES, found, strict=True))
+    return dict(zip(MEASURES, estimates, strict=True))
 
 
 def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
@@ -349,25 +349,25 @@ def _rule(
     flagged: float | None,
     costs: tuple[float, float] | None,
 ) -> _Rule:
-    given = {"recall": recall, "precision": precision, "flagged": flagged}
-    named = {name: value for name, value in given.items() if value is not None}
+    rates = {"recall": recall, "precision": precision, "flagged": flagged}
+    named = {name: value for name, value in rates.items() if value is not None}
     for name, value in named.items():
-        whole = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
-        if not whole:
+        is_whole_recall = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
+        if not is_whole_recall:
             check_fraction(value, name)
-    paid = None if costs is None else _check_costs(costs)
+    cost_pair = None if costs is None else _check_costs(costs)
     rules: dict[str, float | Mapping[str, float]] = dict(named)
     if threshold is not None:
         rules["threshold"] = threshold
-    if not rules and paid is not None:
-        return _Rule("cost", np.nan, paid)
+    if not rules and cost_pair is not None:
+        return _Rule("cost", np.nan, cost_pair)
     if len(rules) != 1:
         raise InputError(
             "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, says how the "
             f"threshold is chosen, but got {', '.join(rules) or 'none'}"
         )
     name, target = next(iter(rules.items()))
-    return _Rule(name, target, paid)
+    return _Rule(name, target, cost_pair)
 
 
 def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
@@ -400,10 +400,10 @@ def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | 
     """Priors to judge at, and the one to choose for; of a distribution, mean and quantiles, and the mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
         return check_prior_list(priors, "priors"), None
-    at, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
-    share = (np.cumsum(weight) - weight / 2) / weight.sum()
-    mean = float(at @ weight / weight.sum())
-    ends = np.interp(PRIOR_QUANTILES, share, at).tolist()
+    grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
+    cumulative = (np.cumsum(weight) - weight / 2) / weight.sum()
+    mean = float(grid @ weight / weight.sum())
+    ends = np.interp(PRIOR_QUANTILES, cumulative, grid).tolist()
     return np.array(list(dict.fromkeys([mean, *ends]))), mean
 
 
@@ -423,16 +423,16 @@ def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell
         raise InputError("`choose_on` has no meaning for a threshold that is given")
     table = read_rows(choose_on)
     curves = table.curves()
-    found = {}
+    result = {}
     for model, fold in measured.curves:
-        own = curves.get((model, fold if len(table.folds) > 1 else table.folds[0]))
-        if own is None:
+        curve = curves.get((model, fold if len(table.folds) > 1 else table.folds[0]))
+        if curve is None:
             raise InputError(
                 f"`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
                 f"{model!r} in fold {fold!r}"
             )
-        found[model, fold] = own
-    return found
+        result[model, fold] = curve
+    return result
 
 
 def _prior_pairs(
@@ -464,8 +464,8 @@ def _measured(scores: object, **stated: Any) -> _Curves:
                 "`resampling` and `test_fraction` go with a score table: an Evaluation knows its design, "
                 "which evaluate(resampling=, test_fraction=) states"
             )
-        known = _by_effective_sizes(scores.scores, scores.curves)
-        return _Curves(scores.models, scores.folds, known, scores.design.ratio)
+        curves = _by_effective_sizes(scores.scores, scores.curves)
+        return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
     table = read_rows(scores)
     design = find_resampling(table, **stated)
     emit(design.warnings)
@@ -477,8 +477,8 @@ def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -
     if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
         return curves
     sizes = table.effective_counts[table.counts.sum(axis=2) > 0].tolist()
-    known = zip(table.cells, sizes, strict=True)
-    return {cell: replace(curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in known}
+    pairs = zip(table.cells, sizes, strict=True)
+    return {cell: replace(curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in pairs}
 
 
 def _cell(
@@ -494,21 +494,21 @@ def _cell(
     rows: list[tuple[object, ...]] = []
     target = rule.target_of(cell[0])
     source = roc if other is None else other
-    where = SAME_CASES if other is None and rule.name != "threshold" else OTHER_CASES
-    for chosen, prior in pairs:
-        vertex = rule.vertex(source, cell[0], chosen)
-        found = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
+    chosen_on = SAME_CASES if other is None and rule.name != "threshold" else OTHER_CASES
+    for chosen_prior, prior in pairs:
+        vertex = rule.vertex(source, cell[0], chosen_prior)
+        estimates = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
         cutoff = np.nan
         if vertex is not None:
             cutoff = float(source.thresholds[vertex])
             vertex = vertex_at_threshold(roc, cutoff)
             recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
             fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
-            found = measures(recall, fpr, prior, rule.costs)
-        for measure, estimate in found.items():
+            estimates = measures(recall, fpr, prior, rule.costs)
+        for measure, estimate in estimates.items():
             method = "wilson" if measure in {"recall", "fpr"} else "mover"
-            keys = (cell[0], FOLD, cell[1], rule.name, target, chosen, prior, cutoff, measure)
-            rows.append((*keys, *estimate, level, method, where))
+            keys = (cell[0], FOLD, cell[1], rule.name, target, chosen_prior, prior, cutoff, measure)
+            rows.append((*keys, *estimate, level, method, chosen_on))
     return rows
 
 
@@ -518,11 +518,11 @@ def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):
         values = group["estimate"].to_numpy(dtype=np.float64)
-        found = fold_mean(values, level, ratio=ratio) if len(values) > 1 else (values[0], np.nan, np.nan)
+        mean = fold_mean(values, level, ratio=ratio) if len(values) > 1 else (values[0], np.nan, np.nan)
         top = np.inf if key[-1] == "expected_cost" else 1.0
-        low, high = (float(np.clip(limit, 0.0, top)) for limit in found[1:])
+        low, high = (float(np.clip(limit, 0.0, top)) for limit in mean[1:])
         model, *rest, measure = key
-        numbers = (found[0], low, high, level, "corrected_t", group["chosen_on"].iloc[0])
+        numbers = (mean[0], low, high, level, "corrected_t", group["chosen_on"].iloc[0])
         rows.append((model, MEAN, pd.NA, *rest, np.nan, measure, *numbers))
     return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
 

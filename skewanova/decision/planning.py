@@ -67,7 +67,7 @@ PLAN_COLUMNS = (
 )
 
 
-class Wanted(NamedTuple):
+class PowerTarget(NamedTuple):
     """What a plan is for: a difference (None for the one observed) found at alpha with a power."""
 
     difference: float | None
@@ -123,21 +123,21 @@ def plans(
     >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
-    wanted = Wanted(difference, power, alpha, assurance)
-    wanted.check()
+    target = PowerTarget(difference, power, alpha, assurance)
+    target.check()
     design, table = measures.design, measures.scores
     pairs = list(combinations(measures.models, 2))
     if design.kind == "shared_cases":
         areas = measure_runs(measures, measures.deployment_prior)
         if design.runs == "fixed":
             spreads = strata_of_pairs(areas.sample, areas.mean_values)
-            columns = _over_cases(areas.area.mean(axis=1), *spreads, wanted=wanted)
+            columns = _over_cases(areas.area.mean(axis=1), *spreads, target=target)
         else:
-            columns = _over_runs(areas, wanted)
+            columns = _over_runs(areas, target)
     elif table is not None and design.kind == "one_set":
-        columns = _over_cases(*paired_test_set(measures).pair_strata(measures), wanted=wanted)
+        columns = _over_cases(*paired_test_set(measures).pair_strata(measures), target=target)
     else:
-        columns = _over_folds(measures, wanted)
+        columns = _over_folds(measures, target)
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
     settled = frame.assign(
         design=design.kind, alpha=alpha, power=power, assurance=assurance, n_folds_now=float(design.n_folds)
@@ -148,43 +148,45 @@ def plans(
     return settled[(settled[["model_a", "model_b"]] == control).any(axis=1)].reset_index(drop=True)
 
 
-def _over_folds(measures: Evaluation, wanted: Wanted) -> dict[str, Any]:
+def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
     """All pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
-    found, n_folds = fold_statistics.paired_t(values), measures.design.n_folds
-    deviation = found.std_error * np.sqrt(len(values))
+    paired, n_folds = fold_statistics.paired_t(values), measures.design.n_folds
+    deviation = paired.std_error * np.sqrt(len(values))
     halves = measures.iauprec_between_halves
     shared = np.full(deviation.shape, measures.design.ratio)
     if halves is not None:
         shared = _shared(halves, deviation)
-    size = found.estimate if wanted.difference is None else np.full(deviation.shape, wanted.difference)
-    moved = deviation > 0  # else the models agree in every fold: nothing to plan with
+    size = paired.estimate if target.difference is None else np.full(deviation.shape, target.difference)
+    varies = deviation > 0  # else the models agree in every fold: nothing to plan with
     df = None if halves is None else float(len(halves))
     pilot_df = n_folds - 1.0 if df is None else df
-    asked: dict[str, Any] = {"ratio": shared[moved], "alpha": wanted.alpha, "df": df}
-    here, spread = size[moved], deviation[moved]
-    unlucky = spread / assured_ratio(pilot_df, wanted.assurance)
-    allowed: dict[str, Any] = {**asked, "pilot_df": pilot_df}
-    needed = shift_needed(pilot_df, wanted.power, wanted.alpha, pilot_df)
+    options: dict[str, Any] = {"ratio": shared[varies], "alpha": target.alpha, "df": df}
+    effect, spread = size[varies], deviation[varies]
+    assured = spread / assured_ratio(pilot_df, target.assurance)
+    pilot_options: dict[str, Any] = {**options, "pilot_df": pilot_df}
+    needed = shift_needed(pilot_df, target.power, target.alpha, pilot_df)
     error = deviation * np.sqrt(1 / n_folds + shared)
     columns = {
-        "power_now": t_power(here, spread, n_folds, **allowed),
-        "detectable": needed * error[moved],
-        "limit_power": limit_power(here, spread, **allowed),
-        "n_folds": folds_needed(here, spread, power=wanted.power, **allowed),
-        "n_folds_assured": folds_needed(here, unlucky, power=wanted.power, **asked),
-        "case_factor": case_factor_over_folds(here, spread, n_folds, power=wanted.power, **allowed),
-        "case_factor_assured": case_factor_over_folds(here, unlucky, n_folds, power=wanted.power, **asked),
+        "power_now": t_power(effect, spread, n_folds, **pilot_options),
+        "detectable": needed * error[varies],
+        "limit_power": limit_power(effect, spread, **pilot_options),
+        "n_folds": folds_needed(effect, spread, power=target.power, **pilot_options),
+        "n_folds_assured": folds_needed(effect, assured, power=target.power, **options),
+        "case_factor": case_factor_over_folds(effect, spread, n_folds, power=target.power, **pilot_options),
+        "case_factor_assured": case_factor_over_folds(
+            effect, assured, n_folds, power=target.power, **options
+        ),
     }
-    spread_out = {name: _where(moved, column) for name, column in columns.items()}
-    return {"observed": found.estimate, "difference": size, "std_error": error, **spread_out}
+    spread_out = {name: _where(varies, column) for name, column in columns.items()}
+    return {"observed": paired.estimate, "difference": size, "std_error": error, **spread_out}
 
 
-def _where(known: Any, values: Floats) -> Floats:
+def _where(mask: Any, values: Floats) -> Floats:
     """Values at their places, and nan elsewhere."""
-    found = np.full(known.shape, np.nan)
-    found[known] = values
-    return found
+    full = np.full(mask.shape, np.nan)
+    full[mask] = values
+    return full
 
 
 def _shared(halves: Floats, deviation: Floats) -> Floats:
@@ -236,37 +238,37 @@ class _RunPair:
 
     def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
         """Power with so many runs and times the cases; degrees of freedom as the test has them."""
-        one, shared = self.variances(pilot, factor), self.shared / factor
-        total, of_runs = one / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
+        over_runs, shared = self.variances(pilot, factor), self.shared / factor
+        total, of_runs = over_runs / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
         degrees = Degrees(of_cases=max(self.of_cases * factor, min(self.of_cases, FEWEST_DF)))
-        df = degrees.at(total, one / n_runs, of_runs, n_tests=self.n_tests)
+        df = degrees.at(total, over_runs / n_runs, of_runs, n_tests=self.n_tests)
         return float(pilot.mean(approximate_power(abs(size) / np.sqrt(total), df, alpha)))
 
-    def runs_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
+    def runs_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
         """Smallest number of runs with the power, infinite where cases alone leave too much variance."""
-        if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), wanted.alpha)) <= wanted.power:
+        if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), target.alpha)) <= target.power:
             return np.inf
         return float(
             smallest_numbers(
                 lambda n, at: np.array(
-                    [self.power(size, wanted.alpha, pilot, n_runs=int(n[0])) >= wanted.power]
+                    [self.power(size, target.alpha, pilot, n_runs=int(n[0])) >= target.power]
                 )[at],
                 np.array([True]),
             )[0]
         )
 
-    def cases_needed(self, size: float, pilot: Pilot, wanted: Wanted) -> float:
+    def cases_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
         """How many times the cases have the power with the runs there are."""
         return factor_needed(
-            lambda f: self.power(size, wanted.alpha, pilot, n_runs=self.n_runs, factor=f), wanted.power
+            lambda f: self.power(size, target.alpha, pilot, n_runs=self.n_runs, factor=f), target.power
         )
 
 
-def _over_runs(areas: RunAreas, wanted: Wanted) -> dict[str, Any]:
+def _over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
     """Pairs one by one: what runs bring in falls with runs, what cases bring in with cases."""
     mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
-        _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), wanted)
+        _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), target)
         for k, (i, j) in enumerate(combinations(range(len(mean)), 2))
     ]
     return dict(pd.DataFrame(rows))
@@ -296,27 +298,27 @@ def _apart(covariance: Floats) -> float:
     return variance / n - (float(covariance.sum()) - variance) / (n * (n - 1))
 
 
-def _run_plan(observed: float, error: float, pair: _RunPair, wanted: Wanted) -> dict[str, float]:
+def _run_plan(observed: float, error: float, pair: _RunPair, target: PowerTarget) -> dict[str, float]:
     """Numbers of one pair."""
-    size = observed if wanted.difference is None else wanted.difference
-    found = {"observed": observed, "difference": size, "std_error": error}
+    size = observed if target.difference is None else target.difference
+    result = {"observed": observed, "difference": size, "std_error": error}
     if not (error > 0 and pair.runs > 0):
-        return found
-    pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, wanted.assurance)
+        return result
+    pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, target.assurance)
 
     def power_of(of: float) -> float:
-        return pair.power(of, wanted.alpha, pilot, n_runs=pair.n_runs)
+        return pair.power(of, target.alpha, pilot, n_runs=pair.n_runs)
 
-    limit = float(z_power(size, np.sqrt(pair.shared), wanted.alpha)) if pair.shared > 0 else 1.0
-    return found | {
+    limit = float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0
+    return result | {
         "power_now": power_of(size),
-        "detectable": _detectable(power_of, error, wanted.power),
+        "detectable": _detectable(power_of, error, target.power),
         "limit_power": limit,
         "run_share": pair.run_share,
-        "n_folds": pair.runs_needed(size, pilot, wanted),
-        "n_folds_assured": pair.runs_needed(size, unlucky, wanted),
-        "case_factor": pair.cases_needed(size, pilot, wanted),
-        "case_factor_assured": pair.cases_needed(size, unlucky, wanted),
+        "n_folds": pair.runs_needed(size, pilot, target),
+        "n_folds_assured": pair.runs_needed(size, unlucky, target),
+        "case_factor": pair.cases_needed(size, pilot, target),
+        "case_factor_assured": pair.cases_needed(size, unlucky, target),
     }
 
 
@@ -344,34 +346,34 @@ class _CasePair(NamedTuple):
 
 
 def _over_cases(
-    area: Floats, variance: Floats, doubt: Floats, *, wanted: Wanted
+    area: Floats, variance: Floats, doubt: Floats, *, target: PowerTarget
 ) -> dict[str, pd.Series[float]]:
     """Pairs one by one, from the variance that the units of each stratum add to their difference."""
     pairs = zip(combinations(area.tolist(), 2), variance, doubt, strict=True)
-    rows = [_case_plan(_CasePair(a - b, *strata), wanted) for (a, b), *strata in pairs]
+    rows = [_case_plan(_CasePair(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 
 
-def _case_plan(pair: _CasePair, wanted: Wanted) -> dict[str, float]:
+def _case_plan(pair: _CasePair, target: PowerTarget) -> dict[str, float]:
     """Numbers of one pair; nan where the models agree on every case."""
-    size = pair.observed if wanted.difference is None else wanted.difference
+    size = pair.observed if target.difference is None else target.difference
     variance, df = pair.scaled(1.0, 1.0)
     error = float(np.sqrt(variance))
 
     def factor(*sides: str, pilot_df: float = df, of: float = size) -> float:
         def power_of(times: float) -> float:
-            return pair.power(of, wanted.alpha, pilot_df, **dict.fromkeys(sides, times))
+            return pair.power(of, target.alpha, pilot_df, **dict.fromkeys(sides, times))
 
-        return factor_needed(power_of, wanted.power)
+        return factor_needed(power_of, target.power)
 
     both = ("positive", "negative")
-    unlucky = size * float(assured_ratio(df, wanted.assurance))
+    unlucky = size * float(assured_ratio(df, target.assurance))
     return {
         "observed": pair.observed,
         "difference": size,
         "std_error": error,
-        "power_now": pair.power(size, wanted.alpha, df),
-        "detectable": _detectable(lambda of: pair.power(of, wanted.alpha, df), error, wanted.power),
+        "power_now": pair.power(size, target.alpha, df),
+        "detectable": _detectable(lambda of: pair.power(of, target.alpha, df), error, target.power),
         "case_factor": factor(*both),
         "case_factor_assured": factor(*both, pilot_df=np.inf, of=unlucky),
         "positive_factor": factor("positive"),
@@ -533,7 +535,7 @@ def plan_comparison(
     >>> plan.to_frame()[columns].round(2).to_numpy().tolist()
     [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
-    Wanted(difference, power, alpha, assurance).check()
+    PowerTarget(difference, power, alpha, assurance).check()
     table, _ = complete_table(read_rows(scores))
     check_several_models(table)
     if control is not None:
@@ -550,16 +552,16 @@ def plan_comparison(
     )
     measures = measures.ordered(ranking_order(measures))
     level = alpha / n_compared(len(table.models), control) if bonferroni else alpha
-    told = (*notes, *measures.design.warnings, *measures.warnings)
-    asked: dict[str, Any] = {"power": power, "alpha": level, "assurance": assurance}
+    messages = (*notes, *measures.design.warnings, *measures.warnings)
+    options: dict[str, Any] = {"power": power, "alpha": level, "assurance": assurance}
     return ComparisonPlan(
         design=measures.design.describe(),
-        **asked,
+        **options,
         overlapping=measures.design.overlapping,
         given=difference is not None,
         units=measures.design.units,
-        warnings=(*told, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=plans(measures, difference=difference, control=control, **asked),
+        warnings=(*messages, *emit([] if difference is not None else [OPTIMISTIC])),
+        _table=plans(measures, difference=difference, control=control, **options),
     )
 
 
@@ -582,12 +584,12 @@ def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
 def _more_cases(row: Any, plan: ComparisonPlan) -> str:
     if np.isinf(row.case_factor):
         return f"No number of {plan.units} gives power {row.power:g}."
-    what = f"test {plan.units}" if row.design in {"one_set", "shared_cases"} else f"{plan.units} in the data"
-    told = f"About {format_factor(row.case_factor)} times as many {what} would give power {row.power:g}"
+    units = f"test {plan.units}" if row.design in {"one_set", "shared_cases"} else f"{plan.units} in the data"
+    text = f"About {format_factor(row.case_factor)} times as many {units} would give power {row.power:g}"
     if np.isinf(row.case_factor_assured):
-        return f"{told}."
+        return f"{text}."
     assured = format_factor(row.case_factor_assured)
-    return f"{told} on average, {assured} times with {100 * row.assurance:g} % assurance."
+    return f"{text} on average, {assured} times with {100 * row.assurance:g} % assurance."
 
 
 def _more_folds(row: Any, plan: ComparisonPlan) -> str:

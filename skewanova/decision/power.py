@@ -67,9 +67,9 @@ class Pilot(NamedTuple):
         k, shape = np.arange(size), df / 2 - 1
         beside = np.sqrt(k[1:] * (k[1:] + shape))  # Golub and Welsch 1969
         nodes, axes = np.linalg.eigh(np.diag(2 * k + 1 + shape) + np.diag(beside, 1) + np.diag(beside, -1))
-        found = cls(np.sqrt(2 * np.maximum(nodes, 0.0) / df), axes[0] ** 2)
-        found.ratio.flags.writeable = found.weight.flags.writeable = False
-        return found
+        pilot = cls(np.sqrt(2 * np.maximum(nodes, 0.0) / df), axes[0] ** 2)
+        pilot.ratio.flags.writeable = pilot.weight.flags.writeable = False
+        return pilot
 
     @classmethod
     def assured(cls, df: float, assurance: float) -> Pilot:
@@ -83,9 +83,9 @@ class Pilot(NamedTuple):
 
 def assured_ratio(df: ArrayLike, assurance: float) -> Floats:
     """What a deviation seen is of the true one at least, with this probability."""
-    known = np.asarray(df, dtype=np.float64)
-    finite = np.minimum(known, KNOWN_DF)
-    return np.where(known < KNOWN_DF, np.sqrt(stats.chi2.ppf(1 - assurance, finite) / finite), 1.0)
+    degrees = np.asarray(df, dtype=np.float64)
+    finite = np.minimum(degrees, KNOWN_DF)
+    return np.where(degrees < KNOWN_DF, np.sqrt(stats.chi2.ppf(1 - assurance, finite) / finite), 1.0)
 
 
 def t_power(
@@ -104,8 +104,8 @@ def t_power(
     numbers may be arrays. The degrees of freedom are those of the folds unless halvings give them. Where the
     deviation is a pilot's, the power is the one to be expected over what the true one may be.
     """
-    known = np.asarray(n_folds) - 1 if df is None else df
-    return expected_power(shift_of(difference, deviation, n_folds, ratio), known, alpha, pilot_df)
+    degrees = np.asarray(n_folds) - 1 if df is None else df
+    return expected_power(shift_of(difference, deviation, n_folds, ratio), degrees, alpha, pilot_df)
 
 
 def shift_of(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: ArrayLike) -> Floats:
@@ -119,15 +119,15 @@ def shift_power(shift: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
     shift, df = np.broadcast_arrays(np.asarray(shift, dtype=np.float64), df)
     limit = np.asarray(stats.t.isf(alpha / 2, df))
     certain = shift > CERTAIN * (1 + limit)  # where scipy's noncentral t runs out of digits, and power is 1
-    found = np.asarray(certain, dtype=np.float64)
+    power = np.asarray(certain, dtype=np.float64)
     doubtful, small = (
         np.asarray(~certain),
         np.asarray(shift < CERTAIN),
     )  # the wrong side has less than 1e-15 beyond it
     with np.errstate(all="ignore"):  # older scipy divides by 0 on its way to tails that are next to nothing
-        found[doubtful] = stats.nct.sf(limit[doubtful], df[doubtful], shift[doubtful])
-        found[small] += np.nan_to_num(stats.nct.cdf(-limit[small], df[small], shift[small]))
-    return found[()]
+        power[doubtful] = stats.nct.sf(limit[doubtful], df[doubtful], shift[doubtful])
+        power[small] += np.nan_to_num(stats.nct.cdf(-limit[small], df[small], shift[small]))
+    return power[()]
 
 
 def expected_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
@@ -139,40 +139,42 @@ def expected_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: floa
 
 def shift_needed(df: ArrayLike, power: float, alpha: float, pilot_df: float = np.inf) -> Floats:
     """Smallest shift at which the two-sided t test has that power; 0 where even no difference has it."""
-    known = np.asarray(df, dtype=np.float64)
+    degrees = np.asarray(df, dtype=np.float64)
     if power <= alpha:
-        return np.zeros(known.shape)[()]
+        return np.zeros(degrees.shape)[()]
 
     def excess(shift: Floats) -> Floats:  # nearly straight
-        return np.asarray(special.ndtri(np.minimum(expected_power(shift, known, alpha, pilot_df), TOP_POWER)))
+        return np.asarray(
+            special.ndtri(np.minimum(expected_power(shift, degrees, alpha, pilot_df), TOP_POWER))
+        )
 
-    return _root(excess, float(special.ndtri(power)), np.asarray(stats.t.isf(alpha / 2, known) + 1.0))[()]
+    return _root(excess, float(special.ndtri(power)), np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 
 
-def _root(rising: Callable[[Floats], Floats], wanted: float, high: Floats) -> Floats:
+def _root(rising: Callable[[Floats], Floats], target: float, high: Floats) -> Floats:
     """Where a function that rises from 0 on is as large as wanted, by false position (Illinois)."""
-    low, below = np.zeros(high.shape), rising(np.zeros(high.shape)) - wanted
-    while ((above := rising(high) - wanted) < 0).any():
+    low, below = np.zeros(high.shape), rising(np.zeros(high.shape)) - target
+    while ((above := rising(high) - target) < 0).any():
         high = np.where(above < 0, 2 * high, high)
     last = np.zeros(high.shape)
     for _ in range(MAX_STEPS):
         middle = (low * above - high * below) / (above - below)
-        found = rising(middle) - wanted
-        if (np.abs(found) <= SHIFT_SLACK).all():
+        value = rising(middle) - target
+        if (np.abs(value) <= SHIFT_SLACK).all():
             break
-        up, again = found > 0, np.sign(found) == last  # an end that stays twice counts half
+        up, again = value > 0, np.sign(value) == last  # an end that stays twice counts half
         above, below = (
-            np.where(up, found, np.where(again, above / 2, above)),
-            np.where(up, np.where(again, below / 2, below), found),
+            np.where(up, value, np.where(again, above / 2, above)),
+            np.where(up, np.where(again, below / 2, below), value),
         )
-        low, high, last = np.where(up, low, middle), np.where(up, middle, high), np.sign(found)
+        low, high, last = np.where(up, low, middle), np.where(up, middle, high), np.sign(value)
     return np.asarray(middle)
 
 
 def chi_moments(df: ArrayLike) -> tuple[Floats, Floats]:
     """Mean and variance of chi / sqrt(df), which is what a deviation seen is of the true one."""
-    known = np.minimum(np.asarray(df, dtype=np.float64), KNOWN_DF)
-    mean = np.sqrt(2 / known) * special.poch(known / 2, 0.5)
+    degrees = np.minimum(np.asarray(df, dtype=np.float64), KNOWN_DF)
+    mean = np.sqrt(2 / degrees) * special.poch(degrees / 2, 0.5)
     return np.asarray(mean), np.asarray(1 - mean**2)
 
 
@@ -194,8 +196,8 @@ def _shifts_needed(power: float, alpha: float, pilot_df: float) -> Callable[[Flo
     """:func:`shift_needed` at any degrees of freedom: over the limit of t it is smooth in their inverse."""
     knots = np.unique([*np.arange(1.0, N_EXACT), *np.geomspace(N_EXACT, MAX_FOLDS, N_KNOTS)])[::-1]
     over = shift_needed(knots, power, alpha, pilot_df) / stats.t.isf(alpha / 2, knots)
-    found = CubicSpline(1 / knots, over)
-    return lambda df: np.asarray(found(1 / df) * stats.t.isf(alpha / 2, df))
+    spline = CubicSpline(1 / knots, over)
+    return lambda df: np.asarray(spline(1 / df) * stats.t.isf(alpha / 2, df))
 
 
 def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
@@ -257,17 +259,17 @@ def smallest_numbers(reached: Callable[[NDArray[np.int64], Bools], Bools], reach
     """
     low, high = np.ones(reachable.shape, dtype=np.int64), np.full(reachable.shape, 2)
     reachable = reachable.copy()
-    wanted = reachable.copy()
-    while wanted.any():
-        wanted[wanted] = ~reached(high, wanted)
-        low, high = np.where(wanted, high, low), np.where(wanted, np.minimum(2 * high, MAX_FOLDS), high)
+    pending = reachable.copy()
+    while pending.any():
+        pending[pending] = ~reached(high, pending)
+        low, high = np.where(pending, high, low), np.where(pending, np.minimum(2 * high, MAX_FOLDS), high)
         reachable &= low < MAX_FOLDS
-        wanted &= reachable
-    while (wanted := reachable & (high - low > 1)).any():
+        pending &= reachable
+    while (pending := reachable & (high - low > 1)).any():
         middle = (low + high) // 2
-        enough = np.zeros_like(wanted)
-        enough[wanted] = reached(middle, wanted)
-        low, high = np.where(wanted & ~enough, middle, low), np.where(wanted & enough, middle, high)
+        sufficient = np.zeros_like(pending)
+        sufficient[pending] = reached(middle, pending)
+        low, high = np.where(pending & ~sufficient, middle, low), np.where(pending & sufficient, middle, high)
     return np.where(reachable, high.astype(np.float64), np.inf)
 
 
@@ -303,9 +305,9 @@ def factor_needed(power_of: Callable[[float], float], power: float) -> float:
     if at_ends[1] < power:
         return np.inf
     first, last = float(np.log(low)), float(np.log(high))
-    known = dict(zip((first, last), at_ends, strict=True))  # exp(log(high)) is a little less
+    powers = dict(zip((first, last), at_ends, strict=True))  # exp(log(high)) is a little less
 
     def excess(log_factor: float) -> float:
-        return (known[log_factor] if log_factor in known else power_of(np.exp(log_factor))) - power
+        return (powers[log_factor] if log_factor in powers else power_of(np.exp(log_factor))) - power
 
     return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), high))

@@ -163,7 +163,7 @@ def case_pair(negative, positive, df):
 )
 def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
     pair = planning._CasePair(difference, np.array([0.0, 1e-320, 0.0]), np.zeros(3))
-    found = planning._case_plan(pair, planning.Wanted(None, 0.8, 0.05, 0.8))
+    found = planning._case_plan(pair, planning.PowerTarget(None, 0.8, 0.05, 0.8))
     names = ("power_now", "case_factor", "positive_factor", "negative_factor")
     assert [found[name] for name in names] == pytest.approx([now, *factors], nan_ok=True)
 
@@ -189,7 +189,7 @@ def test_the_shift_needed_has_the_power(power):
 
 def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
     pair, shift = case_pair(1e-4, 4e-4, np.inf), 1.959964 + 0.841621
-    found = planning._case_plan(pair, planning.Wanted(0.05, 0.8, 0.05, 0.8))
+    found = planning._case_plan(pair, planning.PowerTarget(0.05, 0.8, 0.05, 0.8))
     assert found["power_now"] == pytest.approx(decision_power.z_power(0.05, np.sqrt(5e-4), 0.05))
     wanted = (0.05 / shift) ** 2  # the variance with that power, but for the other side
     assert found["case_factor"] == pytest.approx(5e-4 / wanted, rel=1e-4)
@@ -205,7 +205,7 @@ def test_the_spread_of_one_class_alone_has_its_own_degrees_of_freedom():
 
 
 def test_an_uncertain_variance_on_one_set_asks_for_more_cases():
-    wanted = planning.Wanted(0.05, 0.8, 0.05, 0.8)
+    wanted = planning.PowerTarget(0.05, 0.8, 0.05, 0.8)
     known, unsure = (planning._case_plan(case_pair(1e-4, 4e-4, df), wanted) for df in (np.inf, 12.0))
     assert unsure["power_now"] < known["power_now"]
     assert known["case_factor"] < unsure["case_factor"] < unsure["case_factor_assured"]
@@ -215,7 +215,7 @@ RUNS = planning._RunPair(runs=4e-4, own_cases=1e-4, shared=1e-4, df=3.0, n_runs=
 
 
 def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
-    wanted, pilot = planning.Wanted(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.expected(3.0)
+    wanted, pilot = planning.PowerTarget(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.expected(3.0)
     runs = RUNS.runs_needed(0.05, pilot, wanted)
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs - 1) < 0.8
