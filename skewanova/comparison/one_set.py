@@ -30,7 +30,7 @@ from skewanova.inference.one_set import ALONE, TestSetComparison, compare_areas
 from skewanova.inference.paired_test_set import PairedTestSet, paired_test_set
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import SharedCasesComparison
+from skewanova.inference.shared_cases import RunsComparison
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     POSITIVES_FOR_TESTS,
@@ -105,7 +105,7 @@ def analyse_one_set(
     return analysis, [*alone, *emit(rough)]
 
 
-def omnibus_result(found: TestSetComparison | SharedCasesComparison, test: str) -> OmnibusResult:
+def omnibus_result(found: TestSetComparison | RunsComparison, test: str) -> OmnibusResult:
     """F test that all models are equal, as a row of the ANOVA frame."""
     row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
         "test": test,
@@ -141,8 +141,8 @@ def supported(sample: Sample, prior: float) -> bool:
 
 
 def pair_families(
-    found: TestSetComparison | SharedCasesComparison,
-    at_priors: Mapping[float, TestSetComparison | SharedCasesComparison],
+    found: TestSetComparison | RunsComparison,
+    at_priors: Mapping[float, TestSetComparison | RunsComparison],
     method: str,
     *,
     options: Options,
@@ -159,7 +159,7 @@ def pair_families(
     return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
 
-def _pairs(found: TestSetComparison | SharedCasesComparison, method: str, options: Options) -> pd.DataFrame:
+def _pairs(found: TestSetComparison | RunsComparison, method: str, options: Options) -> pd.DataFrame:
     """One family: all pairs, or those with the control."""
     how = options.family
     test = name_family(method, how["adjust"], control=options.control is not None)
@@ -167,7 +167,7 @@ def _pairs(found: TestSetComparison | SharedCasesComparison, method: str, option
     return family(_pair_frame(found).assign(test=test, p_value=found.p_value), **how)
 
 
-def _pair_frame(found: TestSetComparison | SharedCasesComparison) -> pd.DataFrame:
+def _pair_frame(found: TestSetComparison | RunsComparison) -> pd.DataFrame:
     """Difference of every pair with its t."""
     return pd.DataFrame(
         {
@@ -192,7 +192,7 @@ def _intervals(cases: _Set, options: Options) -> list[Interval]:
         ]
 
 
-def posterior_over_cases(found: TestSetComparison | SharedCasesComparison, options: Options) -> pd.DataFrame:
+def posterior_over_cases(found: TestSetComparison | RunsComparison, options: Options) -> pd.DataFrame:
     """Posterior of each difference under a flat prior, t about the estimate, and the two one-sided tests.
 
     Without spread, models that are the same are equal; of others nothing is known.
@@ -208,7 +208,7 @@ def posterior_over_cases(found: TestSetComparison | SharedCasesComparison, optio
 
 
 def effects_over_cases(
-    found: TestSetComparison | SharedCasesComparison, options: Options, spread: Floats
+    found: TestSetComparison | RunsComparison, options: Options, spread: Floats
 ) -> pd.DataFrame:
     """Effect sizes; `spread` is the standard deviation of each difference on one test set, or in one run."""
     pairs = _pair_frame(found).assign(spread=spread)

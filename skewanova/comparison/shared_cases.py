@@ -30,7 +30,7 @@ from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.one_set import ArcsineAreas, TestSetComparison, compare_areas
 from skewanova.inference.pairwise import tukey_hsd
 from skewanova.inference.run_areas import RunAreas, iter_run_areas, measure_runs
-from skewanova.inference.shared_cases import SharedCasesComparison, compare_runs, no_components
+from skewanova.inference.shared_cases import RunsComparison, compare_runs, no_components
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 
@@ -68,11 +68,11 @@ def analyse_runs(measures: Evaluation, promised: pd.DataFrame, options: Options)
         equivalence=posterior_over_cases(found, options),
         assumptions=set_checks(areas.sample, measures.deployment_prior.low, found.estimate, error),
         residuals=published[0].residuals(),
-        components=found.components if isinstance(found, SharedCasesComparison) else no_components(),
+        components=found.components if isinstance(found, RunsComparison) else no_components(),
     )
 
 
-def _one_run(found: SharedCasesComparison | TestSetComparison, areas: RunAreas) -> Floats:
+def _one_run(found: RunsComparison | TestSetComparison, areas: RunAreas) -> Floats:
     """Standard deviation of each difference in one run, on cases of its own; of fixed runs, of their mean.
 
     What runs add to the variance of the mean over J runs is a J-th of their variance.
@@ -86,9 +86,7 @@ def _one_run(found: SharedCasesComparison | TestSetComparison, areas: RunAreas) 
     return np.asarray(np.sqrt(found.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
 
 
-def _compared(
-    areas: RunAreas, measures: Evaluation, alpha: float
-) -> SharedCasesComparison | TestSetComparison:
+def _compared(areas: RunAreas, measures: Evaluation, alpha: float) -> RunsComparison | TestSetComparison:
     """Compare the models over runs and cases or, if the runs are fixed, their means over cases."""
     if areas.runs != "fixed":
         return compare_runs(
@@ -109,10 +107,10 @@ def _compared(
 
 
 def _intervals(
-    areas: RunAreas, found: SharedCasesComparison | TestSetComparison, alpha: float
+    areas: RunAreas, found: RunsComparison | TestSetComparison, alpha: float
 ) -> tuple[Floats, Floats]:
     """Interval of every model's mean over runs."""
-    if isinstance(found, SharedCasesComparison):
+    if isinstance(found, RunsComparison):
         return np.maximum(found.model_low, 0.0), np.minimum(found.model_high, 1.0)
     spread = zip(*areas.sample.spread(areas.mean_values), strict=True)
     limits = [

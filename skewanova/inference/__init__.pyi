@@ -31,6 +31,6 @@ from .random_effects import split_plot_anova as split_plot_anova
 from .ranks import RankComparison as RankComparison
 from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison
-from .shared_cases import SharedCasesComparison as SharedCasesComparison
+from .shared_cases import RunsComparison as RunsComparison
 from .shared_cases import compare_runs as compare_runs
 from .shared_cases import components as components

@@ -335,7 +335,7 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
 
 @cache
 def range_isf(alpha: float, n_levels: int, df: float) -> float:
-    """Critical value of the studentized range; the same for every prior, so kept."""
+    """Return the critical value of the studentized range (cached, as it is the same for every prior)."""
 
     def excess(value: float) -> float:
         return float(range_sf(np.array([value]), n_levels, df)[0]) - alpha

@@ -81,7 +81,7 @@ class ModelComparison(PairTests):
 
 
 class ArcsineScale(NamedTuple):
-    """Areas on the angular scale, and its slope at them, by which their spreads are divided.
+    """Areas on the angular scale, and its slope at them, by which their standard errors are divided.
 
     An area of 0 or 1 (but for rounding) has no slope there: with one among them, all stay as they are.
     """
@@ -300,7 +300,7 @@ ALONE = "{} cannot show how others would differ: there is no standard error, tes
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestSetComparison(ModelComparison):
-    """Models compared on one set of cases: the omnibus test and every pair.
+    """Models compared on a single test set: the test of all models, and every pair.
 
     Attributes
     ----------
@@ -342,7 +342,7 @@ def compare_test_set(
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
 ) -> TestSetComparison:
-    """Compare models on one set of cases, without folds.
+    """Compare models on a single test set, over its cases.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class Degrees(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SharedCasesComparison(ModelComparison):
+class RunsComparison(ModelComparison):
     """Models compared over several runs on the same cases: all at once, and every pair.
 
     Attributes
@@ -124,7 +124,7 @@ def compare_runs(
     runs: str = "crossed",
     df: str = "banerjee",
     case_df: float = np.inf,
-) -> SharedCasesComparison:
+) -> RunsComparison:
     """Compare models whose runs all test the same cases (Obuchowski and Rockette 1995, Hillis 2007).
 
     Parameters
@@ -149,7 +149,7 @@ def compare_runs(
 
     Returns
     -------
-    SharedCasesComparison
+    RunsComparison
         The test of all models, that of every pair, and the variance components.
 
     Raises
@@ -215,7 +215,7 @@ def compare_runs(
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
     pairs = t_tests(difference, std_error, df_error, critical=critical, half_width=critical * std_error)
-    return SharedCasesComparison(
+    return RunsComparison(
         **vars(pairs),
         models=names,
         estimate=mean,
