@@ -361,6 +361,23 @@ def check_labels(
     return np.asarray(codes.reshape(-1) == _positive_code(distinct, pos_label, name))
 
 
+def check_both_classes(positive: Bools) -> None:
+    """Raise unless there are cases of both classes."""
+    for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
+        if not present:
+            raise InputError(f"`y_true` must hold both classes, but has no {word} case")
+
+
+def check_labelled_scores(
+    y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
+) -> tuple[Bools, NDArray[Any]]:
+    """Return labels as a boolean vector, and a score for each."""
+    positive = check_labels(y_true, pos_label=pos_label)
+    score = check_scores(y_score)
+    check_same_length(y_true=positive, y_score=score)
+    return positive, score
+
+
 def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
     """Return labels as floats if they are numbers, else as text; raise if one is missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _is_large(labels)):

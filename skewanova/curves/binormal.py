@@ -13,10 +13,9 @@ both are corrected here: precision at recall r is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import minimize_scalar
 
@@ -25,10 +24,8 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     check_count,
-    check_labels,
+    check_labelled_scores,
     check_prior,
-    check_same_length,
-    check_scores,
     emit,
 )
 from skewanova.base.gauss_rules import gauss_nodes
@@ -333,10 +330,8 @@ def fit_binormal(
 
 
 def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, Floats]:
-    positive = check_labels(y_true, pos_label=pos_label)
-    raw_score: NDArray[Any] = check_scores(y_score)
-    check_same_length(y_true=positive, y_score=raw_score)
-    score = raw_score.astype(np.float64)
+    positive, ranks = check_labelled_scores(y_true, y_score, pos_label)
+    score = ranks.astype(np.float64)
     infinite = np.flatnonzero(~np.isfinite(score))
     if infinite.size:
         raise InputError(

@@ -17,10 +17,10 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     InputError,
+    check_both_classes,
     check_float_array,
-    check_labels,
+    check_labelled_scores,
     check_same_length,
-    check_scores,
     check_weights,
     to_array,
 )
@@ -134,7 +134,7 @@ def roc_curve(
     """
     if sample_weight is None:
         return curve_from_scores(*check_binary_scores(y_true, y_score, pos_label))
-    positive, score = _check_lengths(y_true, y_score, pos_label)
+    positive, score = check_labelled_scores(y_true, y_score, pos_label)
     weight = check_weights(sample_weight)
     check_same_length(y_score=score, sample_weight=weight)
     used = weight > 0
@@ -286,23 +286,9 @@ def check_binary_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object
 ) -> tuple[Bools, NDArray[Any]]:
     """Return labels of both classes, and a score for each."""
-    positive, score = _check_lengths(y_true, y_score, pos_label)
+    positive, score = check_labelled_scores(y_true, y_score, pos_label)
     check_both_classes(positive)
     return positive, score
-
-
-def _check_lengths(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, NDArray[Any]]:
-    positive = check_labels(y_true, pos_label=pos_label)
-    score = check_scores(y_score)
-    check_same_length(y_true=positive, y_score=score)
-    return positive, score
-
-
-def check_both_classes(positive: Bools) -> None:
-    """Raise unless there are cases of both classes."""
-    for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
-        if not present:
-            raise InputError(f"`y_true` must hold both classes, but has no {word} case")
 
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:

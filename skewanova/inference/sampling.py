@@ -15,6 +15,7 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     InputError,
+    check_both_classes,
     check_labels,
     check_prior,
     check_same_length,
@@ -24,7 +25,6 @@ from skewanova.base.checks import (
     to_array,
     to_numbers,
 )
-from skewanova.curves.roc import check_both_classes
 from skewanova.priors.evidence import UnitSums, equal_units
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 

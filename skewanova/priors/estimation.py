@@ -14,13 +14,13 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from skewanova.base.checks import (
-    Bools,
     Floats,
     InputError,
     Seed,
+    check_both_classes,
     check_count,
     check_fraction,
-    check_labels,
+    check_labelled_scores,
     check_not_negative,
     check_same_length,
     check_scores,
@@ -429,8 +429,7 @@ def estimate_prior(
     >>> print(estimate_prior(labels, labelled, unlabelled))
     0.06 (95 % 0 to 0.123)
     """
-    positive, score = check_labels(y_true), check_scores(y_score)
-    check_same_length(y_true=positive, y_score=score)
+    positive, score = check_labelled_scores(y_true, y_score)
     check_both_classes(positive)
     scores = check_scores(unlabelled, "unlabelled")
     check_overlap(score, scores)
@@ -507,13 +506,6 @@ def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floa
     log_odds = np.linspace(low, high, PLACES)
     height = np.interp(log_odds, prediction.log_odds, prediction.density)
     return log_odds, np.log(height / height.max())
-
-
-def check_both_classes(positive: Bools) -> None:
-    """Raise unless there are cases of both classes."""
-    if positive.all() or not positive.any():
-        missing = "negatives" if positive.all() else "positives"
-        raise InputError(f"`y_true` must hold both classes, but has no {missing}")
 
 
 def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:

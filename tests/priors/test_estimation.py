@@ -231,8 +231,8 @@ def test_results_travel_between_processes(found):
 @pytest.mark.parametrize(
     ("labels", "labelled", "unlabelled", "message"),
     [
-        ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negatives"),
-        ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positives"),
+        ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negative case"),
+        ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positive case"),
         ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must take at least two values"),
         ([0, 1, 1], [0.1, 0.2, 0.9], [3, 4], "none overlap; give both on one scale"),
         ([0, 1, 1], [0.1, 0.2, 0.9], [-3, -4], "none overlap; give both on one scale"),
