@@ -385,6 +385,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signals", ["SIGTERM,SIGHUP,SIGINT", "SIGKILL"])
 def test_runs_that_are_ended_at_any_moment(tmp_path, signals):
     command = [sys.executable, "-c", KILLS, str(tmp_path), signals]

@@ -30,6 +30,7 @@ def run_process(*arguments, **environment):
 # --- as a process -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_demo_as_a_process(tmp_path):
     done = run_process("demo", "--alpha", "0.005", "--priors", "0.5,0.1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -38,6 +39,7 @@ def test_demo_as_a_process(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_compare_as_a_process_writes_the_folder(folder):
     done = run_process("compare", "scores.csv", *QUICK, "--out", "report", "--figures", "none")
     assert (done.returncode, done.stderr) == (0, "")
@@ -54,6 +56,7 @@ def test_compare_as_a_process_writes_the_folder(folder):
     assert sorted(p.name for p in folder.iterdir()) == ["report", "scores.csv", "wide.csv"]
 
 
+@pytest.mark.slow
 def test_bad_input_as_a_process(folder):
     before = content(folder)
     done = run_process("compare", "absent.csv", "--out", "report")
@@ -62,6 +65,7 @@ def test_bad_input_as_a_process(folder):
     assert content(folder) == before
 
 
+@pytest.mark.slow
 def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
     frame().replace({"model": {"m0": "模型"}}).to_csv("scores.csv", index=False)
     done = run_process("check", "scores.csv", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
@@ -69,6 +73,7 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
     assert "models: \\u6a21\\u578b, m1\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_no_fault_of_the_input_exits_with_1(folder):
     code = (
         "import skewanova.scores.pairing as s\n"

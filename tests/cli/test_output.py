@@ -140,6 +140,7 @@ def test_lines_fit_the_screen(folder, monkeypatch, columns):
         assert command == "check" or max(lengths) > columns - 25
 
 
+@pytest.mark.slow
 def test_colours_on_a_terminal_only(folder, known):
     def output(colour, **environment):
         options = {"color": colour, "env": environment, "prog_name": "skewanova"}
@@ -221,6 +222,7 @@ def test_every_stage_is_counted(folder, undrawn):
     assert heard == [*STAGES, *(f"figure {kind.replace('_', ' ')}" for kind in figures)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("pty") is None, reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal_leaves_the_output_clean(folder):
     import pty
@@ -245,6 +247,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):
 # --- report, completion -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_report_tells_and_opens_the_page(folder, undrawn, monkeypatch):
     opened = []
     monkeypatch.setattr(cli_commands.click, "launch", lambda address: opened.append(address) or 0)
@@ -326,6 +329,7 @@ def hostile_table():
     return frame().replace({"model": names})
 
 
+@pytest.mark.slow
 def test_no_name_of_a_table_acts_on_a_terminal(folder):
     hostile_table().to_csv("scores.csv", index=False)
     hostile_table().assign(fold=HOSTILE[0]).to_csv("folds.csv", index=False)
@@ -353,6 +357,7 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):
         assert visible(name) in text
 
 
+@pytest.mark.slow
 def test_no_name_of_a_data_set_acts_on_a_terminal(folder):
     parts = [hostile_table().assign(dataset=name) for name in HOSTILE[:5]]
     pd.concat(parts).to_csv("scores.csv", index=False)

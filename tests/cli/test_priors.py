@@ -42,6 +42,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
     done = run("prior", "scores.csv", "field.csv", "--out", "out")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -59,6 +60,7 @@ def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
     assert settings["unlabelled"] == "field.csv"
 
 
+@pytest.mark.slow
 def test_warnings_come_before_the_numbers(files):
     table = pd.read_csv("field.csv")
     table.assign(y_score=0.3).to_csv("constant.csv", index=False)
@@ -81,6 +83,7 @@ def test_prior_as_json_has_batches(files):
     assert any("do not tell how much the prior varies" in text for text in found["sentences"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["compare", "scores.csv", "--priors", "0.5", "--quiet"], ["plan", "scores.csv", "--out", "out"]],

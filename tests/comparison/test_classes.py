@@ -78,6 +78,7 @@ def test_words_name_each_class(found):
     assert result.to_frame().equals(result.ranking)
 
 
+@pytest.mark.slow
 def test_priors_by_class_and_a_control(found):
     scores, _ = found
     result = sa.compare_classes(scores, {"0": 0.3, "1": (0.1, 0.2), "2": 0.5}, control="m2", **OPTIONS)

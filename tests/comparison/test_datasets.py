@@ -77,6 +77,7 @@ def result():
         return sa.compare_datasets(many(), 0.4, **OPTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_sets", "n_models", "test"),
     [(5, 2, "paired_t_holm"), (6, 2, "wilcoxon_holm"), (6, 3, "paired_t_holm")],
@@ -469,6 +470,7 @@ def test_data_sets_of_one_fold_are_judged_by_their_cases():
     assert result.hierarchical["p_value"].item() == pytest.approx(meta.p_value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_control_is_the_family_across_data_sets(result):
     every, options = result, {"control": "m1", "adjust": "bonferroni"}
     with warnings.catch_warnings():
@@ -487,6 +489,7 @@ def test_a_control_is_the_family_across_data_sets(result):
     assert "control" in found.ranking["group"].tolist()
 
 
+@pytest.mark.slow
 def test_what_could_not_be_tested_across_data_sets_is_said():
     rows = one_fold_each({"A": 1.0, "C": 0.2})
     twin = rows[rows["model"] == "A"].assign(model="B")

@@ -88,6 +88,7 @@ def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_pa
         pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(halved: sa.Comparison) -> None:
     """The tree has no seed of its own: it is given one for each split."""
     again = _compared(resampling="split_half", n_halvings=6, n_jobs=2)

@@ -145,6 +145,7 @@ def headline(result):
     return anova, result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("resampling", ["auto", "independent"])
 def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):

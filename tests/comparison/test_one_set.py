@@ -188,6 +188,7 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("case", [True, False])
 def test_rows_are_paired_by_case_or_in_order(case):

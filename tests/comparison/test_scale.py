@@ -281,6 +281,7 @@ def test_differences_of_very_many_pairs_are_at_fewer_priors(satellite, monkeypat
     assert len(bands.difference_grid(satellite.evaluation)) == 21
 
 
+@pytest.mark.slow
 def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     result = simulated(["a", "b", "c", "d", "e"], n_folds=10)
     monkeypatch.setattr(report_figures, "MOST_MODELS", 2)

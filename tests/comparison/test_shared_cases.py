@@ -158,6 +158,7 @@ def test_where_the_variance_comes_from(found):
     assert plans["run_share"].between(0, 1).all()
 
 
+@pytest.mark.slow
 def test_a_control_is_the_family_over_runs(found):
     labels, scores, result = found
     names = result.ranking["model"].tolist()
@@ -184,6 +185,7 @@ def test_effects_are_in_standard_deviations_of_one_run(found):
         assert row["effect_low"] < row["effect"] < row["effect_high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", ["nested", "fixed"])
 def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     labels, scores = seeds(seed=2)

@@ -326,6 +326,7 @@ def test_fit_recovers_the_truth():
     assert fit.auprec_std_error(0.1) < 0.003
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_standard_errors_are_the_spread_of_fresh_fits():
     rng = np.random.default_rng(0)

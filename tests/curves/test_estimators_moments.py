@@ -40,6 +40,7 @@ def test_nothing_added_is_zero():
     assert MomentSums().evaluate(PRIORS).tolist() == [0.0] * len(PRIORS)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", estimators.LINEAR)
 @pytest.mark.parametrize(("share", "shift"), [(0.1, 1.5), (0.5, 0.0), (0.9, 3.0)])

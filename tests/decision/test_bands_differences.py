@@ -139,6 +139,7 @@ def test_a_better_model_is_found_and_named():
 # --- level, by simulation -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("n_folds", "n_models", "replicates"), [
     (2, 3, 300), (3, 4, 400), (5, 4, 400), (10, 4, 300), (20, 3, 300),

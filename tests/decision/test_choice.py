@@ -347,6 +347,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
 # --- regret -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", list(WEIGHTINGS))
 @pytest.mark.parametrize("models", ["crossing", 5, 6])
@@ -392,6 +393,7 @@ def test_the_grid_of_priors_does_not_change_the_regret(name):
     np.testing.assert_allclose(ranking(few)[columns], ranking(many)[columns], atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_regret_for_every_estimator(estimator):
@@ -505,6 +507,7 @@ def test_series_hold_every_digit(estimator, ends):
     np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_simulated_scores_that_cross():
     rng = np.random.default_rng(0)

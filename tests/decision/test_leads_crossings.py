@@ -223,6 +223,7 @@ def test_without_scores_one_fold_leaves_everyone_in(one_set):
     assert len(leaders(measures).drop_duplicates(["prior_low"])) > len(leads)
 
 
+@pytest.mark.slow
 def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
     measures, _ = simulated(FoldDesign(1, 1000, 9000), seed=1)
     found = leaders(measures)

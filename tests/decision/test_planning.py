@@ -105,6 +105,7 @@ def test_the_order_of_named_cases_does_not_matter():
         sa.plan_comparison(unnamed, 0.2, difference=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_planned_cases_reach_their_power_in_simulated_test_sets():
     """Plan from one large sample, test 400 samples of the planned size; Monte Carlo error .02."""

@@ -190,6 +190,7 @@ def test_each_kind_of_table_has_its_state(results, kind):
         check(results[kind])
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(12))
 def test_no_two_outputs_contradict_each_other(seed):
@@ -333,6 +334,7 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     assert "passes from m1 to m0 at prior" in verdict.where_it_changes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("control", "told", "models"),
     [
@@ -360,6 +362,7 @@ def test_shares_in_words(value, shown):
     assert percent_text(value) == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_positive", "n_values", "prior", "why"),
     [

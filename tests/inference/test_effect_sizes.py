@@ -104,6 +104,7 @@ def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
     assert same[["effect", "effect_low", "effect_high", "conf_low"]].isna().all(axis=None)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_intervals_cover_the_effect_of_correlated_folds():
     tables = correlated_folds(200, 10, 2, rho=0.2, rng=np.random.default_rng(5))

@@ -467,6 +467,7 @@ def test_scores_of_several_models_and_one_class_are_refused():
 # --- coverage -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])

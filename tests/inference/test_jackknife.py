@@ -82,6 +82,7 @@ def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, s
     assert_brute(Sample(positive, cluster, weight), score, area_estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("area_estimator", ESTIMATORS)
 @settings(max_examples=6)
 @given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6))
@@ -111,6 +112,7 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
     assert jackknife_values(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 12, 10_000])
 @pytest.mark.parametrize("area_estimator", BY_STEPS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
@@ -232,6 +234,7 @@ def test_covariance_is_the_stratified_jackknife():
     assert found.covariance == pytest.approx(total, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_with_ties_it_has_the_spread_of_fresh_samples():
     # rounded to few values, average precision's values under the trapezoid's estimate are far too small
     rng = np.random.default_rng(4)

@@ -170,6 +170,7 @@ def check_wilcoxon_holm(row, d, t, k):
 BY_HAND = [check_paired_t_holm, check_corrected_t_holm, check_games_howell, check_wilcoxon_holm]
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("check", BY_HAND)

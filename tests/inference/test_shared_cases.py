@@ -197,6 +197,7 @@ def test_kinds_of_runs_are_known():
         compare_runs(*drawn(), runs="fixed")
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("n_runs", [3, 5])
 def test_equal_learners_with_runs_of_their_own(n_runs):
@@ -265,6 +266,7 @@ def test_what_is_refused(areas, covariance, message):
         compare_runs(areas, covariance)
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_equal_learners_are_seldom_told_apart():
     """150 tables of three equal learners, five seeds, weak cases shared: at most .05 and three errors."""

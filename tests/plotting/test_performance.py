@@ -244,6 +244,7 @@ def test_results_that_only_make_frames_are_accepted(result):
         assert len(sp.plot_posthoc(source, ax=Figure().subplots()).get_yticks()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("plot", [*PLOTS, lambda r, ax=None: sp.plot_surface(r, kind="3d", ax=ax)])
 def test_hostile_names_are_saved_without_a_warning(plot):

@@ -187,6 +187,7 @@ def by_brute_force(unlabelled, spreads, centres):
     return np.exp(log_height - log_height.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "apart"), [(5000, 0.5), (100_000, 0.2), (1000, 0.0)])
 def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     monkeypatch.undo()  # as many places as users have

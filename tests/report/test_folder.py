@@ -247,6 +247,7 @@ def test_unknown_format_of_figures_is_refused(plain, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_drawing_leaves_pyplot_and_its_settings_alone(plain, plain_document):
     before, figures = dict(rcParams), plt.get_fignums()
@@ -297,6 +298,7 @@ def test_failure_keeps_the_earlier_output(plain, undrawn, tmp_path, monkeypatch)
     assert tree(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_failing_second_rename_brings_the_earlier_output_back(plain, undrawn, tmp_path, monkeypatch):
     target = write_folder(plain, tmp_path / "out")
     before, rename = tree(tmp_path), Path.rename
@@ -322,6 +324,7 @@ def test_name_that_is_not_utf8_is_refused_whole(plain, undrawn, tmp_path):
     assert tree(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_earlier_output_is_replaced(undrawn, tmp_path, plain):
     target = write_folder(simulated(["Old", "Older"]), tmp_path / "out")
     assert write_folder(plain, str(target)) == target
@@ -561,6 +564,7 @@ def test_one_prior_goes_without_the_figures_along_priors(plain, undrawn):
     assert not {"surface", "differences", "prior-pairs"} & set(sections)
 
 
+@pytest.mark.slow
 def test_one_test_set_is_not_said_to_be_folds(undrawn):
     document = render_html(one_set())
     text = " ".join("".join(Outline(document).words).split())
@@ -646,6 +650,7 @@ def test_deployment_limits_shade_the_range(plain):
     assert len(shaded.axes[0].patches) == len(bare.axes[0].patches) + 1
 
 
+@pytest.mark.slow
 def test_many_models_stay_readable():
     result = simulated([f"model {k}" for k in range(12)], n_folds=2)
     pairs = report_figures.FIGURES["posthoc"].draw(result)

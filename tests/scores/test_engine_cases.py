@@ -82,6 +82,7 @@ def test_what_a_set_that_stays_cannot_be_asked_is_told():
         sa.compare(gathered(frame.drop(index=7)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stays")
 @pytest.mark.parametrize(("case", "pieces"), [(True, False), (False, False), (False, True)])
 @pytest.mark.parametrize("kind", SAMPLED)
@@ -100,6 +101,7 @@ def test_clusters_and_weights_of_folds_are_those_of_memory(kind, case, pieces, m
     assert_nearly_alike(*compared)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stays")
 @pytest.mark.parametrize(
     ("kind", "n_folds"), [(SAMPLED[0], 1), (SAMPLED[1], 2), (SAMPLED[2], 1), (SAMPLED[2], 2)]
@@ -134,6 +136,7 @@ def with_value(frame, rows, column, value):
     return frame.assign(**{column: frame[column].where(~rows, value)})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stays")
 def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
     frame = sampled("clusters and weights", n_folds=5, same=False)

@@ -116,6 +116,7 @@ def test_the_cluster_gives_the_numbers_of_one_process(spread, frame):
     assert spread.deployment_prior == here.deployment_prior
 
 
+@pytest.mark.slow
 def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path):
     found = assert_compared_alike(partitioned(frame), frame)
     assert found.source is None
@@ -123,6 +124,7 @@ def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path
     assert (tmp_path / "out" / "ranking.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client", "small_workers")
 def test_groups_in_pieces_come_from_dask():
     frame = table()
@@ -174,6 +176,7 @@ def end_process(part):
     return part
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp_path, monkeypatch):
     settings = {
         "n_workers": 1,
@@ -342,6 +345,7 @@ def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
 # --- one test set that stays where it is -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client", "stays")
 def test_a_set_stays_with_dask(test_set, set_here):
     assert_nearly_alike(
@@ -352,6 +356,7 @@ def test_a_set_stays_with_dask(test_set, set_here):
 # --- clusters and weights ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client", "stays")
 def test_clusters_and_weights_stay_with_dask():
     for n_folds, same in ((1, True), (4, False)):

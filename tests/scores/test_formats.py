@@ -526,6 +526,7 @@ def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
     assert len(read_scores(path).frame) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
 def test_a_damaged_footer_is_bad_input_at_worst(tmp_path, flip):

@@ -134,6 +134,7 @@ SCORES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_workers")
 @pytest.mark.parametrize("kind", SCORES)
 def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
@@ -154,6 +155,7 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
         assert packed.ends is None or packed.ends.tolist() == whole.ends.tolist()
 
 
+@pytest.mark.slow
 def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
     """Sizes are counted by the keys alone; only where one is too large do rows show where to cut."""
     frame, looked = table(), []
@@ -164,6 +166,7 @@ def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
         assert bool(looked) is cut
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_workers")
 def test_rules_hold_for_groups_in_pieces():
     frame = table()

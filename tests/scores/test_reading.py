@@ -220,6 +220,7 @@ def test_whole_scores_beyond_2_to_53_are_not_tied(tmp_path, dtype):
 # --- wide tables ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_wide_table_equals_its_long_form(tmp_path):
     wide = WIDE.assign(case=np.arange(8))
     long = wide.melt(["y_true", "fold", "case"], var_name="model", value_name="y_score")
@@ -253,6 +254,7 @@ def test_the_fold_of_a_wide_table_is_no_model_unless_it_is_named_one():
     assert (table.models, table.folds) == (("fold", "A"), (1,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "model", "y_score"]
 )

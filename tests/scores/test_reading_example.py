@@ -25,6 +25,7 @@ def test_every_model_of_a_hold_out_saw_the_same_cases():
     assert frame.groupby("case", observed=True)["y_true"].nunique().max() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_every_call_reads_the_same_table_anew():
     first, second = load_satellite_scores(), load_satellite_scores()

@@ -107,6 +107,7 @@ def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     assert (design.kind, design.warnings) == (kind, ())
 
 
+@pytest.mark.slow
 @FEW_NEGATIVES
 def test_a_comparison_takes_the_table():
     models = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0), "linear": LINEAR}
@@ -133,6 +134,7 @@ def test_splits_that_cannot_be_made_are_refused_by_name(cv, told):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=cv)
 
 
+@pytest.mark.slow
 def test_processes_change_nothing():
     models = {"tree": DecisionTreeClassifier(random_state=3), "bayes": BAYES}
     one, two = (sa.scores_from_estimators(models, X, Y, cv=HALVES, n_jobs=n).frame for n in (None, 2))
@@ -414,6 +416,7 @@ def test_scorers_give_the_measure_of_held_out_scores(scorer, measure, options, e
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @FEW_NEGATIVES
 @pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
 def test_make_scorer_takes_the_measures_as_they_are(method):
