@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_choice
 from skewanova.priors.binning import N_BINS, binned
-from skewanova.scores.table import Scores, ScoreTable, StreamedScores
+from skewanova.scores.table import Scores, ScoreTable
 
 SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")
 
@@ -51,7 +51,7 @@ def score_bins(table: Scores) -> pd.DataFrame:
     or has several folds and no cases. Models whose scores are all alike have none.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
-    if isinstance(table, StreamedScores) or (len(table.folds) > 1 and not table.has_cases):
+    if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
         return empty
     parts = [_bins_of(table, model) for model in table.models]
     kept = [part for part in parts if part is not None]
