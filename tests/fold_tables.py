@@ -3,13 +3,14 @@
 import warnings
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from conftest import REFERENCE
 
 from skewanova import Evaluation, UniformPrior, evaluate, read_scores
 
+REFERENCE = Path(__file__).parent / "reference"
 INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
 
 
