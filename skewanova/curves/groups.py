@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -234,12 +235,12 @@ def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
 Cell = tuple[str, str | int]
 
 
-#: Curves of which sums are kept, a tenth of a megabyte each.
-MOST_KEPT = 512
+#: Curves whose sums are cached, a tenth of a megabyte each.
+MAX_CACHED_CURVES = 512
 
 
-class KeptAreas:
-    """Areas of curves at many priors, time and again: of long curves, sums are kept that give them all.
+class AreaCache:
+    """Areas of curves at many priors, with cached sums for long curves.
 
     Parameters
     ----------
@@ -249,22 +250,22 @@ class KeptAreas:
 
     def __init__(self, batches: list[Callable[[], RecallSteps]]) -> None:
         self._batches = batches
-        self._kept: dict[tuple[str, int], list[Kernel]] = {}
+        self._kernels: dict[tuple[str, int], list[Kernel]] = {}
 
-    def at(self, prior: Floats, area_estimator: str) -> Floats:
+    def areas(self, prior: Floats, area_estimator: str) -> Floats:
         """AUPREC of every curve at every prior by an estimator of `LINEAR`."""
         return np.concatenate([self._areas(i, prior, area_estimator) for i in range(len(self._batches))])
 
     def _areas(self, batch: int, prior: Floats, area_estimator: str) -> Floats:
-        kernels = self._kept.get((area_estimator, batch))
+        kernels = self._kernels.get((area_estimator, batch))
         if kernels is None:
             rises = self._batches[batch]()
             first = _first_rises(rises)
             if not _has_long(rises, first):
                 return _areas(rises, prior, area_estimator)
             kernels = [_kernel(part, area_estimator) for part in _one_by_one(rises, first)]
-            if sum(map(len, self._kept.values())) + len(kernels) <= MOST_KEPT:
-                self._kept[area_estimator, batch] = kernels
+            if sum(map(len, self._kernels.values())) + len(kernels) <= MAX_CACHED_CURVES:
+                self._kernels[area_estimator, batch] = kernels
         return np.array([kernel(prior) for kernel in kernels])
 
 
@@ -272,16 +273,42 @@ def _kernel(rises: RecallSteps, area_estimator: str) -> Kernel:
     """Areas of one curve at many priors by an estimator of `LINEAR`."""
     if len(rises.tpr) >= MANY_STEPS:
         return moment_sums(iter_blocks(rises), area_estimator).mean
-    held = concatenate_steps([rises])  # by itself: a part would keep the whole batch
-    return lambda prior: np.asarray(_areas(held, prior, area_estimator)[0])
+    copy = concatenate_steps([rises])  # a view would keep the whole batch in memory
+    return lambda prior: np.asarray(_areas(copy, prior, area_estimator)[0])
 
 
-def _same(rises: RecallSteps) -> RecallSteps:
-    """What is at hand, asked for."""
-    return rises
+class MeasuredCurves(Mapping[Cell, RocCurve]):
+    """ROC curve of every (model, fold), whose steps are at hand without building curves."""
+
+    _cells: Mapping[Cell, Any]
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __contains__(self, cell: object) -> bool:
+        return cell in self._cells
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ROC curves>"
+
+    @abstractmethod
+    def batches(self) -> list[Callable[[], RecallSteps]]:
+        """Return functions that compute the steps of all curves in order, a few curves each."""
+
+    def rises(self) -> Iterator[RecallSteps]:
+        """Yield the steps of all curves in order, a few curves at a time."""
+        return (batch() for batch in self.batches())
+
+    @cached_property
+    def area_cache(self) -> AreaCache:
+        """Areas at further priors."""
+        return AreaCache(self.batches())
 
 
-class GroupCurves(Mapping[Cell, RocCurve]):
+class GroupCurves(MeasuredCurves):
     """ROC curve of every (model, fold); what measures need is at hand without building curves.
 
     Parameters
@@ -310,30 +337,9 @@ class GroupCurves(Mapping[Cell, RocCurve]):
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._curves[cell]
 
-    def __iter__(self) -> Iterator[Cell]:
-        return iter(self._cells)
-
-    def __len__(self) -> int:
-        return len(self._cells)
-
-    def __contains__(self, cell: object) -> bool:
-        return cell in self._cells
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} ROC curves>"
-
-    def rises(self) -> Sequence[RecallSteps]:
-        """Rises of all curves in order, of a few curves at a time."""
-        return self._rises
-
     def batches(self) -> list[Callable[[], RecallSteps]]:
-        """The same, each batch to be asked for."""
-        return [partial(_same, rises) for rises in self._rises]
-
-    @cached_property
-    def kept(self) -> KeptAreas:
-        """What is known of long curves, for whoever asks at further priors."""
-        return KeptAreas(self.batches())
+        """Return functions that look up the steps of all curves in order, a few curves each."""
+        return [partial(self._rises.__getitem__, i) for i in range(len(self._rises))]
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
@@ -560,11 +566,11 @@ CompactCurve = PackedCurve | WeightedCurve
 
 
 def _unpacked(curves: Sequence[CompactCurve]) -> RecallSteps:
-    """Rises of some curves in a row."""
+    """Compute the steps of some curves in a row."""
     return concatenate_steps([curve.rises() for curve in curves])
 
 
-class PackedCurves(Mapping[Cell, RocCurve]):
+class PackedCurves(MeasuredCurves):
     """ROC curve of every (model, fold), unpacked when it is looked up.
 
     Parameters
@@ -574,42 +580,24 @@ class PackedCurves(Mapping[Cell, RocCurve]):
     """
 
     def __init__(self, packed: Mapping[Cell, CompactCurve]) -> None:
-        self._packed = packed
+        self._cells: Mapping[Cell, CompactCurve] = packed
 
     def __getitem__(self, cell: Cell) -> RocCurve:
-        return self._packed[cell].curve()
+        return self._cells[cell].curve()
 
-    def __iter__(self) -> Iterator[Cell]:
-        return iter(self._packed)
-
-    def __len__(self) -> int:
-        return len(self._packed)
-
-    def rises(self) -> Iterator[RecallSteps]:
-        """Rises of all curves in order, of a few curves at a time."""
-        return (batch() for batch in self.batches())
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, packed>"
 
     def batches(self) -> list[Callable[[], RecallSteps]]:
-        """The same, each batch to be asked for."""
-        curves = list(self._packed.values())
+        """Return functions that unpack the steps of all curves in order, a few curves each."""
+        curves = list(self._cells.values())
         stops = np.cumsum([curve.most_rises for curve in curves])
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
         return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
 
-    @cached_property
-    def kept(self) -> KeptAreas:
-        """What is known of long curves, for whoever asks at further priors."""
-        return KeptAreas(self.batches())
-
     def select(self, cells: Sequence[Cell]) -> PackedCurves:
         """Return some of the curves, in the order given."""
-        return PackedCurves({cell: self._packed[cell] for cell in cells})
-
-    def __contains__(self, cell: object) -> bool:
-        return cell in self._packed
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} ROC curves, packed>"
+        return PackedCurves({cell: self._cells[cell] for cell in cells})
 
 
 def select_curves(curves: Mapping[Cell, RocCurve], cells: Sequence[Cell]) -> Mapping[Cell, RocCurve]:
@@ -642,9 +630,9 @@ def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator in BY_STEPS and isinstance(curves, GroupCurves | PackedCurves):
+    if area_estimator in BY_STEPS and isinstance(curves, MeasuredCurves):
         if area_estimator in LINEAR and len(priors) >= MANY_PRIORS:
-            return curves.kept.at(priors, area_estimator)
+            return curves.area_cache.areas(priors, area_estimator)
         return areas_of_rises(curves.rises(), priors, area_estimator)
     return np.concatenate(
         [areas_of_curves(batch, priors, area_estimator) for batch in _group_batches(curves)]
@@ -655,7 +643,7 @@ def measures_of_groups(
     curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
-    if area_estimator in BY_STEPS and isinstance(curves, GroupCurves | PackedCurves):
+    if area_estimator in BY_STEPS and isinstance(curves, MeasuredCurves):
         return measures_of_rises(curves.rises(), priors, weighting, area_estimator)
     parts = [measures_of_curves(batch, priors, weighting, area_estimator) for batch in _group_batches(curves)]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

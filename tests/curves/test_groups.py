@@ -256,7 +256,7 @@ def test_what_is_kept_of_long_curves_gives_the_areas_of_rises(estimator, block, 
 @pytest.mark.parametrize(("most", "looks"), [(512, 2 + 4), (1, 4 + 4), (0, 4 + 4)])
 def test_long_curves_are_looked_at_once(most, looks, monkeypatch):
     monkeypatch.setattr(curves_groups, "BLOCK_SIZE", 1)
-    monkeypatch.setattr(curves_groups, "MOST_KEPT", most)
+    monkeypatch.setattr(curves_groups, "MAX_CACHED_CURVES", most)
     packed, _ = long_and_short()
     seen = []
     unpacked = curves_groups._unpacked
