@@ -10,8 +10,8 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blank figures in folders and reports: drawing takes most of the time, and has tests of its own."""
     from matplotlib.figure import Figure
 
-    from skewanova.report import figures
+    from skewanova.report import figures, rendering
 
     blank = {kind: replace(each, draw=lambda _: Figure()) for kind, each in figures.FIGURES.items()}
     monkeypatch.setattr(figures, "FIGURES", blank)
-    monkeypatch.setattr(figures, "_picture", lambda figure, name: b"<svg></svg>")
+    monkeypatch.setattr(rendering, "_render_figure", lambda figure, name: b"<svg></svg>")

@@ -130,12 +130,12 @@ def monitor(
     found = watched(directory, field, confidence_level=confidence_level, rng=seed)
     if out is not None:
         from skewanova.plotting.priors import plot_monitor
-        from skewanova.report.figures import picture_of
+        from skewanova.report.rendering import render_plot
 
         files: Files = {
             "monitor.csv": found.to_frame(),
             "monitor.md": "\n\n".join([*found.sentences, found.to_table().to_markdown()]),
-            "monitor.svg": picture_of(plot_monitor, found),
+            "monitor.svg": render_plot(plot_monitor, found),
         }
         settings = {"directory": directory.name, "confidence_level": confidence_level}
         write_results(out, files, command="monitor", table=field, settings=settings, seed=seed)
@@ -194,7 +194,7 @@ def _read(path: Path, columns: dict[str, str]) -> UnlabelledScores:
 def _figures(found: PriorEstimates) -> dict[str, bytes]:
     """One picture a model, by its number: a name may be no name of a file."""
     from skewanova.plotting.priors import plot_prior_estimate
-    from skewanova.report.figures import picture_of
+    from skewanova.report.rendering import render_plot
 
     models = enumerate(found.by_model.values(), 1)
-    return {f"figures/prior_{i}.svg": picture_of(plot_prior_estimate, one) for i, one in models}
+    return {f"figures/prior_{i}.svg": render_plot(plot_prior_estimate, one) for i, one in models}

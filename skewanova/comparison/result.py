@@ -19,8 +19,8 @@ from skewanova.report import sentences, tables
 from skewanova.report.findings import results_paragraph
 from skewanova.report.latex import check_label, latex_of
 from skewanova.report.methods import Prose, methods_of
+from skewanova.report.publication import TABLES, publication_table
 from skewanova.report.source import ReportSource, control_of
-from skewanova.report.tables import publication_table
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
 MOST_CONCLUSIONS = 20
@@ -280,7 +280,7 @@ class Comparison(ReportSource):
         return write_folder(self, Path(directory), figures=figures)
 
     def _ranking_table(self) -> Table:
-        return tables.TABLES["ranking"].make(self)
+        return TABLES["ranking"].make(self)
 
     def _family(self, test: str, response: str) -> pd.DataFrame:
         return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]

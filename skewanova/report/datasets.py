@@ -169,19 +169,21 @@ def write_datasets_folder(
 
 def across_pictures(source: DatasetsSource, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
     """The figures across data sets, for the page and for the folder."""
-    from skewanova.report.figures import draw_across, draw_hierarchical, pictures_of
+    from skewanova.report.figures import draw_across, draw_hierarchical
+    from skewanova.report.rendering import render_figures
 
     draw = {
         "across": lambda: draw_across(source.iauprec, source.posthoc, source.alpha),
         "hierarchical": lambda: draw_hierarchical(source.by_dataset, source.hierarchical),
     }
-    return pictures_of(draw, tuple(dict.fromkeys(("svg", *formats))))
+    return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
 
 
 def _shown(source: DatasetsSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:
     """Drawing, description and caption of each figure."""
     from skewanova.report.document import Picture
-    from skewanova.report.figures import across_caption, hierarchical_caption, inline_svg
+    from skewanova.report.figures import across_caption, hierarchical_caption
+    from skewanova.report.rendering import inline_svg
 
     ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(source.ranking))
     one = next(records(source.hierarchical))

@@ -17,8 +17,10 @@ from markupsafe import Markup
 from skewanova.base.text import Table, visible, without, without_empty
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences, tables
-from skewanova.report.figures import FIGURES, caption, inline_svg
+from skewanova.report.figures import FIGURES, caption
 from skewanova.report.methods import cited, methods_of
+from skewanova.report.publication import TABLES, publication_tables
+from skewanova.report.rendering import inline_svg
 from skewanova.report.slider import slider_of
 from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set
 
@@ -240,9 +242,9 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
 
 def _views(source: ReportSource) -> dict[str, _View | None]:
     """Every table but those of pairs; none where there are no rows."""
-    made = tables.publication_tables(source)
-    names = [name for name in tables.TABLES if name not in {"pairwise", "posthoc"}]
-    return {name: view(made[name], *tables.TABLES[name].files) if name in made else None for name in names}
+    made = publication_tables(source)
+    names = [name for name in TABLES if name not in {"pairwise", "posthoc"}]
+    return {name: view(made[name], *TABLES[name].files) if name in made else None for name in names}
 
 
 def view(table: Table, *files: str) -> _View:

@@ -1,23 +1,16 @@
-"""Every figure by name: drawing, caption, files."""
+"""Every figure by name: what is drawn, its caption, its files."""
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
-from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from skewanova.base.checks import emit
 from skewanova.base.frames import records
 from skewanova.base.progress import stage
 from skewanova.base.text import format_number, shortened
@@ -27,6 +20,7 @@ from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance, residuals
 from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
 from skewanova.plotting.priors import estimates_of, plot_prior_estimate
+from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
 from skewanova.report.source import (
     ReportSource,
     control_of,
@@ -55,10 +49,6 @@ MOST_MODELS = 40
 FULL_CURVE = 200
 
 
-#: Name of what lies behind the curves of the main figure: where the page puts its cursor.
-PRIOR_AREA = "prior-area"
-
-
 #: Inches; narrow enough to be read on a phone without scrolling.
 WIDTH = 6.3
 
@@ -81,31 +71,6 @@ LINE = 0.19
 
 #: Beyond these, each prior has a panel of its own.
 MOST_LINES = 9
-
-
-#: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
-#: Text of an SVG stays text: it can be searched, read aloud, copied.
-_STYLE: list[Any] = [
-    "default",
-    {
-        "svg.hashsalt": "skewanova",
-        "svg.fonttype": "none",
-        "pdf.fonttype": 42,
-        "font.size": 11,
-        "axes.titley": 1.0,
-    },
-]
-
-
-#: How matplotlib tells that a font lacks a sign, and so many of them a message shows.
-_GLYPH, MOST_SIGNS = re.compile(r"Glyph (\d+) .* missing from"), 5
-
-
-_METADATA: dict[str, dict[str, Any]] = {
-    "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
-    "png": {"Software": None},
-    "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,93 +176,15 @@ def _varies(source: ReportSource) -> bool:
 
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its picture in each format; one figure is held at a time."""
+    """Yield the name of each figure and its picture in each format."""
     shown = _of_shown_models(source)
-    missing: set[str] = set()
-    for kind in kinds_of(source):
-        stage(f"figure {kind.replace('_', ' ')}")
-        with style.context(_STYLE), _collected(missing):
-            figure = FIGURES[kind].draw(source if kind == "residuals" else shown)
-            pictures = _pictures(figure, formats)
-        yield kind, pictures
-    _tell_missing(missing, formats)
 
+    def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
+        for kind in kinds_of(source):
+            stage(f"figure {kind.replace('_', ' ')}")
+            yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else shown)
 
-def _tell_missing(missing: Collection[str], formats: Sequence[str]) -> None:
-    """Warn of signs that files show as boxes."""
-    if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
-        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
-        more = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
-        emit([f"figures show boxes where their font lacks a sign ({signs}{more}); tables show them all"])
-
-
-@contextmanager
-def _collected(missing: set[str]) -> Iterator[None]:
-    """Collect the signs that the font of the figures lacks, of which each text would warn."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.filterwarnings("always", message=_GLYPH.pattern)
-        yield
-    for warning in caught:
-        glyph = _GLYPH.match(str(warning.message))
-        if glyph:
-            missing.add(chr(int(glyph[1])))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-#: Colours of the figures that are those of the page: they follow it where that is dark.
-_PAGE_COLOURS = {
-    "#ffffff": "var(--paper)",
-    "#000000": "var(--ink)",
-    "#262626": "var(--ink)",
-    "#595959": "var(--soft)",
-    "#808080": "var(--soft)",
-}
-
-
-#: Text between tags: words of a figure, names among them.
-_WORDS = re.compile(r">([^<]*[^<\s][^<]*)<")
-
-
-def inline_svg(svg: bytes, kind: str) -> Markup:
-    """Return the picture for use inside HTML: no rules of style, ids of its own, the page's colours.
-
-    Its words stay as they are, whatever they look like.
-    """
-    text = svg.decode("utf-8")
-    text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    words = iter(_WORDS.findall(text))
-    text = _WORDS.sub(">\0<", text)
-    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
-    text = re.sub(r'(?: xlink:)?\bhref="#', ' href="#', text)
-    text = re.sub(rf'<g id="(?!{PRIOR_AREA}")[^"]*"', "<g", text)
-    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
-    text = re.sub("|".join(_PAGE_COLOURS), lambda found: _PAGE_COLOURS[found[0]], text)
-    text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
-    text = re.sub(r"\s*\n\s*", "\n", text).strip()
-    return Markup(re.sub("\0", lambda _: next(words), text))
-
-
-def _pictures(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
-    """The figure in each format, laid out once: saving would draw all for nothing before each file."""
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
-        figure.set_layout_engine(None)  # with "none", saving would draw twice as well
-    return {name: _picture(figure, name) for name in dict.fromkeys(formats)}
-
-
-def _picture(figure: Figure, name: str) -> bytes:
-    buffer = BytesIO()
-    figure.savefig(buffer, format=name, dpi=150, metadata=_METADATA[name])
-    return buffer.getvalue()
-
-
-def _one(plot: Callable[..., Axes], source: object, size: tuple[float, float], **options: Any) -> Figure:
-    """One plot in a figure that pyplot does not know."""
-    figure = Figure(figsize=size, layout="constrained")
-    plot(source, ax=figure.subplots(), **options)
-    return figure
+    return render_figures(drawings(), formats)
 
 
 def _legend_below(figure: Figure) -> Figure:
@@ -344,18 +231,18 @@ def _size(source: ReportSource, height: float) -> tuple[float, float]:
 
 def _draw_iauprec(source: ReportSource) -> Figure:
     width, _ = _size(source, 0)
-    return _one(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
+    return draw_single(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
 def _draw_regions(source: ReportSource) -> Figure:
-    figure = _legend_below(_one(performance.plot_regions, source, _size(source, 4.2)))
+    figure = _legend_below(draw_single(performance.plot_regions, source, _size(source, 4.2)))
     figure.axes[0].patch.set_gid(PRIOR_AREA)
     return figure
 
 
 def _draw_regret(source: ReportSource) -> Figure:
     limits = source.settings.get("deployment_limits")
-    return _one(performance.plot_regret, source.regret, _size(source, 4.2), deployment_prior=limits)
+    return draw_single(performance.plot_regret, source.regret, _size(source, 4.2), deployment_prior=limits)
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
@@ -364,11 +251,11 @@ def _draw_p_values(source: ReportSource) -> Figure:
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
     size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
     pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
-    return _one(comparisons.plot_p_values, pairs, size, alpha=alpha)
+    return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
 def _draw_critical_difference(source: ReportSource) -> Figure:
-    return _one(comparisons.plot_critical_difference, source, _ranks_size(_models(source)))
+    return draw_single(comparisons.plot_critical_difference, source, _ranks_size(_models(source)))
 
 
 def _ranks_size(models: Sequence[str]) -> tuple[float, float]:
@@ -379,7 +266,7 @@ def _ranks_size(models: Sequence[str]) -> tuple[float, float]:
 
 
 def _draw_components(source: ReportSource) -> Figure:
-    return _one(comparisons.plot_components, source, (WIDTH, 1.4 + 0.3 * len(source.components)))
+    return draw_single(comparisons.plot_components, source, (WIDTH, 1.4 + 0.3 * len(source.components)))
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
@@ -404,7 +291,7 @@ def _draw_posthoc(source: ReportSource) -> Figure:
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
     size, rope = (width, max(2.4, 1.5 + 0.3 * len(pairs))), source.settings.get("rope")
-    return _one(comparisons.plot_posthoc, pairs, size, rope=rope)
+    return draw_single(comparisons.plot_posthoc, pairs, size, rope=rope)
 
 
 def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
@@ -453,14 +340,14 @@ def _pairs_along(source: ReportSource) -> list[tuple[str, str]]:
 
 def _draw_roc(source: ReportSource) -> Figure:
     width, height = _size(source, 4.0)
-    return _one(curves.plot_roc, source, (width - 0.2, height))
+    return draw_single(curves.plot_roc, source, (width - 0.2, height))
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
     priors = source.precision_recall["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
-        return _legend_below(_one(curves.plot_precision_recall, source, _size(source, 4.6)))
+        return _legend_below(draw_single(curves.plot_precision_recall, source, _size(source, 4.6)))
     shown = evenly(priors, MOST_PANELS).tolist()
     width, height = _size(source, 3.8)
     figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
@@ -484,7 +371,7 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 
 def _draw_skew(source: ReportSource) -> Figure:
-    return _legend_below(_one(curves.plot_skew, source, _size(source, 4.2)))
+    return _legend_below(draw_single(curves.plot_skew, source, _size(source, 4.2)))
 
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
@@ -750,10 +637,10 @@ def draw_across(iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float) -> F
     pairs = headline_rows(posthoc)
     test = str(pairs["test"].iloc[0])
     if not compares_all(pairs):
-        return _one(comparisons.plot_posthoc, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
+        return draw_single(comparisons.plot_posthoc, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
     blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
     found = rank_comparison(blocks, posthoc, test=test, alpha=alpha)
-    figure = _one(comparisons.plot_critical_difference, found, _ranks_size(found.models))
+    figure = draw_single(comparisons.plot_critical_difference, found, _ranks_size(found.models))
     counted = f"Mean ranks over {found.n_folds} data sets, 1 = best"
     set_title(figure.axes[0], f"{counted}\nBars: no difference found ({get_test(test).name})")
     return figure
@@ -768,7 +655,7 @@ def compares_all(pairs: pd.DataFrame) -> bool:
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
     """The first pair on every data set, and over all of them."""
     height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MOST_SIDE)
-    return _one(comparisons.plot_by_dataset, by_dataset, (WIDTH, height), hierarchical=hierarchical)
+    return draw_single(comparisons.plot_by_dataset, by_dataset, (WIDTH, height), hierarchical=hierarchical)
 
 
 def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
@@ -781,17 +668,6 @@ def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
     )
 
 
-def pictures_of(
-    draw: Mapping[str, Callable[[], Figure]], formats: Sequence[str]
-) -> dict[str, dict[str, bytes]]:
-    """Figures by name, each in each format, in the looks of a report."""
-    missing: set[str] = set()
-    with style.context(_STYLE), _collected(missing):
-        found = {name: _pictures(one(), formats) for name, one in draw.items()}
-    _tell_missing(missing, formats)
-    return found
-
-
 def across_caption(posthoc: pd.DataFrame) -> str:
     """What the figure across data sets shows."""
     pairs = headline_rows(posthoc)
@@ -802,8 +678,3 @@ def across_caption(posthoc: pd.DataFrame) -> str:
         "Mean ranks of the models over data sets by IAUPREC (1 is best), drawn as by Demsar (2006). A bar "
         f"joins models that the test of the conclusions ({test}) did not tell apart: those with a dot on it."
     )
-
-
-def picture_of(plot: Callable[..., Axes], source: object) -> bytes:
-    """One plot as SVG, in the looks of a report."""
-    return pictures_of({"plot": lambda: _one(plot, source, (7, 4.6))}, ("svg",))["plot"]["svg"]

@@ -20,8 +20,8 @@ from skewanova.report.document import render, title
 from skewanova.report.figures import KINDS, draw_figures
 from skewanova.report.latex import latex_file
 from skewanova.report.methods import bibtex, cited, methods_of
+from skewanova.report.publication import publication_tables
 from skewanova.report.source import ReportSource
-from skewanova.report.tables import publication_tables
 
 #: Frames of numbers; each stands in the file of its name. Residuals are points of a figure.
 FRAMES = tuple(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from skewanova.base.checks import InputError
 from skewanova.base.text import Table, column_blocks, latex_escape
+from skewanova.report.publication import publication_tables
 from skewanova.report.source import ReportSource
-from skewanova.report.tables import publication_tables
 
 #: Tables of more lines go over several pages, with their heads on each.
 PAGE_ROWS = 36

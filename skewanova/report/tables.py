@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
 from skewanova.base.frames import records
 from skewanova.base.rounding import TIE, is_maximum
 from skewanova.base.text import (
     MAX_ROWS,
     Table,
-    decimals,
     format_factor,
     format_number,
     format_p,
     format_with_error,
     limits,
     number,
-    only,
     open_interval,
     table_of,
     truncate_rows,
     without,
-    without_empty,
 )
 from skewanova.decision.operating import MEAN, OTHER_CASES
-from skewanova.inference.catalogue import TESTS, get_test, name_test, response_name
+from skewanova.inference.catalogue import get_test, response_name
 from skewanova.report.source import (
     MOST_PRIORS,
-    ReportSource,
     evenly,
-    has_halvings,
-    has_runs,
-    headline_rows,
-    is_one_set,
-    spread_of,
 )
 from skewanova.scores.design import Resampling
 
@@ -603,151 +591,3 @@ def sensitivity_table(decisions: pd.DataFrame) -> Table:
         },
         note="Loss per tenfold: of AUPREC, where positives become ten times as rare.",
     )
-
-
-def _performance(source: ReportSource) -> Table:
-    """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
-    table = performance_table(source.auprec, source.iauprec, source.ranking)
-    if not source.verdict.trusted:
-        return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
-    letters = source.ranking["group"].tolist()
-    rows = tuple((*row, letter) for row, letter in zip(table.rows, letters, strict=True))
-    note = f"Bold: the largest mean. {group_note(source.ranking)} in IAUPREC."
-    return replace(table, header=(*table.header, "Group"), rows=rows, note=note)
-
-
-def _pairwise(source: ReportSource) -> Table:
-    """The pairs of the test that the conclusions rest on."""
-    rows = headline_rows(source.posthoc)
-    table = without(without(posthoc_table(rows, source.alpha), "Test"), "Measure")
-    sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
-    effect = [
-        format_number(sizes.get(pair, np.nan), 2)
-        for pair in zip(rows["model_a"], rows["model_b"], strict=True)
-    ]
-    return replace(
-        table,
-        name="pairwise",
-        caption=f"Pairwise differences, {name_test(next(records(rows)))}",
-        header=(*table.header, "Effect"),
-        rows=tuple((*row, size) for row, size in zip(table.rows, effect, strict=False)),
-        note=f"{table.note} Effect: difference in standard deviations of one {spread_of(source)}.",
-    )
-
-
-@dataclass(frozen=True)
-class TableOf:
-    """One table of a comparison: how it is made, and the files that have its numbers."""
-
-    make: Callable[[ReportSource], Table]
-    files: tuple[str, ...]
-
-
-#: Every table by its name, in the order of the report.
-TABLES: Mapping[str, TableOf] = {
-    "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
-    "ranking": TableOf(
-        lambda source: ranking_table(
-            source.ranking,
-            1 - source.alpha,
-            design=source.design,
-            sizes=source.iauprec,
-            deployment_prior=source.evaluation.deployment_prior.describe(),
-            trusted=source.verdict.trusted,
-        ),
-        ("ranking.csv", "decisions.csv"),
-    ),
-    "choices": TableOf(lambda source: choices_table(source.choices), ("choices.csv",)),
-    "regions": TableOf(lambda source: regions_table(source.regions), ("regions.csv", "support.csv")),
-    "leaders": TableOf(
-        lambda source: leaders_table(source.leaders, 1 - source.alpha),
-        ("leaders.csv", "differing_priors.csv"),
-    ),
-    "crossings": TableOf(
-        lambda source: crossings_table(source.crossings, 1 - source.alpha), ("crossings.csv",)
-    ),
-    "sensitivity": TableOf(lambda source: sensitivity_table(source.decisions), ("decisions.csv",)),
-    "anova": TableOf(lambda source: anova_table(source.anova), ("anova.csv",)),
-    "pairwise": TableOf(_pairwise, ("posthoc.csv",)),
-    "posthoc": TableOf(lambda source: posthoc_table(source.posthoc, source.alpha), ("posthoc.csv",)),
-    "prior_pairs": TableOf(
-        lambda source: prior_pairs_table(source.prior_pairs, source.alpha), ("prior_pairs.csv",)
-    ),
-    "effects": TableOf(
-        lambda source: effects_table(source.effects, 1 - source.alpha, per=spread_of(source)),
-        ("effects.csv",),
-    ),
-    "equivalence": TableOf(
-        lambda source: equivalence_table(
-            source.equivalence,
-            one_set=is_one_set(source) or has_runs(source),
-            halved=has_halvings(source),
-        ),
-        ("equivalence.csv",),
-    ),
-    "plans": TableOf(lambda source: plans_table(source.plans, source.design.units), ("plans.csv",)),
-    "components": TableOf(lambda source: components_table(source.components), ("components.csv",)),
-    "assumptions": TableOf(lambda source: assumptions_table(source.assumptions), ("assumptions.csv",)),
-}
-
-
-def publication_table(
-    source: ReportSource,
-    name: str,
-    *,
-    columns: Sequence[str] | None = None,
-    rows: int | Sequence[str] | None = None,
-    digits: int | None = None,
-    caption: str | None = None,
-) -> Table:
-    """Return one table by its name, one of `TABLES`, or those of its rows and columns that are asked for."""
-    check_choice(name, list(TABLES), "table")
-    with nullcontext() if digits is None else decimals(check_count(digits, "digits", minimum=0)):
-        table = without_empty(TABLES[name].make(source))
-    if rows is not None:
-        table = only(table, rows=_rows_asked(table, rows))
-    if columns is not None:
-        table = only(table, _columns_asked(table, columns))
-    return table if caption is None else replace(table, caption=str(caption))
-
-
-def _columns_asked(table: Table, columns: Sequence[str]) -> list[int]:
-    """Places of columns by their heads."""
-    if isinstance(columns, str):
-        raise InputTypeError(f"`columns` must be a list of heads, but got {columns!r}")
-    found = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
-    if not found:
-        raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")
-    return found
-
-
-def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
-    """Places of the first rows, or of those that a cell names: a model, a pair, a test."""
-    if isinstance(rows, str):
-        raise InputTypeError(f"`rows` must be a number or a list of names, but got {rows!r}")
-    if isinstance(rows, int | np.integer):
-        return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
-    found: list[int] = []
-    for asked in rows:
-        name = get_test(asked).name if asked in TESTS else asked
-        here = [i for i, row in enumerate(table.rows) if any(_names(cell, name) for cell in row)]
-        if not here:
-            check_choice(asked, [row[0] for row in table.rows], "rows")
-        found += here
-    return list(dict.fromkeys(found))
-
-
-def _names(cell: str, name: str) -> bool:
-    """Whether a cell is that name, or begins with it as a test of some measure does."""
-    return cell == name or cell.startswith(f"{name}, ")
-
-
-def publication_tables(source: ReportSource) -> dict[str, Table]:
-    """Return every table that has rows."""
-    rows = {
-        "prior_pairs": source.prior_pairs,
-        "crossings": source.crossings,
-        "components": source.components,
-    }
-    shown = [name for name in TABLES if name not in rows or len(rows[name])]
-    return {name: publication_table(source, name) for name in shown}

@@ -24,6 +24,7 @@ from skewanova.inference import fold_resampling, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
+from skewanova.report import rendering
 from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
@@ -296,7 +297,7 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     assert source.settings is result.settings
     assert "critical_difference" not in report_figures.kinds_of(result)
     with monkeypatch.context() as patch:  # drawn, but not written
-        patch.setattr(report_figures, "_picture", lambda figure, name: b"<svg></svg>")
+        patch.setattr(rendering, "_render_figure", lambda figure, name: b"<svg></svg>")
         page = render_html(result)
     told = "Drawn are 3 of 5 models: the first of the ranking, and whoever leads at some prior."
     assert page.count(told) >= 9

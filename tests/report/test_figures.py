@@ -18,8 +18,8 @@ from skewanova.report.figures import (
     caption,
     draw_figures,
     kinds_of,
-    pictures_of,
 )
+from skewanova.report.rendering import render_figures
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +101,9 @@ def test_signs_that_the_font_lacks_are_told_once_of_other_pictures_too():
         figure.subplots().set_title("\u6a21")
         return figure
 
-    assert b"\xe6\xa8\xa1" in pictures_of({"a": one, "b": one}, ("svg",))["a"]["svg"]
+    assert b"\xe6\xa8\xa1" in dict(render_figures({"a": one, "b": one}.items(), ("svg",)))["a"]["svg"]
     with pytest.warns(SkewanovaWarning, match="figures show boxes where their font lacks a sign") as told:
-        pictures_of({"a": one, "b": one}, ("svg", "png"))
+        dict(render_figures({"a": one, "b": one}.items(), ("svg", "png")))
     assert len(told) == 1
 
 

@@ -34,7 +34,7 @@ from skewanova.report import document as report_document
 from skewanova.report import figures as report_figures
 from skewanova.report import folder as report_folder
 from skewanova.report import latex as report_latex
-from skewanova.report import methods
+from skewanova.report import methods, rendering
 from skewanova.report import source as report_source
 from skewanova.report.document import TABLE_PLACES, TEST_ROLES
 from skewanova.report.figures import KINDS as EVERY_KIND
@@ -691,7 +691,7 @@ def test_inline_svg_keeps_the_ids_of_figures_apart():
     svg = b"""<?xml version="1.0"?><!DOCTYPE svg>
     <svg xmlns="u" xmlns:xlink="v"><style>*{x:y}</style><!-- a -->
     <path id="p"/><use xlink:href="#p" clip-path="url(#p)"/></svg>"""
-    inline = str(report_figures.inline_svg(svg, "roc"))
+    inline = str(rendering.inline_svg(svg, "roc"))
     assert inline.startswith('<svg aria-hidden="true" focusable="false">')
     assert '<path id="roc-p"/><use href="#roc-p" clip-path="url(#roc-p)"/>' in inline
 
@@ -699,7 +699,7 @@ def test_inline_svg_keeps_the_ids_of_figures_apart():
 def test_inline_svg_leaves_words_alone_and_has_the_colours_of_the_page():
     name = 'id="p" href="#p" url(#p) #ffffff'
     svg = f'<svg><g id="text_1"><text style="fill: #ffffff">{name}</text></g></svg>'
-    inline = str(report_figures.inline_svg(svg.encode(), "roc"))
+    inline = str(rendering.inline_svg(svg.encode(), "roc"))
     assert f'<g><text style="fill: var(--paper)">{name}</text></g>' in inline
 
 
@@ -806,7 +806,7 @@ def test_signs_that_the_font_lacks_are_told_once(plain, monkeypatch):
 
 def test_other_warnings_of_figures_pass(plain, monkeypatch):
     monkeypatch.setattr(
-        report_figures, "_picture", lambda *_: warnings.warn("mine", UserWarning, stacklevel=1)
+        rendering, "_render_figure", lambda *_: warnings.warn("mine", UserWarning, stacklevel=1)
     )
     with pytest.warns(UserWarning, match=r"^mine$"):
         drawn_with_titles(plain, ["a", "b"], monkeypatch)

@@ -11,7 +11,7 @@ from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
 from skewanova.inference.catalogue import get_test
 from skewanova.report.latex import LINE, PAGE_ROWS, latex_of
-from skewanova.report.tables import TABLES, publication_table, publication_tables
+from skewanova.report.publication import TABLES, publication_table, publication_tables
 
 
 @pytest.fixture(scope="module")
