@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from statistics import median
@@ -96,8 +97,17 @@ def peak_bytes(call: Call) -> int:
         tracemalloc.stop()
 
 
+#: How many times faster than a stable sort a vectorised one is, at least.
+VECTORISED = 3.0
+
+
+@cache
 def simd_level() -> str:
-    """Widest vector instructions that numpy's sort can use here."""
+    """Return the widest vector instructions that numpy's sort uses here, by its features and its time."""
+    values = np.random.default_rng(0).random(1_000_000)
+    took = interleaved({kind: partial(np.sort, values, kind=kind) for kind in ("quicksort", "stable")}, 3)
+    if min(took["stable"]) < VECTORISED * min(took["quicksort"]):
+        return "none"
     core = "numpy._core" if find_spec("numpy._core") else "numpy.core"  # numpy 1.26
     features = import_module(f"{core}._multiarray_umath").__cpu_features__
     found = {"AVX512_SKX": "AVX-512", "AVX2": "AVX2"}

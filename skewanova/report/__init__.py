@@ -9,6 +9,8 @@
 - latex: LaTeX that aligns numbers and fits a page.
 - methods: Methods ready to paste, with references and BibTeX.
 - parts: Folder and page of a comparison in several parts: data sets, or classes.
+- publication: A table chosen and written as text, Markdown, LaTeX or HTML.
+- rendering: Figures as bytes and inline SVG.
 - sentences: Sentences about frames.
 - slider: What the page says of one prior, which its reader moves.
 - source: What a report is made of.

@@ -65,7 +65,8 @@ def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[
             if text is None
             else f"the first that is no number is {score[text]!r:.40} at {where(text)}"
         )
-        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}; {hint}")
+        dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {dtype}; {hint}")
     return check_scores(score, name, where=where)
 
 

@@ -61,8 +61,11 @@ def cursor(frame):
     return found
 
 
+CONNECTION = duckdb.connect()  # relations of older versions do not keep theirs
+
+
 def relation(frame):
-    return duckdb.connect().from_arrow(arrow(frame))
+    return CONNECTION.from_arrow(arrow(frame))
 
 
 def lazy(frame):
