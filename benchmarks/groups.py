@@ -37,7 +37,7 @@ def rows(reduced: bool) -> list[Row]:
             "arrays": lambda: measures_of_rises(
                 rises_of_groups(label, score, sizes), PRIORS, weighting, "trapezoid"
             ),
-            "frame": lambda: evaluate(table, priors=PRIORS.tolist(), deployment_prior=(0.05, 0.20)),
+            "frame": lambda: evaluate(table, at_priors=PRIORS.tolist(), deployment_prior=(0.05, 0.20)),
             "pandas": lambda: _by_pandas(table),
             "polars": lambda: _by_polars(in_polars),
         },

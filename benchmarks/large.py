@@ -77,7 +77,7 @@ def compare(path: Path) -> object:
     import skewanova as sa
 
     warnings.simplefilter("ignore")
-    return float(sa.compare(path, priors=PRIORS).auprec["auprec"].mean())
+    return float(sa.compare(path, at_priors=PRIORS).auprec["auprec"].mean())
 
 
 def evaluate(path: Path) -> object:
@@ -85,7 +85,7 @@ def evaluate(path: Path) -> object:
     import skewanova as sa
 
     warnings.simplefilter("ignore")
-    return float(sa.evaluate(path, priors=PRIORS).auprec["auprec"].mean())
+    return float(sa.evaluate(path, at_priors=PRIORS).auprec["auprec"].mean())
 
 
 def nothing(path: Path) -> object:

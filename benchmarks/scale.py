@@ -61,7 +61,7 @@ def _measure(n_models: int, n_folds: int, n_priors: int) -> list[float]:
 
     table = scores(n_models, n_folds)
     start = process_time()
-    result = compare(table, priors=np.geomspace(0.001, 0.5, n_priors).tolist())
+    result = compare(table, at_priors=np.geomspace(0.001, 0.5, n_priors).tolist())
     compared = process_time()
     with tempfile.TemporaryDirectory() as place:
         result.save(Path(place) / "out")

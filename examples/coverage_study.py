@@ -129,7 +129,7 @@ def runs(rng, *, n_runs, n_models=3, sizes=(60, 300)):
 def evaluated(table, resampling="auto", deployment_prior=(0.05, 0.2), priors=PRIORS):
     """Measures of a table."""
     return sa.evaluate(
-        sa.read_scores(table), priors=priors, deployment_prior=deployment_prior, resampling=resampling
+        sa.read_scores(table), at_priors=priors, deployment_prior=deployment_prior, design=resampling
     )
 
 
@@ -176,7 +176,7 @@ def over_cases(table):
 
 def over_runs(table):
     """What several runs on one test set are shown with."""
-    measures = evaluated(table, deployment_prior=(0.2, 0.4), priors=(0.4, 0.2))
+    measures = evaluated(table, deployment_prior=(0.2, 0.4), at_priors=(0.4, 0.2))
     areas = measure_runs(measures, measures.deployment_prior)
     found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)
     limits = found.estimate, found.model_low, found.model_high

@@ -66,9 +66,9 @@ Sans lacks (Chinese, Japanese, Korean) need a font that has them:
 import skewanova as sa
 from matplotlib import pyplot as plt
 
-satellite = sa.compare(sa.load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.1, 0.01), alpha=0.005)
+satellite = sa.compare(sa.load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.1, 0.01), alpha=0.005)
 priors = (0.5, 0.2, 0.1, 0.05, 0.01)
-simulated = sa.compare(simulated_scores(), (0.05, 0.20), priors=priors, resampling="independent")
+simulated = sa.compare(simulated_scores(), (0.05, 0.20), at_priors=priors, design="independent")
 ```
 
 `simulated_scores()` is in [examples/gallery.py](../examples/gallery.py): eight models on the same cases of
@@ -120,17 +120,17 @@ def regret(result: sa.Comparison) -> Axes:
 
 
 def differences(result: sa.Comparison) -> Axes:
-    """Pairwise differences of the headline test (`result.posthoc`)."""
+    """Pairwise differences of the primary test (`result.posthoc`)."""
     return sa.plotting.plot_posthoc(result)
 
 
 def p_values(result: sa.Comparison) -> Axes:
-    """Adjusted p of every pair of the headline test, with the difference (`result.posthoc`)."""
+    """Adjusted p of every pair of the primary test, with the difference (`result.posthoc`)."""
     return sa.plotting.plot_p_values(result)
 
 
 def critical_difference(result: sa.Comparison) -> Axes:
-    """Mean ranks, and groups not told apart by the headline test (`sa.inference.rank_comparison`)."""
+    """Mean ranks, and groups not told apart by the primary test (`sa.inference.rank_comparison`)."""
     return sa.plotting.plot_critical_difference(result)
 
 
@@ -262,10 +262,10 @@ def others() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few folds, few data sets
         return {
-            "datasets": sa.compare_datasets(several_datasets(), (0.05, 0.20), resampling="independent"),
+            "datasets": sa.compare_datasets(several_datasets(), (0.05, 0.20), design="independent"),
             "runs": sa.compare(several_runs(), (0.1, 0.3)),
             "estimate": sa.estimate_prior(one["y_true"], one["y_score"], unlabelled["y_score"]),
-            "monitored": watch(sa.compare(two, (0.05, 0.20), resampling="independent"), unlabelled),
+            "monitored": watch(sa.compare(two, (0.05, 0.20), design="independent"), unlabelled),
         }
 
 
@@ -273,9 +273,11 @@ def compared() -> dict[str, Any]:
     """Both comparisons."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # the report says them
-        satellite = sa.compare(sa.load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.1, 0.01), alpha=0.005)
+        satellite = sa.compare(
+            sa.load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.1, 0.01), alpha=0.005
+        )
         simulated = sa.compare(
-            simulated_scores(), (0.05, 0.20), priors=(0.5, 0.2, 0.1, 0.05, 0.01), resampling="independent"
+            simulated_scores(), (0.05, 0.20), at_priors=(0.5, 0.2, 0.1, 0.05, 0.01), design="independent"
         )
     return {"satellite": satellite, "simulated": simulated}
 

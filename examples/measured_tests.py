@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from skewanova.priors.evidence import POSITIVES_FOR_INTERVALS
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -97,7 +97,7 @@ FOUND = "true differences (Holm)"
 
 def claim(kind: str, n_clusters: int = 0) -> str:
     """What a design's tests are about."""
-    return Resampling(kind, 2, 0.0, "", n_clusters=n_clusters).claim
+    return FoldDesign(kind, n_folds=2, n_clusters=n_clusters).population
 
 
 def share(value: float) -> str:
@@ -154,7 +154,7 @@ def case_rows() -> list[tuple[str, ...]]:
         at = powers[(powers["n_positive"] == n_positive) & (powers["setting"] == BETTER[setting])]
         power = rates(at, "test", asked, 0.05) if key not in UNTRUSTED else ""
         trusted = ": **not trusted**, and said so" if key in UNTRUSTED else ""
-        about = claim("one_set", n_clusters=2 * (setting == "patients"))
+        about = claim("test_set", n_clusters=2 * (setting == "patients"))
         found.append((design, f"jackknife F / jackknife t, Holm{trusted}", *size, power, "paired", about))
     return found
 
@@ -176,7 +176,7 @@ def run_rows() -> list[tuple[str, ...]]:
                 *size,
                 power,
                 "runs",
-                claim("shared_cases"),
+                claim("runs"),
             )
         )
     return found

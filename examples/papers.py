@@ -127,7 +127,7 @@ def pair_of_models() -> pd.DataFrame:
 def operating() -> Mapping[str, float]:
     """Measures of the rule score >= 0.5 at the prior, as the package has them."""
     with warnings.catch_warnings(action="ignore"):
-        found = sa.threshold_table(pair_of_models(), threshold=0.5, priors=(PRIOR,))
+        found = sa.threshold_table(pair_of_models(), threshold=0.5, at_priors=(PRIOR,))
     rows = found[(found["model"] == "a") & (found["level"] == "fold")]
     return dict(zip(rows["measure"], rows["estimate"], strict=True))
 
@@ -246,7 +246,7 @@ def _() -> str:
 @item(LANDGREBE, "section 4, surface of operating points", "reproduced", "evaluation.surface, plot_surface")
 def _() -> str:
     with warnings.catch_warnings(action="ignore"):
-        measures = sa.evaluate(pair_of_models(), priors=(0.5, 0.1))
+        measures = sa.evaluate(pair_of_models(), at_priors=(0.5, 0.1))
     surface = sa.evaluation.surface(measures)
     prior = surface["prior"].min()
     slice_of = surface[(surface["model"] == "a") & (surface["prior"] == prior)]

@@ -39,7 +39,7 @@ def gap() -> pd.DataFrame:
 @cache
 def comparison() -> sa.Comparison:
     """All of skewanova's results on these scores."""
-    return sa.compare(score_table(), resampling="independent")
+    return sa.compare(score_table(), design="independent")
 
 
 # --- shared training data -----------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def _() -> str:
 
 @check("plan", "skewanova")
 def _() -> str:
-    plan = sa.plan_comparison(score_table(), difference=0.05, resampling="independent").to_frame()
+    plan = sa.plan_comparison(score_table(), difference=0.05, design="independent").to_frame()
     return verdict((plan["n_folds"] > 1).all(), "folds or cases")
 
 
@@ -299,8 +299,8 @@ for _tool in ("autorank", "scikit-posthocs", "baycomp"):
 def _() -> str:
     table = score_table()
     table = table[(table["model"] != NAMES[0]) | (table["fold"] != 0)]
-    refusal = refused(lambda: sa.compare(table, resampling="independent"))
-    found = sa.compare(table, resampling="independent", missing="drop_fold")
+    refusal = refused(lambda: sa.compare(table, design="independent"))
+    found = sa.compare(table, design="independent", missing="drop")
     both = refusal == "refused" and "mixed" in set(found.anova["test"])
     return verdict(both, "refused; or fold dropped, mixed model added")
 

@@ -40,7 +40,7 @@ def compared() -> sa.Comparison:
     """What `skewanova demo` compares."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        return sa.compare(sa.load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.1, 0.01), alpha=0.005)
+        return sa.compare(sa.load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.1, 0.01), alpha=0.005)
 
 
 def latex(result: sa.Comparison) -> str:

@@ -27,8 +27,8 @@ from skewanova.inference import compare_runs
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.jackknife import measure_models
 from skewanova.inference.run_areas import RunAreas
+from skewanova.inference.runs import DEGREES, Degrees
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import DEGREES, Degrees
 from skewanova.priors.weightings import UniformPrior
 
 DESIGNS = ((2, 5), (3, 5), (4, 4))

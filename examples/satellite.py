@@ -254,7 +254,9 @@ def paper_tests(table: pd.DataFrame) -> list[PaperTest]:
     """The paper's tests of the models (and of the priors), at its level, each beside what it prints."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        few, many = (sa.evaluate(table, priors=priors, deployment_prior=RANGE) for priors in (PRIORS, GRID))
+        few, many = (
+            sa.evaluate(table, at_priors=priors, deployment_prior=RANGE) for priors in (PRIORS, GRID)
+        )
         points = sa.evaluation.precision_recall(few, recall=RECALLS)
         by_threshold = sa.inference.threshold_anova(points)
     two, many_priors, priors = (
@@ -427,7 +429,7 @@ def analyse(scores: pd.DataFrame) -> sa.Comparison:
     table = long_table(scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return sa.compare(table, RANGE, priors=PRIORS, alpha=ALPHA)
+        return sa.compare(table, RANGE, at_priors=PRIORS, alpha=ALPHA)
 
 
 def report(result: sa.Comparison, scores: pd.DataFrame, seed: int) -> str:

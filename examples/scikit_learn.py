@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores = sa.scores_from_estimators(models, X, y, cv=splits, pos_label=POSITIVE)
     with warnings.catch_warnings():  # the summary repeats them
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        result = sa.compare(scores, deployment_prior=RANGE, priors=(0.5, 0.1))
+        result = sa.compare(scores, deployment_prior=RANGE, at_priors=(0.5, 0.1))
     print(result.summary())
 
     train, test = next(splits.split(X, y))

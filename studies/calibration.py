@@ -88,12 +88,12 @@ def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> 
 
 def default_omnibus(scenario: Scenario) -> str:
     """Name the default test of all models, fixed by the design alone."""
-    return omnibus_method(scenario.resampling, scenario.n_models)
+    return omnibus_method(scenario.design, scenario.n_models)
 
 
 def default_pairs(scenario: Scenario) -> str:
     """Name the default test of pairs, fixed by the design alone."""
-    return pairs_test(scenario.resampling, min(LEVELS))
+    return pairs_test(scenario.design, min(LEVELS))
 
 
 def _inflation(scenario: Scenario) -> float:
@@ -262,7 +262,7 @@ def type_one_error_study(
     Study
         Frame with the columns of `TYPE_ONE_ERROR_COLUMNS`. For tests of pairs the rate is that of families
         with at least one rejection among the models equal in truth; where one model is better, these rows
-        are all there is. ``default`` and ``default_omnibus`` (role headline) are what `compare` would use.
+        are all there is. ``default`` and ``default_omnibus`` (role primary) are what `compare` would use.
 
     Raises
     ------

@@ -56,7 +56,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class FoldDesign:
+class SampleSizes:
     """How many folds of how many cases, and how the distance varies over folds.
 
     With one fold the models are fixed, and their spread is that of the cases.
@@ -96,7 +96,7 @@ def crossing_pair(prior: float, jitter: float, deviation: float = WIDE) -> tuple
 
 
 def draw_scores(
-    models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
+    models: Sequence[Model], design: SampleSizes, rng: np.random.Generator
 ) -> tuple[Bools, Floats]:
     """Labels, the positives first, and scores of shape (n_folds, n_models, n_cases)."""
     positive = np.arange(design.n_positive + design.n_negative) < design.n_positive
@@ -111,7 +111,7 @@ def draw_scores(
 
 
 def draw_panel(
-    models: Sequence[Model], design: FoldDesign, limits: tuple[float, float], rng: np.random.Generator
+    models: Sequence[Model], design: SampleSizes, limits: tuple[float, float], rng: np.random.Generator
 ) -> PanelCurves:
     """Simulate the design once, and measure its curves between two priors as the package does."""
     edges, priors = panel_priors(*limits)
@@ -119,7 +119,7 @@ def draw_panel(
 
 
 def draw_joint(
-    models: Sequence[Model], design: FoldDesign, priors: Floats, rng: np.random.Generator
+    models: Sequence[Model], design: SampleSizes, priors: Floats, rng: np.random.Generator
 ) -> JointCurves:
     """Simulate the design once, and measure its curves at priors."""
     positive, scores = draw_scores(models, design, rng)
@@ -163,14 +163,14 @@ TRUE_CROSSING = 0.1
 JITTER = 0.1
 
 
-CROSSING_DESIGNS: Mapping[str, FoldDesign] = MappingProxyType(
+CROSSING_DESIGNS: Mapping[str, SampleSizes] = MappingProxyType(
     {
-        "folds-5": FoldDesign(5, 100, 900, JITTER),
-        "folds-10": FoldDesign(10, 100, 900, JITTER),
-        "folds-20": FoldDesign(20, 100, 900, JITTER),
-        "folds-10-small": FoldDesign(10, 50, 450, JITTER),
-        "one-set-small": FoldDesign(1, 100, 900),
-        "one-set": FoldDesign(1, 300, 2700),
+        "folds-5": SampleSizes(5, 100, 900, JITTER),
+        "folds-10": SampleSizes(10, 100, 900, JITTER),
+        "folds-20": SampleSizes(20, 100, 900, JITTER),
+        "folds-10-small": SampleSizes(10, 50, 450, JITTER),
+        "one-set-small": SampleSizes(1, 100, 900),
+        "one-set": SampleSizes(1, 300, 2700),
     }
 )
 
@@ -244,7 +244,7 @@ def _crossing_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
         yield (*head, method, LEVEL, *share, *told)
 
 
-def _crossing_measures(design: FoldDesign, rng: np.random.Generator) -> Floats:
+def _crossing_measures(design: SampleSizes, rng: np.random.Generator) -> Floats:
     """Whether a crossing was found; whether Fieller, delta and the whole set hold the truth; open; widths."""
     panel = draw_panel(crossing_pair(TRUE_CROSSING, design.jitter), design, CROSSING_LIMITS, rng)
     critical = panel.joint.critical_value(1 - LEVEL)
@@ -280,7 +280,7 @@ LEADER_COLUMNS = (
 class LeaderSetting:
     """Models, equal in truth or swapping the lead at `SWAP`, and how they are tested."""
 
-    design: FoldDesign
+    design: SampleSizes
     n_equal: int = 0
 
     def models(self) -> tuple[Model, ...]:
@@ -298,13 +298,13 @@ class LeaderSetting:
 
 LEADER_SETTINGS: Mapping[str, LeaderSetting] = MappingProxyType(
     {
-        "equal-2-folds-10": LeaderSetting(FoldDesign(10, 100, 900, JITTER), 2),
-        "equal-2-folds-20": LeaderSetting(FoldDesign(20, 100, 900, JITTER), 2),
-        "equal-4-folds-10": LeaderSetting(FoldDesign(10, 100, 900, JITTER), 4),
-        "equal-2-one-set": LeaderSetting(FoldDesign(1, 300, 2700), 2),
-        "swap-folds-10": LeaderSetting(FoldDesign(10, 100, 1900, JITTER)),
-        "swap-folds-20": LeaderSetting(FoldDesign(20, 100, 1900, JITTER)),
-        "swap-one-set": LeaderSetting(FoldDesign(1, 300, 2700)),
+        "equal-2-folds-10": LeaderSetting(SampleSizes(10, 100, 900, JITTER), 2),
+        "equal-2-folds-20": LeaderSetting(SampleSizes(20, 100, 900, JITTER), 2),
+        "equal-4-folds-10": LeaderSetting(SampleSizes(10, 100, 900, JITTER), 4),
+        "equal-2-one-set": LeaderSetting(SampleSizes(1, 300, 2700), 2),
+        "swap-folds-10": LeaderSetting(SampleSizes(10, 100, 1900, JITTER)),
+        "swap-folds-20": LeaderSetting(SampleSizes(20, 100, 1900, JITTER)),
+        "swap-one-set": LeaderSetting(SampleSizes(1, 300, 2700)),
     }
 )
 
@@ -399,7 +399,7 @@ class BestSetting:
     """Models whose distances differ at random by `spread`, weak ones beside them, and how they are tested."""
 
     spread: float
-    design: FoldDesign | None = None
+    design: SampleSizes | None = None
     n_leading: int = 4
     weaker: tuple[float, ...] = ()
 
@@ -421,20 +421,21 @@ WEAKER = (0.8, 1.0)
 BEST_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
     {
         **{
-            f"folds-{n}-{spread:g}": BestSetting(spread, FoldDesign(n, 50, 150, 0.2))
+            f"folds-{n}-{spread:g}": BestSetting(spread, SampleSizes(n, 50, 150, 0.2))
             for n in (10, 20)
             for spread in (0.05, 0.1, 0.2)
         },
         **{f"hold-outs-{spread:g}": BestSetting(spread) for spread in (0.1, 0.2, 0.4)},
         **{
-            f"one-set-{spread:g}": BestSetting(spread, FoldDesign(1, 100, 900)) for spread in (0.05, 0.1, 0.2)
+            f"one-set-{spread:g}": BestSetting(spread, SampleSizes(1, 100, 900))
+            for spread in (0.05, 0.1, 0.2)
         },
         **{
             f"two-{name}-{spread:g}{'-weak' * bool(weaker)}": BestSetting(spread, design, 2, weaker)
             for name, (design, spreads) in {
-                "folds-10": (FoldDesign(10, 50, 150, 0.2), (0.0, 0.1, 0.2)),
-                "folds-20": (FoldDesign(20, 50, 150, 0.2), (0.0, 0.1, 0.15)),
-                "one-set": (FoldDesign(1, 100, 900), (0.0, 0.1, 0.2)),
+                "folds-10": (SampleSizes(10, 50, 150, 0.2), (0.0, 0.1, 0.2)),
+                "folds-20": (SampleSizes(20, 50, 150, 0.2), (0.0, 0.1, 0.15)),
+                "one-set": (SampleSizes(1, 100, 900), (0.0, 0.1, 0.2)),
             }.items()
             for spread in spreads
             for weaker in ((), WEAKER)
@@ -506,7 +507,7 @@ def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
 
 
 def _one_set_shares(
-    models: Sequence[Model], design: FoldDesign, rng: np.random.Generator
+    models: Sequence[Model], design: SampleSizes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """P(best) by the posterior, and by draws around the estimates."""
     positive, scores = draw_scores(models, design, rng)

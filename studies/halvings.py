@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import KERNELS, kernel_arguments
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, means
 from studies.scenarios import HALVED_SCENARIOS, LEVELS, Scenario, Tables
@@ -85,17 +86,17 @@ def _p_values(
 ) -> dict[str, Floats]:
     """p-values of the default tests by "way|test|question"; hold-outs beside halvings go both ways."""
     tables = scenario.draw(size, np.random.default_rng(seed), effect=effect)
-    design = scenario.resampling
+    design = scenario.design
     if design.kind != "split_half":
         return _of_design(WAYS[1], design, tables)
-    plain = Resampling("repeated_holdout", design.n_folds, design.ratio, design.reason)
+    plain = replace(design, kind="repeated_holdout", n_halvings=0)
     return _of_design(WAYS[0], plain, tables) | _of_design(WAYS[2], design, tables)
 
 
-def _of_design(way: str, design: Resampling, tables: Tables) -> dict[str, Floats]:
+def _of_design(way: str, design: FoldDesign, tables: Tables) -> dict[str, Floats]:
     """p-values of the tests of all models and of pairs, adjusted, that the design asks for."""
     values = tables.iauprec
-    needs = {"inflation": design.inflation, "halves": tables.halves}
+    needs = {"inflation": design.variance_inflation, "halves": tables.halves}
     everyone = omnibus_method(design, values.shape[-1])
     pairs = pairs_test(design, min(LEVELS))
     tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value

@@ -276,7 +276,7 @@ _LAYOUTS: Mapping[str, _Layout] = {
 
 
 def role(test: str) -> str:
-    """Whether a test is the headline, as published, or another."""
+    """Whether a test is the primary test, as published, or another."""
     if test in {OMNIBUS_DEFAULT, PAIRS_DEFAULT}:
-        return "headline"
-    return "as_published" if get_test(test.removesuffix(SIXTEEN_PRIORS)).published else "check"
+        return "primary"
+    return "published" if get_test(test.removesuffix(SIXTEEN_PRIORS)).published else "secondary"

@@ -26,7 +26,7 @@ from skewanova.base.checks import Floats
 from skewanova.curves.distributions import Distribution
 from skewanova.curves.estimators import prior_averaged_precision, vertex_precision
 from skewanova.priors.weightings import UniformPrior
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 
 #: Neighbours that vote.
 N_NEIGHBOURS = 15
@@ -505,14 +505,15 @@ class Scenario:
     half_folds: HalfFolds | None = None
 
     @property
-    def resampling(self) -> Resampling:
+    def design(self) -> FoldDesign:
         """The design as a comparison of such tables has it."""
         if self.ratio == 0:
-            return Resampling("independent", self.n_folds, 0.0, "simulated")
-        found = Resampling("repeated_holdout", self.n_folds, self.ratio, "simulated")
+            return FoldDesign("independent", n_folds=self.n_folds, reason="simulated")
+        fraction = self.ratio / (1 + self.ratio)
+        design = FoldDesign("repeated_holdout", fraction, n_folds=self.n_folds, reason="simulated")
         if self.half_folds is None:
-            return found
-        return replace(found, kind="split_half", n_halvings=self.half_folds.halvings)
+            return design
+        return replace(design, kind="split_half", n_halvings=self.half_folds.halvings)
 
 
 #: Effect of the better model where the null is partly true: found in nearly every replicate.

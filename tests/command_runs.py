@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from skewanova.cli import commands as cli_commands
 
-QUICK = ["--priors", "0.5", "--deployment-prior", "0.4:0.5"]
+QUICK = ["--at-priors", "0.5", "--deployment-prior", "0.4:0.5"]
 
 
 def frame(n_models=2, n_folds=3, size=40):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from skewanova import Evaluation, UniformPrior, evaluate, read_scores
+from skewanova import Evaluation, FoldDesign, UniformPrior, evaluate, read_scores
 
 REFERENCE = Path(__file__).parent / "reference"
 INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
@@ -74,8 +74,8 @@ def long_frame_of(cube, priors):
 
 def designed(measures, ratio):
     """The evaluation as if its folds had so many test cases for each training case (0: independent)."""
-    stated = ("independent", None) if ratio == 0 else ("repeated_holdout", ratio / (1 + ratio))
-    return replace(measures, scores=None, resampling=stated[0], test_fraction=stated[1])
+    design = FoldDesign("independent") if ratio == 0 else FoldDesign("repeated_holdout", ratio / (1 + ratio))
+    return replace(measures, scores=None, stated_design=design)
 
 
 def evaluation_of(values, kind, priors=(0.5, 0.1)):
@@ -93,8 +93,7 @@ def evaluation_of(values, kind, priors=(0.5, 0.1)):
         priors=priors,
         deployment_prior=UniformPrior(0.1, 0.5),
         area_estimator="trapezoid",
-        resampling=kind,
-        test_fraction=None if kind == "independent" else 0.2,
+        stated_design=FoldDesign(kind, None if kind == "independent" else 0.2),
     )
 
 
@@ -131,4 +130,4 @@ def evaluated(frame):
     stated = "independent" if len(table.folds) > 1 else "auto"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluate(table, priors=(0.4, 0.1), deployment_prior=(0.05, 0.3), resampling=stated), table
+        return evaluate(table, at_priors=(0.4, 0.1), deployment_prior=(0.05, 0.3), design=stated), table

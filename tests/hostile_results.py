@@ -31,4 +31,4 @@ def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compare(pd.concat(parts), priors=priors, **options)
+        return compare(pd.concat(parts), at_priors=priors, **options)

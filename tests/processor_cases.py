@@ -71,13 +71,13 @@ def table(scores_of, *, n_folds, tests, seed=1):
 
 def results():
     """Name and result of every comparison."""
-    yield "near", compare(table(NEAR, n_folds=3, tests=80), priors=(0.5, 0.2))
+    yield "near", compare(table(NEAR, n_folds=3, tests=80), at_priors=(0.5, 0.2))
     free = table(ALIKE, n_folds=10, tests=60).drop(columns="case")
-    yield "independent", compare(free, priors=(0.5, 0.2), resampling="independent")
-    yield "ties", compare(table(TIED, n_folds=6, tests=60), priors=(0.5, 0.2))
-    yield "one_set", compare(table(NEAR | {"b": first}, n_folds=1, tests=400), priors=(0.5, 0.2))
+    yield "independent", compare(free, at_priors=(0.5, 0.2), design="independent")
+    yield "ties", compare(table(TIED, n_folds=6, tests=60), at_priors=(0.5, 0.2))
+    yield "test_set", compare(table(NEAR | {"b": first}, n_folds=1, tests=400), at_priors=(0.5, 0.2))
     sets = {f"set {i}": table(ALIKE, n_folds=1 + i, tests=40, seed=i) for i in range(2)}
-    yield "datasets", compare_datasets(sets, priors=(0.5,))
+    yield "datasets", compare_datasets(sets, at_priors=(0.5,))
 
 
 def vectors(source, formats):

@@ -8,7 +8,7 @@ import pandas as pd
 import skewanova as sa
 from skewanova.scores import engines, gathering
 
-SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "priors": (0.5, 0.1)}
+SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
 
 
 SAMPLED = ("clusters", "weights", "clusters and weights")

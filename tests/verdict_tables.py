@@ -8,7 +8,7 @@ import pandas as pd
 from skewanova import compare
 
 #: Designs by how `compare` gets to know of them.
-DESIGNS = ("independent", "kfold", "holdout", "one_set", "runs")
+DESIGNS = ("independent", "kfold", "holdout", "test_set", "runs")
 
 
 def scores(
@@ -17,7 +17,7 @@ def scores(
     """Rows of scores: models by the shift and spread of their positives, every case with a difficulty."""
     rng = np.random.default_rng(seed)
     spreads = spreads or [1.0] * len(shifts)
-    n_folds = 1 if design == "one_set" else n_folds
+    n_folds = 1 if design == "test_set" else n_folds
     positive = np.repeat([True, False], [n_positive, n_negative])
     difficulty = rng.normal(size=len(positive))
     parts = []
@@ -46,10 +46,10 @@ def scores(
 
 def compared(frame, design, deployment_prior=(0.05, 0.2), **options):
     """The comparison, without the warnings that odd tables bring."""
-    stated = {"resampling": "independent"} if design == "independent" else {}
+    stated = {"design": "independent"} if design == "independent" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compare(frame, deployment_prior, **{"priors": (0.5,), **stated, **options})
+        return compare(frame, deployment_prior, **{"at_priors": (0.5,), **stated, **options})
 
 
 def drawn(seed):
@@ -96,9 +96,9 @@ KINDS = {
     "nothing, five folds": (
         "kfold", {"shifts": [1.5, 1.5, 1.5], "n_folds": 5, "n_positive": 200, "n_negative": 1000},
     ),
-    "equal": ("one_set", {"shifts": [2.0, 2.0], "n_positive": 2000, "n_negative": 8000, "alike": 0.999}),
+    "equal": ("test_set", {"shifts": [2.0, 2.0], "n_positive": 2000, "n_negative": 8000, "alike": 0.999}),
     "one set, few": (
-        "one_set", {"shifts": [1.5, 1.2, 0.8], "n_positive": 60, "n_negative": 2000, "digits": 0},
+        "test_set", {"shifts": [1.5, 1.2, 0.8], "n_positive": 60, "n_negative": 2000, "digits": 0},
     ),
     "runs": ("runs", {"shifts": [2.2, 1.5, 1.2], "n_folds": 6, "n_positive": 60, "n_negative": 1200}),
 }  # fmt: skip

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
 )
 @click.option(
-    "--priors",
+    "--at-priors",
     type=Parsed("LIST", parse_priors_or_estimate),
     default="0.5,0.1,0.01",
     help="Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 @click.option(
     "--chosen-prior",
     type=Parsed("LIST", parse_priors),
-    help="Priors for which the threshold is chosen; by default each of --priors for itself.",
+    help="Priors for which the threshold is chosen; by default each of --at-priors for itself.",
 )
 @click.option(
     "--choose-on",
@@ -114,7 +114,7 @@ def threshold(
 
     \b
     Example:
-      skewanova threshold scores.csv --recall 0.8 --priors 0.1,0.01 \\
+      skewanova threshold scores.csv --recall 0.8 --at-priors 0.1,0.01 \\
           --cost-fp 1 --cost-fn 20
     """  # noqa: D301 - click wants the sign \b itself
     from skewanova.decision.operating import threshold_table
@@ -130,7 +130,7 @@ def threshold(
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
-        options["priors"] = with_estimate(options["priors"], table)
+        options["at_priors"] = with_estimate(options["at_priors"], table)
         frame = threshold_table(table, costs=costs, choose_on=choosing, **options)
     tables = thresholds_table(frame), curves_by_skew_table(frame)
     settings = {**options, "costs": costs, "choose_on": choose_on}
@@ -224,8 +224,8 @@ def demo(**options: Any) -> None:
 @comparison_options
 @click.option(
     "--missing",
-    type=click.Choice(["error", "drop_fold"]),
-    default="error",
+    type=click.Choice(["raise", "drop"]),
+    default="raise",
     help="What to do if a model lacks a fold.",
 )
 @classes_option
@@ -243,7 +243,7 @@ def compare(scores: Path, **options: Any) -> None:
     \b
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
-          --priors 0.5,0.1,0.01 --alpha 0.005 --out report
+          --at-priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """  # noqa: D301 - click wants the sign \b itself
     if options["classes"] is not None:
         _run_parts(scores, read_classes, skewanova.compare_classes, **options)
@@ -335,11 +335,11 @@ def intervals(
     folds, all folds are also pooled. Intervals are about these fitted models on further cases.
     """
     from skewanova.report.tables import intervals_table
-    from skewanova.scores.design import cases_claim
+    from skewanova.scores.design import population_of_cases
 
     table = read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
-    claim = cases_claim(table)
+    claim = population_of_cases(table)
     shown = intervals_table(frame, claim)
     files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
     write_results(out, files, command="intervals", table=table, settings=options, seed=seed)

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -26,7 +27,7 @@ from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
 from skewanova.priors.parsing import parse_priors
-from skewanova.scores.kinds import RESAMPLING
+from skewanova.scores.kinds import DESIGNS
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +44,7 @@ BAD_INPUT, FAILED = 2, 1
 #: What a message calls an argument of Python, as the shell has it.
 IN_THE_SHELL = {
     "with `pos_label`": "with --positive",
-    "missing='drop_fold'": "--missing drop_fold",
+    "missing='drop'": "--missing drop",
     "`directory`": "--out",
 }
 
@@ -156,7 +157,7 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 if options.get("out") is not None:
                     check_folder(options["out"], inputs=[options.get("scores")])
-                command(*args, **options)
+                command(*args, **_state_design(options))
         except (InputError, InputTypeError) as error:
             message = str(error)
             for argument, option in IN_THE_SHELL.items():
@@ -165,6 +166,16 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
             raise kind(message) from error
 
     return run
+
+
+def _state_design(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with --design and --test-fraction as one."""
+    fraction = options.pop("test_fraction", None)
+    if fraction is not None:
+        from skewanova.scores.design import as_design
+
+        options["design"] = replace(as_design(options["design"]), test_fraction=fraction)
+    return options
 
 
 def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -179,7 +190,7 @@ def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             "without labels.",
         ),
         click.option(
-            "--priors",
+            "--at-priors",
             type=Parsed("LIST", parse_priors),
             default="0.5,0.1,0.01",
             help="Priors at which AUPREC is tabulated, separated by commas.",
@@ -224,8 +235,8 @@ def family_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Compare these only: names separated by commas (in quotes where a name has one), or the "
             "option once for each.",
         ),
-        named_option("--pairs", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
-        named_option("--adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
+        named_option("--pairwise", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
+        named_option("--p-adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
         click.option(
             "--control",
             metavar="MODEL",
@@ -260,8 +271,8 @@ def design_options(command: Callable[..., None]) -> Callable[..., None]:
     """How the folds came about."""
     options = [
         named_option(
-            "--resampling",
-            RESAMPLING,
+            "--design",
+            DESIGNS,
             "How the folds were made",
             "; auto looks at the case column",
             default="auto",

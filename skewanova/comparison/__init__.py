@@ -6,8 +6,8 @@
 - estimators: compare_estimators(): fit, score and compare in one call.
 - estimated_prior: The prior of the deployment by the models of a score table.
 - folds: The tests that the design of the folds asks for, and those beside.
-- one_set: The same on one test set.
-- shared_cases: The same of several runs on one test set.
+- single_test_set: Analysis of a single test set.
+- runs: Analysis of several runs on one test set.
 - monitor: Whether the chosen model is still the choice where it runs.
 - pipeline: compare(): every step of a comparison in one call.
 - result: Comparison: frames, words, writers.

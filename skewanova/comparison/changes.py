@@ -35,7 +35,7 @@ COMPARED = ("rank", "model", "iauprec", "group")
 
 
 #: Settings without which IAUPREC and groups are not the same thing in both.
-SAME_QUESTION = ("deployment_prior", "area_estimator", "alpha", "design", "control")
+SAME_QUESTION = ("deployment_prior", "area_estimator", "alpha", "design_description", "control")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def changes(old: Any, new: Any) -> Changes:
     >>> from skewanova import compare, load_satellite_scores
     >>> from skewanova.comparison.changes import changes
     >>> scores = load_satellite_scores()
-    >>> old, new = (compare(scores, prior, priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
+    >>> old, new = (compare(scores, prior, at_priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
     >>> found = changes(old, new)
     >>> found.leader_changed, found.sentences[0]
     (False, 'A still leads.')

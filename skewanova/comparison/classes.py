@@ -16,7 +16,7 @@ import pandas as pd
 
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, naming
 from skewanova.base.text import filled, shared_notes, short_names, visible
-from skewanova.comparison.folds import headline_groups
+from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.choice import RANKING_COLUMNS
@@ -41,7 +41,7 @@ class ClassesComparison(ClassesSource):
     anova : DataFrame
         Test of all models for every class, adjusted by Holm over the classes; columns of `OMNIBUS_COLUMNS`.
     posthoc : DataFrame
-        Column class and `POSTHOC_COLUMNS`: the headline pairs of every class, adjusted over all classes and
+        Column class and `POSTHOC_COLUMNS`: the primary pairs of every class, adjusted over all classes and
         pairs together.
     ranking : DataFrame
         Column class and `RANKING_COLUMNS`; groups are those of the joint adjustment.
@@ -130,7 +130,7 @@ def compare_classes(
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling.
     **options
-        Further arguments of :func:`~skewanova.compare`, such as ``control`` and ``adjust``.
+        Further arguments of :func:`~skewanova.compare`, such as ``control`` and ``p_adjust``.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def compare_classes(
     >>> labels = rng.integers(0, 3, size=600)
     >>> noise = rng.normal(size=(2, 600, 3))
     >>> scores = {"sharp": 2 * np.eye(3)[labels] + noise[0], "dull": 0.5 * np.eye(3)[labels] + noise[1]}
-    >>> found = compare_classes(scores_from_multiclass(labels, scores), 0.3, priors=(0.3,))
+    >>> found = compare_classes(scores_from_multiclass(labels, scores), 0.3, at_priors=(0.3,))
     >>> found.posthoc[["class", "model_a", "reject"]].to_numpy().tolist()
     [['0', 'sharp', True], ['1', 'sharp', True], ['2', 'sharp', True]]
     """
@@ -168,7 +168,7 @@ def compare_classes(
         name: _compared(name, scores, _prior_of(name, deployment_prior), alpha=alpha, rng=rng, **options)
         for name in scores.classes
     }
-    posthoc = _joint_pairs(comparisons, alpha, options.get("adjust") or "holm")
+    posthoc = _joint_pairs(comparisons, alpha, options.get("p_adjust") or "holm")
     return ClassesComparison(
         comparisons=comparisons,
         anova=_omnibus(comparisons, alpha),
@@ -199,20 +199,20 @@ def _compared(name: str, scores: MulticlassScores, prior: Target, **options: Any
         return compare(scores.tables[name], prior, **options)
 
 
-def _joint_pairs(comparisons: Mapping[str, Comparison], alpha: float, adjust: str) -> pd.DataFrame:
-    """Headline pairs of every class as one family."""
+def _joint_pairs(comparisons: Mapping[str, Comparison], alpha: float, p_adjust: str) -> pd.DataFrame:
+    """Primary pairs of every class as one family."""
     parts = []
     for name, result in comparisons.items():
         rows = result.posthoc[
-            (result.posthoc["role"] == "headline") & (result.posthoc["response"] == "iauprec")
+            (result.posthoc["role"] == "primary") & (result.posthoc["response"] == "iauprec")
         ]
         parts.append(rows.assign(**{"class": name}))
-    every = family(pd.concat(parts, ignore_index=True), alpha=alpha, adjust=adjust)
+    every = family(pd.concat(parts, ignore_index=True), alpha=alpha, p_adjust=p_adjust)
     return every[["class", *POSTHOC_COLUMNS]]
 
 
 def _omnibus(comparisons: Mapping[str, Comparison], alpha: float) -> pd.DataFrame:
-    """Headline test of all models of every class, adjusted by Holm over the classes."""
+    """Primary test of all models of every class, adjusted by Holm over the classes."""
     rows = [result.anova.iloc[[0]].assign(**{"class": name}) for name, result in comparisons.items()]
     frame = pd.concat(rows, ignore_index=True)
     p_adjusted = adjust_p_values(frame["p_value"].to_numpy(dtype=float), "holm")
@@ -226,7 +226,7 @@ def _ranking(
     parts = []
     for name, result in comparisons.items():
         models = result.ranking["model"].tolist()
-        groups = headline_groups(models, posthoc[posthoc["class"] == name], control)
+        groups = group_models(models, posthoc[posthoc["class"] == name], control)
         grouped = [groups[model] for model in models]
         parts.append(result.ranking.assign(**{"class": name, "group": grouped}))
     return pd.concat(parts, ignore_index=True)[["class", *RANKING_COLUMNS]]

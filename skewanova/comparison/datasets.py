@@ -16,7 +16,7 @@ from scipy import stats
 from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import filled, section, shared_notes, short_names
-from skewanova.comparison.folds import headline_groups
+from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
@@ -85,7 +85,7 @@ class DatasetsComparison(DatasetsSource):
     anova : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
     posthoc : DataFrame
-        Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (headline), and
+        Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (primary), and
         Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
     by_dataset : DataFrame
         Difference of every pair on each data set, with its own interval; columns of `BY_DATASET_COLUMNS`.
@@ -107,10 +107,10 @@ class DatasetsComparison(DatasetsSource):
     def conclusions(self) -> tuple[str, ...]:
         """What the tests across data sets found, in words."""
         short = short_names(self.ranking["model"])
-        headline = self.posthoc[self.posthoc["role"] == "headline"]
+        primary = self.posthoc[self.posthoc["role"] == "primary"]
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha, headline),
-            *sentences.pair_findings(headline, self.alpha, short),
+            sentences.omnibus_sentence(self.anova, self.alpha, primary),
+            *sentences.pair_findings(primary, self.alpha, short),
             *hierarchical_sentences(self.hierarchical, self.alpha, short),
         )
 
@@ -192,7 +192,7 @@ def compare_datasets(
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling.
     **options
-        Further arguments of :func:`~skewanova.compare`, such as ``priors=(0.5, 0.1)``.
+        Further arguments of :func:`~skewanova.compare`, such as ``at_priors=(0.5, 0.1)``.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def compare_datasets(
     >>> halves = {f"half {i}": frame[frame["fold"].between(10 * i + 1, 10 * i + 3)] for i in (0, 1)}
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")  # two data sets and three folds are few
-    ...     result = compare_datasets(halves, priors=(0.5, 0.2))
+    ...     result = compare_datasets(halves, at_priors=(0.5, 0.2))
     >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
@@ -242,11 +242,11 @@ def compare_datasets(
     means = _means(comparisons)
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
-    how: dict[str, Any] = {"adjust": options.get("adjust"), "control": options.get("control")}
+    how: dict[str, Any] = {"p_adjust": options.get("p_adjust"), "control": options.get("control")}
     n_pairs = comb(len(order), 2) if how["control"] is None else len(order) - 1
     few = n_pairs * 2.0 ** (1 - len(comparisons)) >= alpha  # signed ranks cannot reject, whatever they are
     method = "paired_t" if few else "wilcoxon"
-    pairs = [posthoc(blocks, method=method, alpha=alpha, order=order, role="headline", **how)]
+    pairs = [posthoc(blocks, method=method, alpha=alpha, order=order, role="primary", **how)]
     if how["control"] is None:
         pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
     first = next(iter(comparisons.values()))
@@ -254,11 +254,11 @@ def compare_datasets(
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
-        anova=omnibus_test(blocks, method="friedman", role="headline").to_frame(),
+        anova=omnibus_test(blocks, method="friedman", role="primary").to_frame(),
         posthoc=pd.concat(pairs, ignore_index=True),
         by_dataset=differences,
-        hierarchical=_hierarchical(differences, alpha, adjust=how["adjust"] or "holm"),
-        ranking=_ranking(means, order, headline_groups(order, pairs[0], how["control"])),
+        hierarchical=_hierarchical(differences, alpha, p_adjust=how["p_adjust"] or "holm"),
+        ranking=_ranking(means, order, group_models(order, pairs[0], how["control"])),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
         warnings=(*emit(_few(len(comparisons)) if few else ()), *_warnings(comparisons)),
@@ -345,7 +345,7 @@ def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
     return told | {"estimate": sign * told["estimate"]}
 
 
-def _hierarchical(differences: pd.DataFrame, alpha: float, *, adjust: str) -> pd.DataFrame:
+def _hierarchical(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
     """One random-effects meta-analysis a pair."""
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
@@ -365,7 +365,7 @@ def _hierarchical(differences: pd.DataFrame, alpha: float, *, adjust: str) -> pd
             }
         )
     frame = pd.DataFrame(rows)
-    p_adjusted = adjust_p_values(frame["p_value"].to_numpy(), adjust)
+    p_adjusted = adjust_p_values(frame["p_value"].to_numpy(), p_adjust)
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
 
 

@@ -17,7 +17,7 @@ from skewanova.base.checks import (
     nearest,
     seeded,
 )
-from skewanova.comparison.folds import Options
+from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.priors.weightings import as_deployment_prior
@@ -45,7 +45,7 @@ def compare_estimators(
     y: ArrayLike,
     *,
     cv: Any = None,
-    resampling: str = "repeated_holdout",
+    design: str = "repeated_holdout",
     n_splits: int = 20,
     test_fraction: float | None = None,
     n_halvings: int = 20,
@@ -69,8 +69,8 @@ def compare_estimators(
         Labels of two classes.
     cv : int or splitter, optional
         Splits of your own, as for :func:`~skewanova.scores_from_estimators`; how they came about is then seen
-        from the cases. By default they are made as `resampling` says.
-    resampling : {"repeated_holdout", "split_half"}
+        from the cases. By default they are made as `design` says.
+    design : {"repeated_holdout", "split_half"}
         ``repeated_holdout``: random stratified hold-outs, and the tests corrected for the training data that
         they share. ``split_half``: beside the hold-outs, random halvings of the data with a cross-validation
         of all models in both halves, which tell the variance whatever the learner.
@@ -126,7 +126,7 @@ def compare_estimators(
     >>> from skewanova import compare_estimators
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = {"naive Bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
-    >>> result = compare_estimators(models, X, y, deployment_prior=(0.4, 0.6), priors=(0.6, 0.4))
+    >>> result = compare_estimators(models, X, y, deployment_prior=(0.4, 0.6), at_priors=(0.6, 0.4))
     >>> result.ranking["model"].tolist(), result.design.n_folds
     (['naive Bayes', 'tree'], 20)
     """
@@ -138,14 +138,14 @@ def compare_estimators(
     named_groups = check_groups(as_rows(groups), len(data.positive))
     stated: dict[str, Any] = {}
     if cv is None:
-        stated = {"resampling": _checked_design(resampling)}
+        stated = {"design": _check_design(design)}
         units = Units.of(data.positive, named_groups)
-        share = TEST_FRACTIONS[resampling] if test_fraction is None else test_fraction
+        share = TEST_FRACTIONS[design] if test_fraction is None else test_fraction
         splits = hold_outs(units, n_splits, test_fraction=share, rng=generator)
-        if resampling == "split_half":
+        if design == "split_half":
             splits += half_folds(units, n_halvings, inner_folds=inner_folds, rng=generator)
     else:
-        _check_own_splits(resampling, test_fraction)
+        _check_own_splits(design, test_fraction)
         splits = splits_of(cv, data, named_groups)
     how: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": progress}
     table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **how)
@@ -173,27 +173,27 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
         if name not in known or name in {"scores", "missing"}:
             raise InputTypeError(f"compare_estimators() has no argument {name!r}{nearest(name, known)}")
     given = {name: known[name].default for name in known} | dict(options)
-    names = ("alpha", "pairs", "adjust", "control", "rope")
+    names = ("alpha", "pairwise", "p_adjust", "control", "rope")
     Options(**{name: given[name] for name in names}, rng=0).check_control(models)
-    check_prior_list(given["priors"], "priors")
+    check_prior_list(given["at_priors"], "at_priors")
     as_deployment_prior(given["deployment_prior"])
 
 
-def _checked_design(resampling: str) -> str:
-    """A design that is made here."""
-    if resampling not in MADE_HERE:
+def _check_design(design: str) -> str:
+    """Return a design whose splits are made here."""
+    if design not in MADE_HERE:
         raise InputError(
-            f"`resampling` must be one of {', '.join(MADE_HERE)}; but got {resampling!r}"
-            f"{nearest(resampling, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
+            f"`design` must be one of {', '.join(MADE_HERE)}; but got {design!r}"
+            f"{nearest(design, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
         )
-    return resampling
+    return design
 
 
-def _check_own_splits(resampling: str, test_fraction: float | None) -> None:
-    """Splits of the user's own are none of a stated design."""
-    if resampling == MADE_HERE[0] and test_fraction is None:
+def _check_own_splits(design: str, test_fraction: float | None) -> None:
+    """Check that no design is stated beside splits of the user's own."""
+    if design == MADE_HERE[0] and test_fraction is None:
         return
-    odd = f"resampling={resampling!r}" if resampling != MADE_HERE[0] else f"test_fraction={test_fraction:g}"
+    odd = f"design={design!r}" if design != MADE_HERE[0] else f"test_fraction={test_fraction:g}"
     raise InputError(
         f"`cv` gives splits of your own, but {odd} asks for others: leave out one of the two; how those of "
         "`cv` came about is seen from the cases"

@@ -166,7 +166,7 @@ def monitor(
     >>> from skewanova.comparison.monitor import monitor
     >>> scores = load_satellite_scores()
     >>> of_a = scores.frame[(scores.frame["model"] == "A") & (scores.frame["fold"] == 13)]
-    >>> found = monitor(compare(scores, priors=(0.5, 0.1)), of_a[["model", "y_score"]])
+    >>> found = monitor(compare(scores, at_priors=(0.5, 0.1)), of_a[["model", "y_score"]])
     >>> found.changed, found.table["state"].tolist()
     (False, ['choice'])
     """

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
 
 import pandas as pd
 
 from skewanova.base.checks import Seed, emit
 from skewanova.base.progress import stage
-from skewanova.comparison.folds import (
-    Options,
-    analyse_folds,
-    chosen_note,
-    pairs_over_folds,
-)
-from skewanova.comparison.one_set import analyse_one_set, pairs_over
+from skewanova.comparison.analysis import DesignAnalysis, Options
+from skewanova.comparison.folds import FoldsAnalysis
 from skewanova.comparison.result import Comparison
-from skewanova.comparison.shared_cases import analyse_runs, pairs_over_runs
+from skewanova.comparison.runs import RunsAnalysis
+from skewanova.comparison.single_test_set import TestSetAnalysis
 from skewanova.decision.bands import compared_pairs, critical_of, decision_floor, decision_grid, pair_critical
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
@@ -31,6 +26,7 @@ from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import Target
+from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Scores
@@ -76,16 +72,15 @@ def compare(
     scores: object,
     deployment_prior: Target = (0.05, 0.20),
     *,
-    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    at_priors: Sequence[float] = (0.5, 0.1, 0.01),
     alpha: float = 0.05,
     area_estimator: str = "trapezoid",
-    resampling: str = "auto",
-    test_fraction: float | None = None,
-    missing: str = "error",
-    pairs: str = "auto",
-    adjust: str | None = None,
+    design: str | FoldDesign = "auto",
+    pairwise: str = "auto",
+    p_adjust: str | None = None,
     control: str | None = None,
     rope: float = 0.01,
+    missing: str = "raise",
     rng: Seed = 0,
 ) -> Comparison:
     r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do, and by tests that hold.
@@ -98,24 +93,21 @@ def compare(
         (:func:`~skewanova.inference.compare_test_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
-    priors : sequence of float, default (0.5, 0.1, 0.01)
+    at_priors : sequence of float, default (0.5, 0.1, 0.01)
         Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA. The
         calibrated tests do not depend on them.
     alpha : float, default 0.05
         Level of the tests and, as ``1 - alpha``, of the intervals (0.005 in the paper).
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
-    resampling : str, default "auto"
-        How the folds came about: ``independent``, ``kfold``, ``repeated_kfold`` or ``repeated_holdout``;
-        "auto" looks at the case column.
-    test_fraction : float, optional
-        Share of the data set that each fold tests, where the cases do not tell.
-    missing : {"error", "drop_fold"}, default "error"
-        What to do if a model lacks a fold; a mixed model of all cells is added if folds are dropped.
-    pairs : str, default "auto"
+    design : str or FoldDesign, default "auto"
+        How the folds came about: ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout``,
+        ``split_half``, ``runs`` or ``test_set``; "auto" infers it from the case column. A
+        :class:`~skewanova.FoldDesign` also states the fraction of the data set that each fold tests.
+    pairwise : str, default "auto"
         Test of pairs behind conclusions and groups: "auto" for that of the design, else one of those of
         :func:`~skewanova.inference.posthoc`, or ``tukey`` as the paper has it. Tests over cases have one.
-    adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
+    p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
         How the p-values of pairs are adjusted, by default Holm's step-down; not beside a test that adjusts by
         itself, such as ``max_t`` or ``tukey``.
     control : str, optional
@@ -123,6 +115,9 @@ def compare(
         comparisons alone; there are no letters then, but a mark on which side of the control a model is.
     rope : float, default 0.01
         Difference of IAUPREC that would not matter, for tests and probabilities of practical equivalence.
+    missing : {"raise", "drop"}, default "raise"
+        What to do if a model lacks a fold: raise, or drop the fold for all models and add a mixed model of
+        all cells.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling; a whole number makes two runs alike.
 
@@ -145,30 +140,29 @@ def compare(
     Examples
     --------
     >>> from skewanova import compare, load_satellite_scores
-    >>> result = compare(load_satellite_scores(), (0.05, 0.20), priors=(0.5, 0.2), alpha=0.005)
+    >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2), alpha=0.005)
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
     stage("scores")
-    options = Options(alpha, pairs, adjust, control, rope, rng)
-    given = read_scores(scores)
-    check_several_models(given)
-    options.check_control(given.models)
-    table, dropped = complete_table(given, missing=missing)
-    notes = [*emit(prior_notes(deployment_prior)), *dropped, *check_paired(table)]
+    options = Options(alpha, pairwise, p_adjust, control, rope, rng)
+    table = read_scores(scores)
+    check_several_models(table)
+    options.check_control(table.models)
+    complete, dropped = complete_table(table, missing=missing)
+    notes = [*emit(prior_notes(deployment_prior)), *dropped, *check_paired(complete)]
     stage("measures")
     measures = evaluate(
-        table,
-        priors=priors,
+        complete,
+        at_priors=at_priors,
         deployment_prior=deployment_prior,
         area_estimator=area_estimator,
-        resampling=resampling,
-        test_fraction=test_fraction,
+        design=design,
     )
     measures = measures.ordered(ranking_order(measures))
-    mixed = [_mixed(given, measures)] if dropped and measures.design.kind != "one_set" else []
-    frames, told = _analysed(measures, options, mixed)
-    notes += [*measures.design.warnings, *told]
+    mixed = [_mixed(table, measures)] if dropped and measures.design.over_folds else []
+    frames, messages = _analyse(measures, options, mixed)
+    notes += [*measures.design.warnings, *messages]
     return Comparison(
         **frames,
         auprec=measures.auprec,
@@ -177,53 +171,42 @@ def compare(
         warnings=tuple(dict.fromkeys(notes)),
         settings=_settings(measures, options, missing=missing),
         evaluation=measures,
-        scores=table,
+        scores=complete,
     )
 
 
-def _analysed(
+#: Analysis of each kind of design.
+ANALYSES: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
+
+
+def _analyse(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Frames of the tests that the design asks for and of the decisions, and what there is to remark on."""
-    promised, design = decisions(measures, rng=options.rng), measures.design.kind
-    told: list[str] = []
-    if design == "one_set":
-        found, told = analyse_one_set(measures, promised, options)
-    elif design == "shared_cases":
-        found = analyse_runs(measures, promised, options)
-    else:
-        found = analyse_folds(measures, promised, options, more=mixed)
-    differences = None if design in {"one_set", "shared_cases"} else found.difference_curves
-    shared: dict[str, Any] = {
-        "alpha": options.alpha,
-        "rng": options.rng,
-        "control": options.control,
-        "differences": differences,
+    """Run the tests that the design asks for; return the frames and the warnings."""
+    design = ANALYSES.get(measures.design.kind, FoldsAnalysis)(measures, options)
+    table = decisions(measures, rng=options.rng)
+    result = design.analyse(table)
+    result = replace(result, tests=(*result.tests, *mixed))
+    frames = {
+        **result.frames(),
+        **decision_frames(
+            measures,
+            table,
+            alpha=options.alpha,
+            rng=options.rng,
+            control=options.control,
+            differences=result.difference_curves if measures.design.over_folds else None,
+        ),
+        "regions": regions(measures),
     }
-    frames = {**found.frames(), **decision_frames(measures, promised, **shared), "regions": regions(measures)}
-    over_folds = design not in {"one_set", "shared_cases"}
-    told += emit(chosen_note(measures.design, options)) if over_folds else []
     checks = soundness(measures)
-    frames["assumptions"] = pd.concat([found.assumptions, checks], ignore_index=True)
+    frames["assumptions"] = pd.concat([result.assumptions, checks], ignore_index=True)
     suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
-    frames["posthoc"] = pd.concat(
-        [frames["posthoc"], *_pairs_over_part(measures, options)], ignore_index=True
-    )
-    return frames, [*told, *measures.warnings, *suspicions, *found.notes]
-
-
-def _pairs_over_part(measures: Evaluation, options: Options) -> list[pd.DataFrame]:
-    """The headline's pairs over the part of the deployment prior that the data can judge, if it is small."""
-    part = judged_part(measures)
-    if part is None:
-        return []
-    if measures.design.kind == "one_set":
-        pairs = pairs_over(measures, part, options)
-    elif measures.design.kind == "shared_cases":
-        pairs = pairs_over_runs(measures, part, options)
-    else:
-        pairs = pairs_over_folds(measures.over(part), options)
-    return [pairs.assign(role="check", response="iauprec_supported")]
+    part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
+    if part is not None:
+        pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
+        frames["posthoc"] = pd.concat([frames["posthoc"], pairs], ignore_index=True)
+    return frames, [*result.warnings, *measures.warnings, *suspicions, *result.test_warnings]
 
 
 def prior_notes(deployment_prior: object) -> tuple[str, ...]:
@@ -237,11 +220,11 @@ def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[s
     return {
         "deployment_prior": weighting.describe(),
         "deployment_limits": (weighting.low, weighting.high),
-        "priors": list(measures.priors),
+        "at_priors": list(measures.priors),
         "area_estimator": measures.area_estimator,
-        "design": design.describe(),
-        "resampling": design.kind,
-        "test_train_ratio": design.ratio,
+        "design": design.kind,
+        "design_description": design.describe(),
+        "test_fraction": design.test_fraction,
         "n_clusters": design.n_clusters,
         "weighted": design.weighted,
         "missing": missing,
@@ -252,11 +235,11 @@ def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[s
     }
 
 
-def _mixed(given: Scores, measures: Evaluation) -> OmnibusResult:
+def _mixed(table: Scores, measures: Evaluation) -> OmnibusResult:
     """Test all cells of an incomplete table, those of the dropped folds included."""
     every = evaluate(
-        given,
-        priors=measures.priors,
+        table,
+        at_priors=measures.priors,
         deployment_prior=measures.deployment_prior,
         area_estimator=measures.area_estimator,
     )

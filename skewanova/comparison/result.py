@@ -95,7 +95,7 @@ class Comparison(ReportSource):
         What the tests assume, checked, with advice.
     residuals : DataFrame
         Of the 2-way analysis: columns model, fold, fitted, residual.
-    design : Resampling
+    design : FoldDesign
         How the folds came about, and what that was concluded from.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
@@ -146,11 +146,11 @@ class Comparison(ReportSource):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """What the calibrated tests found, in words."""
-        headline = self.posthoc[self.posthoc["role"] == "headline"]
+        primary = self.posthoc[self.posthoc["role"] == "primary"]
         short = short_names(self.evaluation.models)
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha, headline),
-            *sentences.pair_findings(headline, self.alpha, short),
+            sentences.omnibus_sentence(self.anova, self.alpha, primary),
+            *sentences.pair_findings(primary, self.alpha, short),
             *sentences.curve_sentences(
                 self.difference_curves, self.differing_priors, short, control=control_of(self)
             ),
@@ -229,7 +229,7 @@ class Comparison(ReportSource):
         Examples
         --------
         >>> from skewanova import compare, load_satellite_scores
-        >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+        >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
         >>> text = result.to_latex("ranking", columns=["Model", "IAUPREC"], rows=2, digits=4, caption="Means")
         >>> print("\n".join(text.split("\n")[3:13]))
         \caption{Means}
@@ -287,14 +287,14 @@ class Comparison(ReportSource):
 
     def _heading(self, width: int) -> str:
         measures = self.evaluation
-        one_set = self.design.kind == "one_set"
-        folds = "one test set" if one_set else _counted(len(measures.folds), "fold")
+        test_set = self.design.kind == "test_set"
+        folds = "one test set" if test_set else _counted(len(measures.folds), "fold")
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-            f"Data: {self.design.describe()}" if one_set else f"Folds: {self.design.describe()}",
-            f"Tests and intervals are about {self.design.claim}",
+            f"Data: {self.design.describe()}" if test_set else f"Folds: {self.design.describe()}",
+            f"Tests and intervals are about {self.design.population}",
             sentences.level_words(self.alpha),
         ]
         return filled(lines, width)
@@ -302,7 +302,7 @@ class Comparison(ReportSource):
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
-        published = self.anova[self.anova["role"] == "as_published"]
+        published = self.anova[self.anova["role"] == "published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             known_test = get_test(str(test))
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]

@@ -27,9 +27,9 @@ from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_resampling import BLOCK_SIZE
-from skewanova.inference.one_set import t_from_z, t_test
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.run_areas import run_sample
+from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
@@ -135,7 +135,7 @@ def difference_curves(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import difference_curves
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> bool(difference_curves(measures)["reject"].any())
     False
     """
@@ -143,11 +143,11 @@ def difference_curves(
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = compared_pairs(evaluation.models, control)
-    if len(evaluation.folds) == 1 or evaluation.design.kind == "shared_cases":
+    if len(evaluation.folds) == 1 or evaluation.design.kind == "runs":
         return _over_cases(evaluation, grid, alpha, selected=selected, n_draws=n_draws, rng=rng)
     values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
     design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
-    paired = _paired_along(values, halves, inflation=design.inflation)
+    paired = _paired_along(values, halves, inflation=design.variance_inflation)
     estimate, std_error, statistic = (part.T for part in paired)  # (n_pairs, n_priors)
     joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
     varies = ((std_error > 0) & selected[:, None]).ravel()
@@ -232,7 +232,7 @@ def _difference_frame(
 
 def decision_floor(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
-    if evaluation.design.kind == "shared_cases":
+    if evaluation.design.kind == "runs":
         sample = run_sample(evaluation)
     elif (test_set := variable_test_set(evaluation)) is None:
         return 0.0
@@ -492,7 +492,7 @@ def auprec_bands(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import auprec_bands
-    >>> bands = auprec_bands(evaluate(load_satellite_scores(), priors=(0.5, 0.2)), [0.1])
+    >>> bands = auprec_bands(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)), [0.1])
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True
     """
@@ -507,7 +507,7 @@ def auprec_bands(
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     half_width = deviate * error
     low, high = joint.estimate - half_width, joint.estimate + half_width
-    if evaluation.design.over_cases_alone:
+    if evaluation.design.models_are_fixed:
         low, high = _logit_limits(joint.estimate, half_width)
     return pd.DataFrame(
         {

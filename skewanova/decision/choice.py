@@ -196,7 +196,7 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import choices, decisions
-    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> table = decisions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> choices(table)["model"].unique().tolist()
     ['A']
     """
@@ -222,8 +222,8 @@ RANKING_COLUMNS = (
     "conf_high",
     "group",
     "auc",
-    "worst_prior",
-    "worst_auprec",
+    "rarest_prior",
+    "auprec_at_rarest",
     "expected_regret",
     "max_regret",
     "p_best",
@@ -240,7 +240,7 @@ DECISION_COLUMNS = (
     "max_regret",
     "p_best",
     "p_best_over",
-    "auprec_rarest",
+    "auprec_at_rarest",
     "auprec_commonest",
     "sensitivity",
     "loss_per_tenfold",
@@ -289,8 +289,9 @@ def ranking(
     DataFrame
         Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
         the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) or, with
-        halvings, the split-half variance, cut at 0 and 1; ``auc`` is the mean over folds; ``worst_auprec`` is
-        the mean AUPREC at ``worst_prior``, the rarest prior of the deployment; ``expected_regret`` and
+        halvings, the split-half variance, clipped to 0 and 1; ``auc`` is the mean over folds;
+        ``auprec_at_rarest`` is the mean AUPREC at ``rarest_prior``, the rarest prior of the deployment;
+        ``expected_regret`` and
         ``max_regret`` are the mean and largest shortfall from the best model at each deployment prior;
         ``p_best`` is the probability that the model has the largest true IAUPREC, as in :func:`decisions`.
         With one fold, all else that rests on the spread over folds is nan; with several runs on one test set,
@@ -300,7 +301,7 @@ def ranking(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import ranking
-    >>> table = ranking(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> table = ranking(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> table["rank"].tolist()
     [1, 2, 3]
     """
@@ -316,9 +317,9 @@ def ranking_of(
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     ratio, halves = measures.design.ratio, measures.iauprec_between_halves
-    over_folds = np.where(measures.design.kind == "shared_cases", np.nan, std)  # of runs it is not all
+    over_folds = np.where(measures.design.kind == "runs", np.nan, std)  # of runs it is not all
     found = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    interval = found.cut()
+    interval = found.clipped()
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
@@ -329,8 +330,8 @@ def ranking_of(
             "conf_high": interval.high,
             "group": [(letters or {}).get(model, "") for model in measures.models],
             "auc": groups["auc"].mean().to_numpy(),
-            "worst_prior": measures.deployment_prior.low,
-            "worst_auprec": promised["auprec_rarest"],
+            "rarest_prior": measures.deployment_prior.low,
+            "auprec_at_rarest": promised["auprec_at_rarest"],
             **{name: promised[name] for name in ("expected_regret", "max_regret", "p_best")},
         }
     )
@@ -359,7 +360,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: probability that the model has the largest expected AUPREC in truth, from the spread
           over ``p_best_over``: folds, or cases where there is one fold;
-        * ``auprec_rarest``, ``auprec_commonest``: AUPREC at either end of the deployment prior,
+        * ``auprec_at_rarest``, ``auprec_commonest``: AUPREC at either end of the deployment prior,
           ``sensitivity`` their difference, and ``loss_per_tenfold`` that for each ten-fold of the skew (at a
           single prior, by the slope there).
 
@@ -375,7 +376,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import decisions
-    >>> table = decisions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> table = decisions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """
@@ -400,7 +401,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
             "max_regret": largest,
             "p_best": p_best,
             "p_best_over": np.where(np.isnan(p_best), "", over),
-            "auprec_rarest": ends[:, 0],
+            "auprec_at_rarest": ends[:, 0],
             "auprec_commonest": ends[:, 1],
             "sensitivity": ends[:, 1] - ends[:, 0],
             "loss_per_tenfold": _decline_per_decade(ends, weighting.low, weighting.high, curves),

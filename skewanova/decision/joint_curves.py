@@ -22,10 +22,10 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, symmetric, triangle
 from skewanova.inference.cases_elsewhere import DeviationsElsewhere
 from skewanova.inference.jackknife import SortedScores, ranked
-from skewanova.inference.one_set import ArcsineScale, t_from_z
 from skewanova.inference.paired_test_set import PairedTestSet, variable_test_set
 from skewanova.inference.run_areas import iter_run_areas, measure_runs
 from skewanova.inference.sampling import ReducedSample, Sample
+from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
 
 #: Rows of deviations that are turned to a triangle at once.
@@ -216,7 +216,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
-    if evaluation.design.kind == "shared_cases":
+    if evaluation.design.kind == "runs":
         return run_curves(evaluation, priors)
     test_set = variable_test_set(evaluation)
     if test_set is not None:
@@ -252,7 +252,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         return None
-    if evaluation.design.kind == "shared_cases":
+    if evaluation.design.kind == "runs":
         areas = measure_runs(evaluation, evaluation.deployment_prior)
         df = np.inf if areas.runs == "fixed" else float(areas.pair_errors()[1].min())
         return areas.area.mean(axis=1), areas.covariance_of_means, df

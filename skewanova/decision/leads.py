@@ -66,7 +66,7 @@ def regions(evaluation: Evaluation) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import regions
-    >>> regions(evaluate(load_satellite_scores(), priors=(0.5, 0.2))).columns.tolist()
+    >>> regions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))).columns.tolist()
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
     measures = evaluation.ordered(ranking_order(evaluation))
@@ -158,7 +158,7 @@ def crossings(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import crossings
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
     """
@@ -318,7 +318,7 @@ def leaders(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import leaders
-    >>> found = leaders(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> found = leaders(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> found["contender"].tolist()
     ['A', 'C', 'B']
     """
@@ -365,7 +365,7 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import by_prior
-    >>> rows = by_prior(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> rows = by_prior(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> rows.loc[rows["prior"] == 0.2, ["model", "rank", "contender"]].to_numpy().tolist()
     [['A', 1, True], ['B', 3, True], ['C', 2, True]]
     """
@@ -514,7 +514,7 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import differing_priors
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> differing_priors(measures).empty  # hold-outs that share training data
     True
     """

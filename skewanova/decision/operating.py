@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
-from skewanova.scores.design import find_resampling, fold_mean_interval
+from skewanova.scores.design import FoldDesign, fold_mean_interval, infer_design
 from skewanova.scores.reading import read_parts, read_rows
 from skewanova.scores.table import Scores, ScoreTable
 from skewanova.scores.validation import Label
@@ -237,12 +237,11 @@ def threshold_table(
     precision: float | None = None,
     flagged: float | None = None,
     costs: tuple[float, float] | None = None,
-    priors: Sequence[float] | DeploymentPrior = (0.5, 0.1, 0.01),
+    at_priors: Sequence[float] | DeploymentPrior = (0.5, 0.1, 0.01),
     chosen_prior: float | Sequence[float] | None = None,
     choose_on: object = None,
     confidence_level: float = 0.95,
-    resampling: str = "auto",
-    test_fraction: float | None = None,
+    design: str | FoldDesign = "auto",
 ) -> pd.DataFrame:
     """Recall, precision, cost and more of every model at one threshold, at the priors of its use.
 
@@ -261,19 +260,19 @@ def threshold_table(
     costs : (float, float), optional
         Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
         of smallest expected cost at `chosen_prior`; else the expected cost is only computed.
-    priors : sequence of float or DeploymentPrior, default (0.5, 0.1, 0.01)
+    at_priors : sequence of float or DeploymentPrior, default (0.5, 0.1, 0.01)
         Priors of the deployment. Of a distribution, such as ``BetaPrior(2, 98)``, its mean and its 5 % and
         95 % quantiles; the threshold is chosen for the mean, at which shares and costs are those expected
         over the distribution.
     chosen_prior : float or sequence of float, optional
-        Priors for which the threshold is chosen; by default each of `priors` for itself. Not for
+        Priors for which the threshold is chosen; by default each of `at_priors` for itself. Not for
         `threshold` and `recall`, which depend on no prior.
     choose_on : str, ScoreTable, path or frame, optional
         Choose the threshold on other cases than those that judge it: a part of `scores`, by its column part,
         or a table of the same models with the same folds or one.
     confidence_level : float, default 0.95
         Level of the intervals, each for itself.
-    resampling, test_fraction
+    design : str or FoldDesign, default "auto"
         How the folds came about, as for :func:`~skewanova.compare`: the mean over folds depends on it. An
         Evaluation knows it already.
 
@@ -308,19 +307,19 @@ def threshold_table(
     Examples
     --------
     >>> from skewanova import load_satellite_scores, threshold_table
-    >>> table = threshold_table(load_satellite_scores(), recall=0.8, priors=(0.1,))
+    >>> table = threshold_table(load_satellite_scores(), recall=0.8, at_priors=(0.1,))
     >>> mean = table[(table["level"] == "mean") & (table["measure"] == "precision")]
     >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
     rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
     check_fraction(confidence_level, "confidence_level")
-    grid, usual = _priors(priors)
+    grid, usual = _priors(at_priors)
     usual = usual if rule.name in PRIOR_RULES else None
     pairs = _prior_pairs(rule, grid, usual if chosen_prior is None else chosen_prior)
     if isinstance(choose_on, str):
         choose_on, scores = read_parts(_splittable(scores), choose_on)
-    measured = _measured(scores, resampling=resampling, test_fraction=test_fraction)
+    measured = _measured(scores, design)
     _check_thresholds(rule, measured.models)
     choosing = None if choose_on is None else _choosing(rule, choose_on, measured)
     rows, notes = [], []
@@ -399,7 +398,7 @@ def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
 def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
     """Priors to judge at, and the one to choose for; of a distribution, mean and quantiles, and the mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
-        return check_prior_list(priors, "priors"), None
+        return check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
     cumulative = (np.cumsum(weight) - weight / 2) / weight.sum()
     mean = float(grid @ weight / weight.sum())
@@ -457,17 +456,17 @@ class _Curves(NamedTuple):
     ratio: float
 
 
-def _measured(scores: object, **stated: Any) -> _Curves:
+def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
     if isinstance(scores, Evaluation):
-        if stated != {"resampling": "auto", "test_fraction": None}:
+        if stated != "auto":
             raise InputError(
-                "`resampling` and `test_fraction` go with a score table: an Evaluation knows its design, "
-                "which evaluate(resampling=, test_fraction=) states"
+                "`design` goes with a score table: an Evaluation knows its design, which evaluate(design=) "
+                "states"
             )
         curves = _by_effective_sizes(scores.scores, scores.curves)
         return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
     table = read_rows(scores)
-    design = find_resampling(table, **stated)
+    design = infer_design(table, design=stated)
     emit(design.warnings)
     return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)
 

@@ -33,9 +33,10 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import fold_table
 from skewanova.inference.paired_test_set import paired_test_set, strata_of_pairs
 from skewanova.inference.run_areas import RunAreas, measure_runs
+from skewanova.inference.runs import Degrees
 from skewanova.inference.sampling import FEWEST_DF
-from skewanova.inference.shared_cases import Degrees
 from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_rows
 
@@ -119,7 +120,7 @@ def plans(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.decision import plans
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5,))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5,))
     >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
@@ -127,14 +128,14 @@ def plans(
     target.check()
     design, table = measures.design, measures.scores
     pairs = list(combinations(measures.models, 2))
-    if design.kind == "shared_cases":
+    if design.kind == "runs":
         areas = measure_runs(measures, measures.deployment_prior)
         if design.runs == "fixed":
             spreads = strata_of_pairs(areas.sample, areas.mean_values)
             columns = _over_cases(areas.area.mean(axis=1), *spreads, target=target)
         else:
             columns = _over_runs(areas, target)
-    elif table is not None and design.kind == "one_set":
+    elif table is not None and design.kind == "test_set":
         columns = _over_cases(*paired_test_set(measures).pair_strata(measures), target=target)
     else:
         columns = _over_folds(measures, target)
@@ -460,8 +461,7 @@ def plan_comparison(
     bonferroni: bool = False,
     control: str | None = None,
     area_estimator: str = "trapezoid",
-    resampling: str = "auto",
-    test_fraction: float | None = None,
+    design: str | FoldDesign = "auto",
 ) -> ComparisonPlan:
     """Work out how many folds or cases would tell each pair of models apart.
 
@@ -486,7 +486,7 @@ def plan_comparison(
         Model that all others are compared with: only its pairs are planned for, and counted.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
-    resampling, test_fraction
+    design : str or FoldDesign, default "auto"
         As for :func:`~skewanova.compare`.
 
     Returns
@@ -544,11 +544,10 @@ def plan_comparison(
     weighting = as_deployment_prior(deployment_prior)
     measures = evaluate(
         table,
-        priors=(weighting.low,),
+        at_priors=(weighting.low,),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        resampling=resampling,
-        test_fraction=test_fraction,
+        design=design,
     )
     measures = measures.ordered(ranking_order(measures))
     level = alpha / n_compared(len(table.models), control) if bonferroni else alpha
@@ -584,7 +583,7 @@ def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
 def _more_cases(row: Any, plan: ComparisonPlan) -> str:
     if np.isinf(row.case_factor):
         return f"No number of {plan.units} gives power {row.power:g}."
-    units = f"test {plan.units}" if row.design in {"one_set", "shared_cases"} else f"{plan.units} in the data"
+    units = f"test {plan.units}" if row.design in {"test_set", "runs"} else f"{plan.units} in the data"
     text = f"About {format_factor(row.case_factor)} times as many {units} would give power {row.power:g}"
     if np.isinf(row.case_factor_assured):
         return f"{text}."
@@ -597,11 +596,11 @@ def _more_folds(row: Any, plan: ComparisonPlan) -> str:
         return ""
     if np.isfinite(row.n_folds):
         kind = "folds of the same data" if plan.overlapping else "independent folds"
-        kind = f"runs on the same {plan.units}" if row.design == "shared_cases" else kind
+        kind = f"runs on the same {plan.units}" if row.design == "runs" else kind
         assured = f" ({row.n_folds_assured:g} assured)" if np.isfinite(row.n_folds_assured) else ""
         return f" So would {row.n_folds:g} {kind}{assured} instead of {row.n_folds_now:g}."
     why = {True: " More folds of the same data cannot: they share training data, and infinitely many have"}
-    if row.design == "shared_cases":
+    if row.design == "runs":
         why = {False: f" More runs cannot: they share their {plan.units}, and infinitely many have"}
     limit = format_number(row.limit_power, 2)
     return f"{why[plan.overlapping]} power {limit}." if plan.overlapping in why else ""

@@ -1,6 +1,6 @@
 """The verdict: its state, the facts behind it, and its four lines once they are written.
 
-Models are separated on average by the headline family of pairs, and along the prior by the simultaneous
+Models are separated on average by the primary family of pairs, and along the prior by the simultaneous
 bands; the test of all models decides nothing here. `skewanova.report` writes the lines.
 """
 
@@ -117,7 +117,7 @@ class Verdict(Framed):
     Examples
     --------
     >>> from skewanova import compare, load_satellite_scores
-    >>> verdict = compare(load_satellite_scores(), priors=(0.5, 0.2)).verdict
+    >>> verdict = compare(load_satellite_scores(), at_priors=(0.5, 0.2)).verdict
     >>> verdict.state, verdict.models
     ('undecided', ('A', 'C', 'B'))
     >>> verdict.choose
@@ -194,7 +194,7 @@ class PairwiseOrder:
     models : tuple of str
         Models in ranking order.
     pairs : list
-        Rows of the headline family.
+        Rows of the primary family.
     bands : list of (better, worse, low, high)
         Ranges of priors on which a band puts one model above another.
     low, high : float
@@ -294,12 +294,14 @@ class Judgement:
     def _pairwise_order(self) -> PairwiseOrder:
         prior, posthoc = self.evaluation.deployment_prior, self.frames["posthoc"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
-        rows = posthoc[posthoc["response"] == "iauprec_supported"] if self.is_partial else headline(posthoc)
+        rows = (
+            posthoc[posthoc["response"] == "iauprec_supported"] if self.is_partial else primary_pairs(posthoc)
+        )
         bands = bands_within(self.frames["differing_priors"], low, high)
         return PairwiseOrder(tuple(self.names), list(records(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
-        pairs = headline(self.frames["posthoc"])
+        pairs = primary_pairs(self.frames["posthoc"])
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
             return untested_because(list(records(pairs)))
@@ -308,7 +310,7 @@ class Judgement:
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"
-        if design.kind not in {"one_set", "shared_cases"} or self.few_scores is None:
+        if design.kind not in {"test_set", "runs"} or self.few_scores is None:
             return ""
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()
@@ -368,9 +370,9 @@ def judged_part(evaluation: Evaluation) -> DeploymentPrior | None:
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 
 
-def headline(posthoc: pd.DataFrame) -> pd.DataFrame:
+def primary_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the family that the verdict rests on."""
-    return posthoc[posthoc["role"] == "headline"]
+    return posthoc[posthoc["role"] == "primary"]
 
 
 def bands_within(differing: pd.DataFrame, low: float, high: float) -> list[BandRange]:

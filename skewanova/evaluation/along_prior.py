@@ -40,7 +40,7 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import auprec_by_prior
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> len(auprec_by_prior(measures, [0.1, 0.3]))
     120
     """
@@ -90,7 +90,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import auprec_intervals
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
@@ -105,9 +105,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
         prior = [evaluation.priors.index(value) for value in frame["prior"]]
         halves = halves[:, model, prior]
     found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    limits = found.cut()
+    limits = found.clipped()
     spreads = {"std_error": found.std_error, "conf_low": limits.low, "conf_high": limits.high}
-    if evaluation.design.kind == "shared_cases":
+    if evaluation.design.kind == "runs":
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)
     return frame[list(INTERVAL_COLUMNS)]
@@ -139,7 +139,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import regret
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
@@ -200,7 +200,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import support
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
@@ -242,7 +242,7 @@ def rarest_supported(evaluation: Evaluation) -> float:
 
 def _enough(evaluation: Evaluation) -> float:
     """Effective negatives that are enough for the design."""
-    over_cases = evaluation.design.kind in {"one_set", "shared_cases"}
+    over_cases = evaluation.design.kind in {"test_set", "runs"}
     return ENOUGH_OVER_CASES if over_cases else ENOUGH_OVER_FOLDS
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_prior_list, emit
+from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, emit
 from skewanova.base.frames import Framed
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
@@ -19,12 +19,12 @@ from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, effective_negatives, is
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
-    Resampling,
+    FoldDesign,
+    as_design,
     check_ratio,
-    find_resampling,
-    stated_resampling,
+    design_without_cases,
+    infer_design,
 )
-from skewanova.scores.kinds import RESAMPLING
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Halvings, Scores, ScoreTable
 from skewanova.scores.validation import Label
@@ -54,7 +54,7 @@ class Evaluation(Framed):
         What to keep in mind when reading the numbers.
     scores : ScoreTable, optional
         What was measured.
-    resampling, test_fraction
+    stated_design : FoldDesign
         How the folds came about, as stated: see :attr:`design`.
     cache : dict
         Matched cases of the scores, shared by all copies of an evaluation.
@@ -70,23 +70,21 @@ class Evaluation(Framed):
     area_estimator: str
     warnings: tuple[str, ...] = ()
     scores: Scores | None = field(default=None, repr=False)
-    resampling: str = "auto"
-    test_fraction: float | None = None
+    stated_design: FoldDesign = field(default_factory=FoldDesign)
     cache: dict[Scores, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def design(self) -> Resampling:
+    def design(self) -> FoldDesign:
         """How the folds came about: every test and interval over folds takes it from here.
 
         Found out from the cases when it is first asked for, with a warning where it had to be assumed.
         """
-        stated: dict[str, Any] = {"resampling": self.resampling, "test_fraction": self.test_fraction}
         if self.scores is None:
-            found = stated_resampling(len(self.folds), **stated)
+            design = design_without_cases(len(self.folds), self.stated_design)
         else:
-            found = find_resampling(self.scores, **stated)
-        emit(found.warnings)
-        return found
+            design = infer_design(self.scores, design=self.stated_design)
+        emit(design.warnings)
+        return design
 
     @property
     def fewest_negatives(self) -> float:
@@ -171,11 +169,10 @@ class Evaluation(Framed):
 def evaluate(
     scores: object,
     *,
-    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    at_priors: Sequence[float] = (0.5, 0.1, 0.01),
     deployment_prior: Target = (0.05, 0.20),
     area_estimator: str = "trapezoid",
-    resampling: str = "auto",
-    test_fraction: float | None = None,
+    design: str | FoldDesign = "auto",
 ) -> Evaluation:
     """Measure every model in every fold at the priors and over the deployment prior.
 
@@ -183,17 +180,15 @@ def evaluate(
     ----------
     scores : ScoreTable, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`.
-    priors : sequence of float, default (0.5, 0.1, 0.01)
+    at_priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Weighting over which AUPREC is averaged to IAUPREC.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
-    resampling : str, default "auto"
+    design : str or FoldDesign, default "auto"
         How the folds came about, as for :func:`~skewanova.compare`; the tests and intervals over folds
         depend on it.
-    test_fraction : float, optional
-        Share of the data set that each fold tests, where the cases do not tell.
 
     Returns
     -------
@@ -214,16 +209,14 @@ def evaluate(
     Examples
     --------
     >>> from skewanova import evaluate, load_satellite_scores
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
     (['model', 'fold', 'prior', 'auprec'], 120, 60)
     """
-    grid = _distinct_priors(priors)
+    grid = _distinct_priors(at_priors)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    stated: dict[str, Any] = {"resampling": check_choice(resampling, RESAMPLING, "resampling")}
-    if test_fraction is not None:
-        stated["test_fraction"] = check_fraction(test_fraction, "test_fraction")
+    stated_design = as_design(design)
     table = read_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
@@ -239,7 +232,7 @@ def evaluate(
         area_estimator=area_estimator,
         warnings=emit(_notes(sums, [*grid.tolist(), weighting.low], fewest=_fewest_negatives(table))),
         scores=table,
-        **stated,
+        stated_design=stated_design,
     )
 
 
@@ -253,8 +246,7 @@ def with_ratio(
     if isinstance(source, Evaluation):
         if ratio is not None:
             raise InputError(
-                "`ratio` goes with a frame: an Evaluation knows its design, which evaluate(resampling=, "
-                "test_fraction=) states"
+                "`ratio` goes with a frame: an Evaluation knows its design, which evaluate(design=) states"
             )
         return getattr(source, frame), source.design.ratio if needed else 0.0
     if ratio is None and needed:
@@ -277,7 +269,7 @@ def between_halves(
     if known is None and needed:
         raise InputError(
             f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
-            "(columns part and halving), as compare_estimators(resampling='split_half') makes it"
+            "(columns part and halving), as compare_estimators(design='split_half') makes it"
         )
     if known is None or not isinstance(source, Evaluation):
         return None
@@ -294,9 +286,9 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
 
 
 def _distinct_priors(priors: Sequence[float]) -> Floats:
-    grid = check_prior_list(priors, "priors")
+    grid = check_prior_list(priors, "at_priors")
     if len(np.unique(grid)) < len(grid):
-        raise InputError(f"`priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
+        raise InputError(f"`at_priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
     return grid
 
 

@@ -46,7 +46,7 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import roc
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
@@ -88,7 +88,7 @@ def precision_recall(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import precision_recall
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
@@ -122,7 +122,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import surface
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> surface(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
     """
@@ -182,7 +182,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import skew
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> skew(measures)["skew"].iloc[[0, -1]].round(6).tolist()
     [1.0, 1000.0]
     """

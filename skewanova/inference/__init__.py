@@ -15,14 +15,12 @@
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
 - jackknife: Leave-one-out values of the area of a model, by case or cluster.
 - omnibus: Tests of all models at once.
-- one_set: Models compared on one test set, over its cases.
 - paired_test_set: The cases of one test set with every model's scores on them.
 - pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
 - run_areas: Areas of several runs on one test set, and their covariance.
 - sampling: Sampling units (cases, clusters, weights), and standard errors over them.
-- shared_cases: Several runs of every model on one test set.
 """
 
 import lazy_loader

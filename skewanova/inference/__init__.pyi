@@ -18,8 +18,8 @@ from .intervals import confidence_interval as confidence_interval
 from .intervals import interval_table as interval_table
 from .omnibus import OmnibusResult as OmnibusResult
 from .omnibus import omnibus_test as omnibus_test
-from .one_set import TestSetComparison as TestSetComparison
-from .one_set import compare_test_set as compare_test_set
+from .single_test_set import TestSetComparison as TestSetComparison
+from .single_test_set import compare_test_set as compare_test_set
 from .pairwise import PosthocResult as PosthocResult
 from .pairwise import equivalence as equivalence
 from .pairwise import posthoc as posthoc
@@ -31,6 +31,6 @@ from .random_effects import split_plot_anova as split_plot_anova
 from .ranks import RankComparison as RankComparison
 from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison
-from .shared_cases import RunsComparison as RunsComparison
-from .shared_cases import compare_runs as compare_runs
-from .shared_cases import components as components
+from .runs import RunsComparison as RunsComparison
+from .runs import compare_runs as compare_runs
+from .runs import components as components

@@ -122,7 +122,7 @@ class AnovaResult(Framed):
     test : str
         ``two_way``, ``three_way``, ``three_way_interaction`` or ``three_way_thresholds``.
     role : str
-        ``as_published`` for the paper's tests.
+        ``published`` for the paper's tests.
     response : str
         ``iauprec``, ``auprec`` or ``precision``.
     alpha : float
@@ -312,7 +312,7 @@ def three_way_anova(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import three_way_anova
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'fold', 'prior', 'residual']
     """
@@ -369,7 +369,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.evaluation import precision_recall
     >>> from skewanova.inference import threshold_anova
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> points = precision_recall(measures, recall=[0.3, 0.6, 0.9])
     >>> with warnings.catch_warnings(action="ignore"):
     ...     found = threshold_anova(points)
@@ -469,10 +469,10 @@ def _analyse(
     messages = _mark_no_variation(table, limit)
     if test == "two_way":
         _set_breakdown(table, frame["fold"].nunique(), alpha)
-    table = table.assign(test=test, role="as_published", response=response)
+    table = table.assign(test=test, role="published", response=response)
     return AnovaResult(
         test=test,
-        role="as_published",
+        role="published",
         response=response,
         alpha=alpha,
         warnings=emit([*notes, *messages]),

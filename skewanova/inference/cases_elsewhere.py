@@ -28,7 +28,6 @@ from skewanova.inference.jackknife import (
     WeightedRanks,
     areas_over,
 )
-from skewanova.inference.one_set import ArcsineScale
 from skewanova.inference.sampling import (
     Codes,
     Sample,
@@ -38,6 +37,7 @@ from skewanova.inference.sampling import (
     kinds_of,
     spreads_of_sums,
 )
+from skewanova.inference.single_test_set import ArcsineScale
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
 NOT_BY_RISES = (
@@ -350,7 +350,7 @@ class DeviationsElsewhere:
 
 @dataclass(frozen=True, eq=False)
 class AnglesElsewhere:
-    """Areas on the angular scale, as :class:`~skewanova.inference.one_set.ArcsineAreas` has them."""
+    """Areas on the angular scale, as :class:`~skewanova.inference.single_test_set.ArcsineAreas` has them."""
 
     cases: CasesElsewhere
     cells: tuple[Cell, ...]

@@ -24,8 +24,8 @@ RESPONSE_NAMES = {
 INDEPENDENT = ("independent",)
 OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout", "split_half")
 SPLIT_HALF = ("split_half",)
-ONE_SET = ("one_set",)
-SHARED_CASES = ("shared_cases",)
+TEST_SET = ("test_set",)
+SHARED_CASES = ("runs",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class TestInfo:
     question : str
         ``models`` (all at once) or ``pairs``.
     designs : tuple of str
-        Kinds of :class:`~skewanova.scores.Resampling` for which it holds its level.
+        Kinds of :class:`~skewanova.scores.FoldDesign` for which it holds its level.
     over : str
         What varies: ``folds`` or ``cases``.
     statistic : str
@@ -141,7 +141,7 @@ METHODS: Mapping[str, TestInfo] = {
         name="paired t over cases of one test set",
         methods="t tests of every pair with the same covariance",
         note="About these fitted models on further cases: t of the differences over cases.",
-        designs=ONE_SET,
+        designs=TEST_SET,
         over="cases",
         statistic="t",
     ),
@@ -168,23 +168,23 @@ ADJUSTED = {
 }
 
 
-def name_family(method: str, adjust: str, *, control: bool = False) -> str:
+def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
     """Word of the column `test` for a method with its adjustment, of all pairs or of those with a control."""
-    return method + (f"_{adjust}" if adjust else "") + ("_control" if adjust and control else "")
+    return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 
 def _families() -> dict[str, TestInfo]:
     """Every method with every adjustment, of all pairs and of those with a control."""
     records = {}
     ways = product(METHODS.items(), ADJUSTED.items(), (False, True))
-    for (method, test), (adjust, (title, words)), control in ways:
+    for (method, test), (p_adjust, (title, words)), control in ways:
         name, methods, note = f"{test.name}, {title}", f"{test.methods}, {words}", test.note
         if control:
             name += ", against the control"
             methods = methods.replace("every pair", "every other model with the control")
             note = f"Against the control. {note}"
         record = replace(test, name=name, methods=methods, note=note, control=control)
-        records[name_family(method, adjust, control=control)] = record
+        records[name_family(method, p_adjust, control=control)] = record
     return records
 
 
@@ -320,7 +320,7 @@ TESTS: Mapping[str, TestInfo] = {
         note="F test of the models' areas on the same cases, with their jackknife covariance on the angular "
         "scale (DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not "
         "about training them again.",
-        designs=ONE_SET,
+        designs=TEST_SET,
         over="cases",
     ),
     "max_t": _pairs(

@@ -39,7 +39,7 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import residuals, two_way_anova
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     >>> residuals(result)["check"].tolist()
     ['shapiro_wilk', 'brown_forsythe']
     """
@@ -115,7 +115,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import assumptions
-    >>> checks = assumptions(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec)
+    >>> checks = assumptions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).iauprec)
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
     ['normality', 'sphericity', 'additivity']
     """
@@ -157,7 +157,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import soundness
-    >>> checks = soundness(evaluate(load_satellite_scores(), priors=(0.5, 0.2)))
+    >>> checks = soundness(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
@@ -305,7 +305,7 @@ def residual_quantiles(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import residual_quantiles, two_way_anova
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     >>> found = residual_quantiles(result)
     >>> outside = found["standardized"].lt(found["simultaneous_low"])
     >>> bool(outside.any())

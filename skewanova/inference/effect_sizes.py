@@ -90,7 +90,7 @@ def effects(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import effects
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> effects(measures)[["effect", "effect_low", "effect_high"]].round(2).to_numpy().tolist()
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """

@@ -24,18 +24,18 @@ _OTHERS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_
 _SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
-def adjust_p_values(p_values: Floats, adjust: str) -> Floats:
+def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
     """Adjusted p-values of one family; nan stays nan and counts as not tested."""
-    if adjust == "holm":
+    if p_adjust == "holm":
         return holm(p_values)
     p_adjusted = np.full(p_values.shape, np.nan)
     tested = np.isfinite(p_values)
     if tested.any():
-        p_adjusted[tested] = multipletests(p_values[tested], method=_OTHERS[adjust])[1]
+        p_adjusted[tested] = multipletests(p_values[tested], method=_OTHERS[p_adjust])[1]
     return p_adjusted
 
 
-def stepwise_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
+def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
     """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
 
     Of m pairs tested, r are rejected. Bonferroni: alpha / m. Benjamini and Hochberg: alpha r / m (Benjamini
@@ -43,18 +43,18 @@ def stepwise_levels(p_values: Floats, alpha: float, *, adjust: str) -> Floats:
     of them. Hochberg: the same, but all rejected pairs by that of the last of them.
     """
     tested = max(int(np.isfinite(p_values).sum()), 1)
-    rejected = int((adjust_p_values(p_values, adjust) < alpha).sum())
-    if adjust == "bonferroni":
+    rejected = int((adjust_p_values(p_values, p_adjust) < alpha).sum())
+    if p_adjust == "bonferroni":
         return np.full(p_values.shape, alpha / tested)
-    if adjust == "bh":
+    if p_adjust == "bh":
         return np.full(p_values.shape, alpha * max(rejected, 1) / tested)
     before = np.argsort(np.argsort(p_values))  # pairs of smaller p: i - 1
-    step = np.minimum(before, rejected) if adjust == "holm" else np.maximum(before, rejected - 1)
+    step = np.minimum(before, rejected) if p_adjust == "holm" else np.maximum(before, rejected - 1)
     return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
 
 
 def family(
-    pairs: pd.DataFrame, *, alpha: float, adjust: str = "holm", control: str | None = None
+    pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
     """Adjusted p, intervals and decisions of pairs tested together: all of them, or those with the control.
 
@@ -65,7 +65,7 @@ def family(
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
     )
-    level, p_adjusted = stepwise_levels(p_value, alpha, adjust=adjust), adjust_p_values(p_value, adjust)
+    level, p_adjusted = stepwise_levels(p_value, alpha, p_adjust=p_adjust), adjust_p_values(p_value, p_adjust)
     unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
     half_width = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
     return chosen.assign(
@@ -95,7 +95,7 @@ def equivalence_family(
     *,
     rope: float,
     alpha: float,
-    adjust: str = "holm",
+    p_adjust: str = "holm",
     control: str | None = None,
 ) -> pd.DataFrame:
     """Two one-sided t tests of each pair at the limits of practical equivalence, adjusted over the family.
@@ -116,5 +116,5 @@ def equivalence_family(
     )
     chosen = posterior if control is None else orient_to_control(posterior, control)
     p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
-    p_adjusted = adjust_p_values(p_value, adjust)
+    p_adjusted = adjust_p_values(p_value, p_adjust)
     return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)

@@ -37,7 +37,7 @@ from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target
-from skewanova.scores.design import find_resampling, fold_mean_interval
+from skewanova.scores.design import fold_mean_interval, infer_design
 from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable
 from skewanova.scores.validation import Label
@@ -538,7 +538,7 @@ def interval_table(
     """
     table = read_rows(scores)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [(m, FOLD, f, rows) for m, f, rows in _cells(table)]
-    if len(table.folds) > 1 and table.has_cases and find_resampling(table).kind == "kfold":
+    if len(table.folds) > 1 and table.has_cases and infer_design(table).kind == "kfold":
         for model in table.models:
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
     rows = []

@@ -119,7 +119,7 @@ def omnibus_test(
     ratio: float | None = None,
     n_resamples: int = 9999,
     rng: Seed = 0,
-    role: str = "check",
+    role: str = "secondary",
 ) -> OmnibusResult:
     """Test whether all models have the same mean over folds.
 
@@ -148,7 +148,7 @@ def omnibus_test(
         Random arrangements for ``sign_flip`` and ``permutation``, unless all can be enumerated.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
-    role : str, default "check"
+    role : str, default "secondary"
         Written to the frame.
 
     Returns
@@ -167,7 +167,7 @@ def omnibus_test(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import omnibus_test
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> omnibus_test(measures, method="corrected_gg").to_frame()["p_value"].round(2).tolist()
     [0.12]
     """

@@ -17,8 +17,8 @@ from skewanova.inference.case_deviations import CaseDeviations
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
 from skewanova.inference.intervals import IntervalInputs, PrecomputedInterval
 from skewanova.inference.jackknife import SortedScores, measure_models
-from skewanova.inference.one_set import AreasOnArcsine, angles_of
 from skewanova.inference.sampling import Sample, SampleSummary
+from skewanova.inference.single_test_set import AreasOnArcsine, angles_of
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import check_clustered_runs, check_paired, paired_cases

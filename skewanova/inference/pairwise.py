@@ -65,7 +65,7 @@ class PosthocResult(Framed):
     test : str
         ``tukey`` (on the two-way residual mean square) or ``tukey_three_way``.
     role : str
-        ``as_published`` for the paper's procedure.
+        ``published`` for the paper's procedure.
     response : str
         ``iauprec`` or ``auprec``.
     factor : str
@@ -198,7 +198,7 @@ def tukey_by_prior(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import tukey_by_prior
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> tukey_by_prior(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
@@ -253,12 +253,12 @@ def posthoc(
     iauprec: Evaluation | pd.DataFrame,
     *,
     method: str = "corrected_t",
-    adjust: str | None = None,
+    p_adjust: str | None = None,
     ratio: float | None = None,
     alpha: float = 0.05,
     control: str | None = None,
     order: Sequence[str] | None = None,
-    role: str = "check",
+    role: str = "secondary",
     n_resamples: int = 9999,
     rng: Seed = 0,
 ) -> pd.DataFrame:
@@ -282,7 +282,7 @@ def posthoc(
         - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
         - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
         - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
-    adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
+    p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
         How the p-values of the first four are adjusted, by default Holm's (1979) step-down; "bh" holds the
         expected share of false findings rather than the chance of any. The others adjust by themselves.
     ratio : float, optional
@@ -294,7 +294,7 @@ def posthoc(
         which needs it. Differences are the other model less the control.
     order : sequence of str, optional
         Order of the models; by default falling means. Differences are earlier minus later.
-    role : str, default "check"
+    role : str, default "secondary"
         Written to the frame.
     n_resamples : int, default 9999
         Random arrangements for ``max_t``, unless all can be enumerated.
@@ -320,14 +320,14 @@ def posthoc(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import posthoc
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> pairs = posthoc(measures)
     >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
     [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    test, adjust = get_test(method), check_family(method, adjust, control)
+    test, p_adjust = get_test(method), check_family(method, p_adjust, control)
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = ordered_table(frame, order)
     if control is not None:  # the last of all: then every pair with it is another model less the control
@@ -340,21 +340,21 @@ def posthoc(
     frame = _FAMILIES[method](values, alpha, **needs)
     names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
     frame = frame.assign(role=role, response="iauprec", prior=np.nan, **names)
-    if adjust:
-        frame = family(frame, alpha=alpha, adjust=adjust, control=control)
-    test_name = name_family(method, adjust, control=control is not None)
+    if p_adjust:
+        frame = family(frame, alpha=alpha, p_adjust=p_adjust, control=control)
+    test_name = name_family(method, p_adjust, control=control is not None)
     return frame.assign(test=test_name, reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
 
 
-def check_family(method: str, adjust: str | None, control: str | None, *, name: str = "method") -> str:
+def check_family(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
     """The adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
     test = get_test(method)
-    if adjust is not None:
-        check_choice(adjust, ADJUSTMENTS, "adjust")
+    if p_adjust is not None:
+        check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
         if not test.adjusted:
             raise InputError(
-                f"`adjust` is for tests whose p-values stand alone, but {name}={method!r} adjusts by itself: "
-                "leave out one of the two"
+                f"`p_adjust` is for tests whose p-values stand alone, but {name}={method!r} adjusts by "
+                "itself: leave out one of the two"
             )
     if test.control and control is None:
         raise InputError(f"`control` must name the model that {name}={method!r} compares the others with")
@@ -363,7 +363,7 @@ def check_family(method: str, adjust: str | None, control: str | None, *, name: 
             f"`control` leaves the pairs with one model, but {name}={method!r} compares all: leave out one "
             "of the two"
         )
-    return adjust or ("holm" if test.adjusted else "")
+    return p_adjust or ("holm" if test.adjusted else "")
 
 
 def equivalence(
@@ -371,7 +371,7 @@ def equivalence(
     *,
     rope: float = 0.01,
     alpha: float = 0.05,
-    adjust: str = "holm",
+    p_adjust: str = "holm",
     control: str | None = None,
     ratio: float | None = None,
     order: Sequence[str] | None = None,
@@ -387,7 +387,7 @@ def equivalence(
         Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
     alpha : float, default 0.05
         Family-wise level of the claims that pairs are practically equal.
-    adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
+    p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
         How their p-values are adjusted.
     control : str, optional
         Model that the others are compared with; by default all pairs are.
@@ -425,13 +425,13 @@ def equivalence(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import equivalence
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
     [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
     """
     check_rope(rope)
     check_fraction(alpha, "alpha")
-    check_choice(adjust, ADJUSTMENTS, "adjust")
+    check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
     _, pairs = paired_tests(
         iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
     )
@@ -443,7 +443,9 @@ def equivalence(
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
     names = pairs["model_a"].tolist(), pairs["model_b"].tolist()
-    return equivalence_family(names, ahead, behind, rope=rope, alpha=alpha, adjust=adjust, control=control)
+    return equivalence_family(
+        names, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
+    )
 
 
 def paired_tests(

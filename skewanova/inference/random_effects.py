@@ -19,7 +19,7 @@ from skewanova.inference.omnibus import OmnibusResult, degenerate_result, effect
 
 
 def split_plot_anova(
-    auprec: Evaluation | pd.DataFrame, *, ratio: float | None = None, role: str = "check"
+    auprec: Evaluation | pd.DataFrame, *, ratio: float | None = None, role: str = "secondary"
 ) -> OmnibusResult:
     """Models, priors and their interaction within folds, each against its own interaction with folds.
 
@@ -30,7 +30,7 @@ def split_plot_anova(
         model, fold, prior, auprec.
     ratio : float, optional
         Test cases for each training case, needed where a frame is given; 0 for independent folds.
-    role : str, default "check"
+    role : str, default "secondary"
         Written to the frame.
 
     Returns
@@ -55,7 +55,7 @@ def split_plot_anova(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import split_plot_anova
-    >>> measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> split_plot_anova(measures).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
@@ -93,7 +93,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import sphericity
-    >>> sphericity(evaluate(load_satellite_scores(), priors=(0.5, 0.2)).auprec)["term"].tolist()
+    >>> sphericity(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).auprec)["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
     rows: list[tuple[object, ...]] = []
@@ -151,14 +151,14 @@ Codes = NDArray[np.intp]
 VARIANCE_RATIOS = np.concatenate(([0.0], np.geomspace(1e-6, 1e12, 91)))
 
 
-def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "check") -> OmnibusResult:
+def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> OmnibusResult:
     """Test of the models where cells are missing: folds random, model:fold the residual.
 
     Parameters
     ----------
     iauprec : DataFrame
         Columns model, fold, iauprec; cells may be missing.
-    role : str, default "check"
+    role : str, default "secondary"
         Written to the frame.
 
     Returns

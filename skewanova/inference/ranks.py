@@ -135,7 +135,7 @@ def rank_comparison(
     --------
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import rank_comparison
-    >>> found = rank_comparison(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> found = rank_comparison(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     >>> found.to_frame()
       model  mean_rank group
     0     A        1.4     a

@@ -10,10 +10,10 @@ import numpy as np
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.jackknife import measure_models
-from skewanova.inference.one_set import ArcsineAreas
 from skewanova.inference.paired_test_set import count_sample, distribute_cases
+from skewanova.inference.runs import Degrees, run_means, run_pairs
 from skewanova.inference.sampling import Sample
-from skewanova.inference.shared_cases import Degrees, run_means, run_pairs
+from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import paired_runs
 from skewanova.scores.table import ScoreTable, StreamedScores
@@ -40,7 +40,7 @@ class RunAreas(NamedTuple):
     sample : Sample
         The cases.
     runs : str
-        What the runs have in common, as of :class:`~skewanova.scores.design.Resampling`.
+        What the runs have in common, as of :class:`~skewanova.scores.design.FoldDesign`.
     """
 
     area: Floats

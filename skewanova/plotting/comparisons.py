@@ -233,7 +233,7 @@ def plot_critical_difference(
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import rank_comparison
     >>> from skewanova.plotting import plot_critical_difference
-    >>> found = rank_comparison(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> found = rank_comparison(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     >>> ax = plot_critical_difference(found, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts[3:6]]
     ['A  1.40', 'C  1.80', 'B  2.80']
@@ -493,7 +493,7 @@ def _ranks(result: object, test: str | None) -> RankComparison:
 def _family_of_all_pairs(posthoc: pd.DataFrame) -> str:
     """The family that the conclusions rest on, unless that has pairs with a control alone."""
     if "role" in posthoc:
-        rows = posthoc[(posthoc["role"] == "headline") & (posthoc["response"] == "iauprec")]
+        rows = posthoc[(posthoc["role"] == "primary") & (posthoc["response"] == "iauprec")]
         found = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
         if found:
             return found[0]

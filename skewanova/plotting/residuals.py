@@ -69,7 +69,7 @@ def plot_residuals(
     >>> from skewanova import evaluate, load_satellite_scores
     >>> from skewanova.inference import two_way_anova
     >>> from skewanova.plotting import plot_residuals
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     >>> plot_residuals(result, kind="qq", ax=Figure().subplots()).get_xlabel()
     'Normal quantile'
     """

@@ -55,7 +55,7 @@ class DatasetsSource(PartsSource):
     @cached_property
     def verdict(self) -> Verdict:
         """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
-        pairs = self.posthoc[self.posthoc["role"] == "headline"]
+        pairs = self.posthoc[self.posthoc["role"] == "primary"]
         control = control_of(next(iter(self.comparisons.values())))
         return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
 

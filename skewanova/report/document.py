@@ -22,7 +22,7 @@ from skewanova.report.methods import cited, methods_of
 from skewanova.report.publication import TABLES, publication_tables
 from skewanova.report.rendering import inline_svg
 from skewanova.report.slider import slider_of
-from skewanova.report.source import ReportSource, control_of, headline_rows, is_one_set
+from skewanova.report.source import ReportSource, control_of, is_test_set, primary_rows
 
 #: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
 CONTENTS = {
@@ -74,8 +74,8 @@ MOST_STRETCHES = 60
 
 #: What a family of pairwise tests is there for, where its label does not say so.
 ROLES = {
-    "headline": "The conclusions rest on this test.",
-    "check": "A check, valid under its own assumptions only: the conclusions do not rest on it.",
+    "primary": "The conclusions rest on this test.",
+    "secondary": "A secondary test, valid under its own assumptions only: the conclusions do not rest on it.",
 }
 
 
@@ -83,9 +83,9 @@ _SCRIPT = (resources.files("skewanova.report") / "templates" / "report.js").read
 
 
 TEST_ROLES = {
-    "headline": "Calibrated: the conclusions rest on it",
-    "as_published": "As published by Landgrebe et al. (2006)",
-    "check": "Checks",
+    "primary": "Calibrated: the conclusions rest on it",
+    "published": "As published by Landgrebe et al. (2006)",
+    "secondary": "Secondary tests",
 }
 
 
@@ -226,12 +226,12 @@ def _along(source: ReportSource) -> dict[str, Any]:
 def _design(source: ReportSource) -> list[tuple[str, str]]:
     """What was compared, over what."""
     settings = source.settings
-    priors = settings.get("priors", source.auprec["prior"].unique().tolist())
+    priors = settings.get("at_priors", source.auprec["prior"].unique().tolist())
     return [
         ("Models", str(len(source.ranking))),
         (
-            "Data" if is_one_set(source) else "Folds",
-            str(source.settings.get("design", source.iauprec["fold"].nunique())),
+            "Data" if is_test_set(source) else "Folds",
+            str(source.settings.get("design_description", source.iauprec["fold"].nunique())),
         ),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
@@ -280,7 +280,7 @@ def _tests(source: ReportSource) -> dict[str, Any]:
             for role, rows in source.anova.groupby("role", sort=False, observed=True)
         },
         "test_roles": TEST_ROLES,
-        "headline": _test(headline_rows(source.anova)),
+        "primary": _test(primary_rows(source.anova)),
         "pairs": _families(source),
         "prior_label": get_test("three_way").note,
     }

@@ -25,9 +25,9 @@ from skewanova.report.source import (
     ReportSource,
     control_of,
     evenly,
-    headline_rows,
-    is_one_set,
+    is_test_set,
     level_of,
+    primary_rows,
 )
 
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
@@ -83,7 +83,7 @@ class FigureOf:
         Draws it.
     files : tuple of str
         Files of the output folder that have its numbers.
-    caption, one_set_caption : str
+    caption, test_set_caption : str
         What it shows, over folds and (where that differs) on one test set; `{level}`, `{test}` and
         `{measure}` are filled in.
     values : callable
@@ -99,7 +99,7 @@ class FigureOf:
     draw: Callable[[ReportSource], Figure]
     files: tuple[str, ...]
     caption: str
-    one_set_caption: str = ""
+    test_set_caption: str = ""
     values: Callable[[ReportSource], str] = lambda _: ""
     left_out: Callable[[ReportSource], str] = lambda _: ""
     is_there: Callable[[ReportSource], bool] = lambda _: True
@@ -119,8 +119,8 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
 
 def caption(kind: str, source: ReportSource) -> str:
     """What a figure shows, and what it leaves out."""
-    figure, tested = FIGURES[kind], next(records(headline_rows(source.posthoc)))
-    text = figure.one_set_caption if is_one_set(source) else ""
+    figure, tested = FIGURES[kind], next(records(primary_rows(source.posthoc)))
+    text = figure.test_set_caption if is_test_set(source) else ""
     filled = (text or figure.caption).format(
         level=level_of(source), test=get_test(tested.test).name, measure=response_name(tested.response)
     )
@@ -250,7 +250,7 @@ def _draw_p_values(source: ReportSource) -> Figure:
     side = min(max(0.6 * len(source.ranking), 3.2), MOST_SIDE)
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
     size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
-    pairs, alpha = headline_rows(source.posthoc), source.settings.get("alpha")
+    pairs, alpha = primary_rows(source.posthoc), source.settings.get("alpha")
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
@@ -296,7 +296,7 @@ def _draw_posthoc(source: ReportSource) -> Figure:
 
 def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
     """All pairs, or the first of the ranking with those behind it; with a control, those with it."""
-    pairs = headline_rows(source.posthoc)
+    pairs = primary_rows(source.posthoc)
     if len(pairs) <= MOST_PAIRS or control_of(source) is not None:
         return pairs
     best = _models(source)[0]
@@ -408,16 +408,16 @@ def _taken_for_granted(source: ReportSource) -> str:
 
 def _has_ranks(source: ReportSource) -> bool:
     """Whether there are folds to rank models in, and groups of models: with a control there are none."""
-    several = not is_one_set(source) and control_of(source) is None
+    several = not is_test_set(source) and control_of(source) is None
     return several and len(source.ranking) <= MOST_MODELS
 
 
 def _means(source: ReportSource) -> str:
-    return f" {'IAUPREC' if is_one_set(source) else 'Means'}: {_list_of(source.ranking, 'iauprec')}."
+    return f" {'IAUPREC' if is_test_set(source) else 'Means'}: {_list_of(source.ranking, 'iauprec')}."
 
 
 def _at_the_rarest(source: ReportSource) -> str:
-    return f" At the rarest deployment prior: {_list_of(source.ranking, 'worst_auprec')}."
+    return f" At the rarest deployment prior: {_list_of(source.ranking, 'auprec_at_rarest')}."
 
 
 def _marks_of_regions(source: ReportSource) -> str:
@@ -449,7 +449,7 @@ def _largest_regrets(source: ReportSource) -> str:
 
 
 def _aucs(source: ReportSource) -> str:
-    return f" {'AUC' if is_one_set(source) else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}."
+    return f" {'AUC' if is_test_set(source) else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}."
 
 
 def _list_of(ranking: pd.DataFrame, column: str) -> str:
@@ -458,7 +458,7 @@ def _list_of(ranking: pd.DataFrame, column: str) -> str:
 
 
 def _pairs_left_out(source: ReportSource) -> str:
-    if len(_pairs_drawn(source)) == len(headline_rows(source.posthoc)):
+    if len(_pairs_drawn(source)) == len(primary_rows(source.posthoc)):
         return ""
     return " Drawn is the first of the ranking with those behind it: the matrix of p-values has all pairs."
 
@@ -503,7 +503,7 @@ FIGURES: Mapping[str, FigureOf] = {
         caption="Mean AUPREC over folds by prior; the deployment prior is shaded. The strip along the bottom "
         "has the colour of the model with the highest mean there. The lead itself is not tested here: the "
         "tables say which models may be the best.",
-        one_set_caption="AUPREC on the test set by prior; the deployment prior is shaded. The strip along "
+        test_set_caption="AUPREC on the test set by prior; the deployment prior is shaded. The strip along "
         "the bottom has the colour of the model with the highest AUPREC there. The lead itself is not tested "
         "here: the tables say which models may be the best.",
         values=lambda source: _leads(source) + _at_the_rarest(source),
@@ -517,7 +517,7 @@ FIGURES: Mapping[str, FigureOf] = {
         caption="IAUPREC by model. A small dot is one fold, at the same height in every row; the large "
         "marker is the mean over folds with its {level} interval (how it was made stands under the "
         "ranking). Models that share a letter were not found to differ.",
-        one_set_caption="IAUPREC by model on the test set, with its {level} interval over cases (how it was "
+        test_set_caption="IAUPREC by model on the test set, with its {level} interval over cases (how it was "
         "made stands under the ranking). Models that share a letter were not found to differ.",
         values=_means,
         by_model=True,
@@ -537,7 +537,7 @@ FIGURES: Mapping[str, FigureOf] = {
         files=("regret.csv",),
         caption="Regret by prior: by how much the mean AUPREC of each model falls short of that of the best "
         "model at the same prior. The range of the deployment prior is shaded.",
-        one_set_caption="Regret by prior: by how much the AUPREC of each model falls short of that of the "
+        test_set_caption="Regret by prior: by how much the AUPREC of each model falls short of that of the "
         "best model at the same prior. The range of the deployment prior is shaded.",
         values=_largest_regrets,
         along_priors=True,
@@ -587,7 +587,7 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_roc,
         files=("roc.csv",),
         caption="ROC curves, mean over folds at each false positive rate.",
-        one_set_caption="ROC curves on the test set.",
+        test_set_caption="ROC curves on the test set.",
         values=_aucs,
         left_out=lambda source: _of_points(source.roc["fpr"]),
         by_model=True,
@@ -596,7 +596,7 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_precision_recall,
         files=("precision_recall.csv",),
         caption="Precision-recall curves, mean over folds at each recall: each prior has its own.",
-        one_set_caption="Precision-recall curves on the test set: each prior has its own.",
+        test_set_caption="Precision-recall curves on the test set: each prior has its own.",
         left_out=_priors_and_points,
         by_model=True,
     ),
@@ -604,7 +604,7 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_surface,
         files=("surface.csv",),
         caption="P-ROC surface of each model: mean precision over folds by recall and prior.",
-        one_set_caption="P-ROC surface of each model: precision by recall and prior.",
+        test_set_caption="P-ROC surface of each model: precision by recall and prior.",
         left_out=_panels_of_models_left_out,
         along_priors=True,
     ),
@@ -613,7 +613,7 @@ FIGURES: Mapping[str, FigureOf] = {
         files=("skew.csv",),
         caption="Accuracy and precision of one threshold (that of each fold with the largest true minus "
         "false positive rate) as negatives become more frequent: accuracy hides what precision shows.",
-        one_set_caption="Accuracy and precision of one threshold (that with the largest true minus false "
+        test_set_caption="Accuracy and precision of one threshold (that with the largest true minus false "
         "positive rate) as negatives become more frequent: accuracy hides what precision shows.",
         by_model=True,
     ),
@@ -634,7 +634,7 @@ KINDS = tuple(FIGURES)
 
 def draw_across(iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float) -> Figure:
     """Mean ranks over data sets with bars over models not told apart; with a control, differences from it."""
-    pairs = headline_rows(posthoc)
+    pairs = primary_rows(posthoc)
     test = str(pairs["test"].iloc[0])
     if not compares_all(pairs):
         return draw_single(comparisons.plot_posthoc, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
@@ -670,7 +670,7 @@ def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
 
 def across_caption(posthoc: pd.DataFrame) -> str:
     """What the figure across data sets shows."""
-    pairs = headline_rows(posthoc)
+    pairs = primary_rows(posthoc)
     test = get_test(str(pairs["test"].iloc[0])).name
     if not compares_all(pairs):
         return f"Differences in IAUPREC from the control over data sets ({test}), filled where one was found."

@@ -11,7 +11,7 @@ from skewanova.base.text import format_number, p_words, visible
 from skewanova.decision.verdict import untested_because
 from skewanova.inference.catalogue import get_test
 from skewanova.report.sentences import omnibus_sentence
-from skewanova.report.source import ReportSource, headline_rows, is_one_set, spread_of
+from skewanova.report.source import ReportSource, is_test_set, primary_rows, spread_of
 
 #: Pairs beyond these are left to a table.
 MOST_PAIRS = 10
@@ -23,15 +23,13 @@ MOST_MEANS = 5
 
 def results_paragraph(source: ReportSource) -> str:
     """Means, the primary test, the pairs with difference, interval, df, p and effect, and the choice."""
-    pairs = headline_rows(source.posthoc)
+    pairs = primary_rows(source.posthoc)
     return " ".join(
         [
             _means(source),
-            omnibus_sentence(
-                source.anova, source.alpha, source.posthoc[source.posthoc["role"] == "headline"]
-            ),
+            omnibus_sentence(source.anova, source.alpha, source.posthoc[source.posthoc["role"] == "primary"]),
             *_pairs(source, list(records(pairs))),
-            f"These statements are about {source.design.claim}.",
+            f"These statements are about {source.design.population}.",
             source.verdict.choose,
         ]
     )
@@ -47,7 +45,7 @@ def _means(source: ReportSource) -> str:
     ]
     level = f"; {100 * (1 - source.alpha):g} % intervals in brackets" if known_limits else ""
     more = f"; {len(rows) - MOST_MEANS} more in the table" if len(rows) > MOST_MEANS else ""
-    mean = "IAUPREC" if is_one_set(source) else f"Mean IAUPREC over {source.iauprec['fold'].nunique()} folds"
+    mean = "IAUPREC" if is_test_set(source) else f"Mean IAUPREC over {source.iauprec['fold'].nunique()} folds"
     prior = source.settings.get("deployment_prior", "")
     return f"{mean} ({prior}{level}): {', '.join(told)}{more}."
 

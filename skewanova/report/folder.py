@@ -75,7 +75,7 @@ def render_html(source: ReportSource) -> str:
     >>> import warnings
     >>> from skewanova import compare, load_satellite_scores
     >>> from skewanova.report.folder import render_html
-    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> "<title>Comparison of 3 classifiers</title>" in render_html(result)
     True
     """
@@ -118,7 +118,7 @@ def write_folder(
     >>> from pathlib import Path
     >>> from skewanova import compare, load_satellite_scores
     >>> from skewanova.report.folder import write_folder
-    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out", figures="none")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]

@@ -13,8 +13,8 @@ import pandas as pd
 
 from skewanova.base.text import latex_escape, markdown_escape
 from skewanova.inference.catalogue import SHARED_CASES, get_test
-from skewanova.report.source import ReportSource, has_runs, is_one_set
-from skewanova.scores.design import Resampling
+from skewanova.report.source import ReportSource, has_runs, is_test_set
+from skewanova.scores.design import FoldDesign
 
 ESTIMATORS = {
     "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
@@ -97,7 +97,7 @@ class Prose:
     Examples
     --------
     >>> from skewanova import compare, load_satellite_scores
-    >>> result = compare(load_satellite_scores(), priors=(0.5, 0.2))
+    >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
     >>> print(result.methods.paragraphs[1])
     IAUPREC is the mean of AUPREC over the deployment prior, here uniform over priors 0.05 to 0.2. Models are
     ranked by its mean over folds.
@@ -145,8 +145,8 @@ def methods_of(source: ReportSource) -> list[str]:
     """The section on methods, in paragraphs; the tests that the conclusions rest on come first."""
     roles = pd.concat([frame[["test", "role"]] for frame in (source.anova, source.posthoc)])
     tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
-    first = tests.get("headline", [])
-    rest = [test for role in ("as_published", "check") for test in tests.get(role, []) if test not in first]
+    first = tests.get("primary", [])
+    rest = [test for role in ("published", "secondary") for test in tests.get(role, []) if test not in first]
     return [
         *methods_text(
             area_estimator=str(source.settings.get("area_estimator", "")),
@@ -154,7 +154,7 @@ def methods_of(source: ReportSource) -> list[str]:
             alpha=source.alpha,
             tests=rest,
             primary=first,
-            one_set=is_one_set(source),
+            test_set=is_test_set(source),
             fixed_runs=has_runs(source) and source.design.runs == "fixed",
             design=source.design,
         ),
@@ -165,7 +165,7 @@ def methods_of(source: ReportSource) -> list[str]:
 def _made(source: ReportSource) -> str:
     """Design, sizes of folds, software and seed."""
     sizes = [_range(source.iauprec[column]) for column in ("n_positive", "n_negative")]
-    each = "It" if is_one_set(source) else "Each run" if has_runs(source) else "Each fold"
+    each = "It" if is_test_set(source) else "Each run" if has_runs(source) else "Each fold"
     seed = source.settings.get("seed")
     seeded = "a random generator" if seed is None else f"seed {seed}"
     return (
@@ -188,9 +188,9 @@ def methods_text(
     alpha: float,
     tests: Iterable[str],
     primary: Iterable[str] = (),
-    one_set: bool = False,
+    test_set: bool = False,
     fixed_runs: bool = False,
-    design: Resampling | None = None,
+    design: FoldDesign | None = None,
 ) -> list[str]:
     """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
     first = list(dict.fromkeys(primary))
@@ -198,8 +198,8 @@ def methods_text(
     over_folds = _HALVED_REST if any(get_test(test).halved for test in done) else _FOLDS_REST
     shared = fixed_runs or any(get_test(test).designs == SHARED_CASES for test in done)
     over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
-    scored = _ONE_SET_SCORED if one_set else _RUNS_SCORED if shared else _FOLDS_SCORED
-    ranked = "it" if one_set else "its mean over runs" if shared else "its mean over folds"
+    scored = _TEST_SET_SCORED if test_set else _RUNS_SCORED if shared else _FOLDS_SCORED
+    ranked = "it" if test_set else "its mean over runs" if shared else "its mean over folds"
     return [
         f"{scored} one ROC curve, tied scores together, and with it the precision at any prior p of "
         "the positive class: p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area "
@@ -208,8 +208,8 @@ def methods_text(
         "ranking 1.",
         f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
         f"ranked by {ranked}.",
-        f"{_tests(first, done, alpha)} {_EQUIVALENCE} {_ONE_SET_REST if one_set else over_folds}",
-        " ".join([*_sampling(design), *_reading(design, fitted=one_set or fixed_runs), _LETTERS]),
+        f"{_tests(first, done, alpha)} {_EQUIVALENCE} {_TEST_SET_REST if test_set else over_folds}",
+        " ".join([*_sampling(design), *_reading(design, fitted=test_set or fixed_runs), _LETTERS]),
     ]
 
 
@@ -232,19 +232,19 @@ _EQUIVALENCE = (
 )
 
 
-def _reading(design: Resampling | None, *, fitted: bool) -> list[str]:
+def _reading(design: FoldDesign | None, *, fitted: bool) -> list[str]:
     """What the tests are about."""
-    about = [] if design is None else [f"Tests and intervals are about {design.claim}."]
-    return [*about, _ONE_SET_READING if fitted else _FOLDS_READING]
+    about = [] if design is None else [f"Tests and intervals are about {design.population}."]
+    return [*about, _TEST_SET_READING if fitted else _FOLDS_READING]
 
 
-def _sampling(design: Resampling | None) -> list[str]:
+def _sampling(design: FoldDesign | None) -> list[str]:
     """How clusters and weights were honoured."""
     if design is None:
         return []
     told = []
     if design.n_clusters:
-        over_cases = design.kind in {"one_set", "shared_cases"}
+        over_cases = design.kind in {"test_set", "runs"}
         done = _CLUSTERS_LEFT_OUT if over_cases else _CLUSTERS_IN_FOLDS
         told.append(f"Cases came in {design.n_clusters:,} clusters: {done}.")
     return [*told, *([_WEIGHTED] if design.weighted else [])]
@@ -268,7 +268,7 @@ _WEIGHTED = (
 _FOLDS_SCORED = "Every model was scored on the same held-out cases, fold by fold. Each fold's scores give"
 
 
-_ONE_SET_SCORED = "Every model was scored on the same cases of one test set. Its scores there give"
+_TEST_SET_SCORED = "Every model was scored on the same cases of one test set. Its scores there give"
 
 
 _RUNS_SCORED = "Every model was scored on the same cases in every run. Each run's scores there give"
@@ -308,14 +308,14 @@ _FOLDS_READING = (
 )
 
 
-_ONE_SET_REST = (
+_TEST_SET_REST = (
     "Probabilities of practical equivalence are those of a t posterior of each pair's difference under a "
     "flat prior. Bands of difference curves use the joint distribution, over cases, of all statistics along "
     "the prior."
 )
 
 
-_ONE_SET_READING = (
+_TEST_SET_READING = (
     "The tests are about these fitted models on further cases like those of the test set, not about training "
     "them again."
 )

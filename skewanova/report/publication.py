@@ -17,8 +17,8 @@ from skewanova.report.source import (
     ReportSource,
     has_halvings,
     has_runs,
-    headline_rows,
-    is_one_set,
+    is_test_set,
+    primary_rows,
     spread_of,
 )
 
@@ -36,7 +36,7 @@ def _performance(source: ReportSource) -> Table:
 
 def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
-    rows = headline_rows(source.posthoc)
+    rows = primary_rows(source.posthoc)
     table = without(without(tables.posthoc_table(rows, source.alpha), "Test"), "Measure")
     sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
     effect = [
@@ -98,7 +98,7 @@ TABLES: Mapping[str, TableOf] = {
     "equivalence": TableOf(
         lambda source: tables.equivalence_table(
             source.equivalence,
-            one_set=is_one_set(source) or has_runs(source),
+            test_set=is_test_set(source) or has_runs(source),
             halved=has_halvings(source),
         ),
         ("equivalence.csv",),

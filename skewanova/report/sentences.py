@@ -1,7 +1,7 @@
 """Sentences about frames.
 
 Every sentence has a function of its own and says numbers that stand in the frames it takes. No model is
-called the better one unless the headline test, or the simultaneous bands, tell it from the other.
+called the better one unless the primary test, or the simultaneous bands, tell it from the other.
 """
 
 from __future__ import annotations
@@ -79,19 +79,19 @@ def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
-    """Say what the headline test of all models found, and how that goes with what the pairs show."""
-    headline = anova[(anova["role"] == "headline") & (anova["term"] == "model")]
-    line = anova_line(headline)
-    if headline["p_value"].isna().all():
-        why = models_untested_because(next(records(headline)))
+    """Say what the primary test of all models found, and how that goes with what the pairs show."""
+    primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
+    line = anova_line(primary)
+    if primary["p_value"].isna().all():
+        why = models_untested_because(next(records(primary)))
         return f"The models could not be tested for a difference, because {why} ({line})."
-    if np.isinf(headline["statistic"]).all() and get_test(str(headline["test"].iloc[0])).ranks:
+    if np.isinf(primary["statistic"]).all() and get_test(str(primary["test"].iloc[0])).ranks:
         return (
             f"The models' ranks are the same throughout: p is the chance of that among equal models ({line})."
         )
-    if np.isinf(headline["statistic"]).all():
+    if np.isinf(primary["statistic"]).all():
         return f"The models' differences do not vary, so that no test can judge them ({line})."
-    differ = bool((headline["p_value"] < alpha).any())
+    differ = bool((primary["p_value"] < alpha).any())
     if differ == bool(pairs["reject"].any()):
         return f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g} ({line})."
     if differ:

@@ -21,7 +21,7 @@ from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
 from skewanova.report.verdict_text import write_verdict
 from skewanova.scores.bins import score_bins
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 from skewanova.scores.table import Scores
 
 #: Priors beyond these are left to the files: a table is no wider than a page.
@@ -59,7 +59,7 @@ class ReportSource(Framed):
     equivalence: pd.DataFrame = field(repr=False)
     assumptions: pd.DataFrame = field(repr=False)
     residuals: pd.DataFrame = field(repr=False)
-    design: Resampling
+    design: FoldDesign
     warnings: tuple[str, ...]
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
@@ -188,10 +188,10 @@ def has_halvings(source: ReportSource) -> bool:
 
 def has_runs(source: ReportSource) -> bool:
     """Whether the folds are runs on one test set."""
-    return source.design.kind == "shared_cases"
+    return source.design.kind == "runs"
 
 
-def is_one_set(source: ReportSource) -> bool:
+def is_test_set(source: ReportSource) -> bool:
     """Whether there is one test set, so that nothing is averaged over folds."""
     return source.iauprec["fold"].nunique() == 1
 
@@ -204,12 +204,12 @@ def control_of(source: ReportSource) -> str | None:
 
 def spread_of(source: ReportSource) -> str:
     """What a difference varies over, one by one: the unit of effect sizes."""
-    return "test set" if is_one_set(source) else "run" if has_runs(source) else "fold"
+    return "test set" if is_test_set(source) else "run" if has_runs(source) else "fold"
 
 
-def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the test that the conclusions rest on: the headline's on IAUPREC, or else the first."""
-    for column, wanted in (("response", "iauprec"), ("role", "headline")):
+def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the test that the conclusions rest on: the primary test's on IAUPREC, or else the first."""
+    for column, wanted in (("response", "iauprec"), ("role", "primary")):
         found = frame[frame[column] == wanted]
         frame = frame if found.empty else found
     rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]

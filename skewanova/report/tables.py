@@ -30,7 +30,7 @@ from skewanova.report.source import (
     MOST_PRIORS,
     evenly,
 )
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 
 #: How the intervals of the ranking were found.
 _OVER_FOLDS = "t over folds"
@@ -110,7 +110,7 @@ def ranking_table(
     ranking: pd.DataFrame,
     level: float,
     *,
-    design: Resampling,
+    design: FoldDesign,
     sizes: pd.DataFrame,
     deployment_prior: str,
     trusted: bool = True,
@@ -119,7 +119,7 @@ def ranking_table(
 
     `sizes` has the columns n_positive and n_negative.
     """
-    over_folds, runs = ranking["std"].notna().any(), design.kind == "shared_cases"
+    over_folds, runs = ranking["std"].notna().any(), design.kind == "runs"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     shared = _OVERLAPPING if design.overlapping else _OVER_FOLDS
     way = (_OVER_RUNS if runs else shared) if over_folds else _OVER_CASES
@@ -134,14 +134,14 @@ def ranking_table(
             f"{100 * level:g} % interval": limits,
             "Group": lambda row: row.group,
             "P(best)": number("p_best", 2),
-            "At rarest": number("worst_auprec"),
+            "At rarest": number("auprec_at_rarest"),
             "Regret": number("expected_regret"),
             "Max regret": number("max_regret"),
         },
         note=(
             f"{sizes_note(sizes, design)}. IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the "
-            f"deployment prior, {deployment_prior}. Interval: {way}, about {design.claim}; whether two "
-            f"overlap is no test. {groups}. At rarest: AUPREC at prior {ranking['worst_prior'].iloc[0]:g}, "
+            f"deployment prior, {deployment_prior}. Interval: {way}, about {design.population}; whether two "
+            f"overlap is no test. {groups}. At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}, "
             "the rarest of the deployment. Regret: mean shortfall from the best model at each prior of the "
             "deployment; max: the largest."
         ),
@@ -149,16 +149,16 @@ def ranking_table(
     return table if trusted else without(without(table, OF_TESTS[0]), OF_TESTS[1])
 
 
-def sizes_note(sizes: pd.DataFrame, design: Resampling) -> str:
+def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
     """How many folds or runs there are, and how many cases of each class in each of them."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
     cases = " and ".join(
         f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
         for kind, (low, high) in ends.items()
     )
-    if design.kind == "one_set":
+    if design.kind == "test_set":
         return f"Test set: {cases}"
-    word = "Runs" if design.kind == "shared_cases" else "Folds"
+    word = "Runs" if design.kind == "runs" else "Folds"
     return f"{word}: {design.n_folds}, each of {cases}"
 
 
@@ -311,7 +311,7 @@ def _range_of(low: float, high: float) -> str:
     return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
 
 
-def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halved: bool = False) -> Table:
+def equivalence_table(equivalence: pd.DataFrame, *, test_set: bool = False, halved: bool = False) -> Table:
     """Tests and probability that two models are practically equal."""
     over_folds = _HALVED_POSTERIOR if halved else _OVER_FOLDS_POSTERIOR
     shown, cut = truncate_rows(equivalence, "equivalence.csv")
@@ -330,7 +330,7 @@ def equivalence_table(equivalence: pd.DataFrame, *, one_set: bool = False, halve
         },
         note="Adjusted p: of two one-sided t tests that the difference is within the limits. "
         "Probabilities: "
-        f"{_OVER_CASES_POSTERIOR if one_set else over_folds} P(best) of the ranking is more cautious: it "
+        f"{_OVER_CASES_POSTERIOR if test_set else over_folds} P(best) of the ranking is more cautious: it "
         f"takes models as alike until the data tell them apart. {cut}".strip(),
     )
 
@@ -541,7 +541,7 @@ def plans_table(plans: pd.DataFrame, units: str = "cases") -> Table:
             f"Times the {units}": lambda row: _times(row.case_factor),
             f"{100 * assurance:g} % assured": lambda row: _times(row.case_factor_assured),
             "Folds": lambda row: (
-                f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "one_set" else ""
+                f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else ""
             ),
         },
         note=(
@@ -584,7 +584,7 @@ def sensitivity_table(decisions: pd.DataFrame) -> Table:
         decisions,
         {
             "Model": lambda row: row.model,
-            "At the rarest": number("auprec_rarest"),
+            "At the rarest": number("auprec_at_rarest"),
             "At the commonest": number("auprec_commonest"),
             "Change": number("sensitivity"),
             "Loss per tenfold": number("loss_per_tenfold"),

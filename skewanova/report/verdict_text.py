@@ -37,7 +37,7 @@ from skewanova.decision.verdict import (
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import auc_by_fold
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 from skewanova.scores.soundness import collapsed
 
 #: Words of all four lines together.
@@ -233,7 +233,7 @@ def write_certainty(judged: Judgement, line: LineWriter, omit: Collection[str]) 
     optional = {"detectable": _write_detectable, "tied": _write_tied, "p_best": _write_p_best}
     phrases += [write(judged, line) for name, write in optional.items() if name not in omit]
     text = f"{'; '.join(filter(None, phrases))}."
-    return text if "claim" in omit else f"{text} For {judged.evaluation.design.claim}."
+    return text if "claim" in omit else f"{text} For {judged.evaluation.design.population}."
 
 
 def _lead_of_winner(judged: Judgement, line: LineWriter) -> str:
@@ -388,7 +388,7 @@ def _doubtful_design(judged: Judgement, _: LineWriter) -> str:
     design = judged.evaluation.design
     if design.reason == "assumed":
         return "How the folds were made is assumed: add a case column."
-    if design.kind != "one_set" and design.warnings:
+    if design.kind != "test_set" and design.warnings:
         return "What was stated about the folds is in doubt: see the warnings."
     return ""
 
@@ -432,12 +432,12 @@ def _more_data(judged: Judgement, line: LineWriter) -> str:
     return f"Too few data: telling {pair} takes about {factor} times the {units}."
 
 
-def sampling_weakness(design: Resampling, line: LineWriter) -> str:
+def sampling_weakness(design: FoldDesign, line: LineWriter) -> str:
     """Write what a design leaves unknown."""
-    if design.kind == "one_set":
+    if design.kind == "test_set":
         return "Each model was trained once: nothing is known about training anew."
     if design.n_folds < MIN_FOLDS:
-        folds = "runs" if design.kind == "shared_cases" else "folds"
+        folds = "runs" if design.kind == "runs" else "folds"
         return f"Only {line.number(design.n_folds, 'n_folds', 'design', plain)} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return (
@@ -457,7 +457,7 @@ def datasets_verdict(
     *,
     control: str | None = None,
 ) -> Verdict:
-    """Return the verdict across data sets, by the headline's pairs."""
+    """Return the verdict across data sets, by the primary test's pairs."""
     names, n_datasets = short_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
     order, writers = (
         PairwiseOrder(tuple(names), list(records(pairs))),

@@ -1,7 +1,6 @@
 """The public names, each once."""
 
-from .design import Resampling as Resampling
-from .design import find_resampling as find_resampling
+from .design import infer_design as infer_design
 from .table import Halvings as Halvings
 from .multiclass import MulticlassScores as MulticlassScores
 from .multiclass import read_multiclass as read_multiclass

@@ -215,9 +215,9 @@ def refuse_shared_clusters(found: SharedClusters | None, design: str) -> None:
     """Raise where folds that are said to share nothing share a cluster; the message names it."""
     if found is not None:
         raise InputError(
-            f"with resampling={design!r} no two folds may share a cluster, but cluster {found.name!r:.40} "
+            f"with design={design!r} no two folds may share a cluster, but cluster {found.name!r:.40} "
             f"is in {found.n_folds} of them ({found.n_clusters} such clusters in all); leave "
-            "resampling='auto'"
+            "design='auto'"
         )
 
 

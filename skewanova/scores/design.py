@@ -1,7 +1,8 @@
 """How the folds came about, and the ratio of test to training cases.
 
 Folds cut from one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio
-(2003) allow for it by one number, the ratio of test to training cases, and here it is found out or asked for.
+(2003) allow for it by one number, the ratio of test to training cases. It is inferred from the case column or
+stated by the user.
 """
 
 from __future__ import annotations
@@ -13,17 +14,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, check_not_negative
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_fraction,
+    check_not_negative,
+)
 from skewanova.scores.clusters import refuse_shared_clusters
-from skewanova.scores.kinds import RESAMPLING, RUNS
+from skewanova.scores.kinds import DESIGNS, RUNS
 from skewanova.scores.table import Halvings, Scores, ScoreTable
 
-#: Assumed where nothing tells: hold-outs of 20 %, the commonest, which is also on the safe side for 5 folds
-#: or more of a cross-validation.
+#: Assumed where nothing else is known: hold-outs of 20 %, the commonest, which is also on the safe side for 5
+#: folds or more of a cross-validation.
 ASSUMED_TEST_FRACTION = 0.2
 
 
-#: How far a stated ratio may lie from the one that the cases show, as a factor, before it is remarked on.
+#: How far a stated ratio may lie from the one that the cases show, as a factor, before a warning is issued.
 RATIO_SLACK = 1.1
 
 
@@ -38,13 +46,13 @@ FEW_INNER_FOLDS = (
 
 
 NO_HALVINGS = (
-    "resampling='split_half' needs a table with halvings (columns part, halving and case): make it by "
-    "compare_estimators(resampling='split_half'), or leave resampling='auto'"
+    "design='split_half' needs a table with halvings (columns part, halving and case): make it by "
+    "compare_estimators(design='split_half'), or leave design='auto'"
 )
 
 
-NEEDS_SHARED_CASES = (
-    "resampling={resampling!r} needs a case column (in memory, or with Dask or Spark) with the same cases in "
+NEEDS_SAME_CASES = (
+    "design={design!r} needs a case column (in memory, or with Dask or Spark) with the same cases in "
     "every fold: several runs of each model on one test set"
 )
 
@@ -55,7 +63,7 @@ SAME_LABELS = (
 )
 
 
-NOT_USED = "the table's halvings are not used, since resampling={resampling!r} was stated"
+NOT_USED = "the table's halvings are not used, since design={design!r} was stated"
 
 
 SAME_CASES = (
@@ -66,83 +74,123 @@ SAME_CASES = (
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """The design of the folds.
+class FoldDesign:
+    """How the folds came about.
+
+    A user states `kind` and, where the cases do not show it, `test_fraction`; :func:`infer_design` fills in
+    the rest.
 
     Attributes
     ----------
-    kind : str
-        ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout`` or ``split_half`` (the same with
-        halvings of the data set beside it, which tell the variance); ``shared_cases`` for several runs on one
-        test set; ``one_set`` for one fold.
+    kind : str, default "auto"
+        ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout`` or ``split_half`` (repeated
+        hold-outs, and halvings of the data set that estimate the variance); ``runs`` for several runs on one
+        test set; ``test_set`` for a single fold; ``auto`` to infer it.
+    test_fraction : float, optional
+        Fraction of the data set that each fold tests; None if the folds share no training data.
+    runs : str, default "crossed"
+        Of runs on one test set: ``crossed`` if run j of all models has something in common, such as the
+        training sample; ``nested`` if not; ``fixed`` if inference is about these runs alone.
     n_folds : int
         Number of folds in all.
-    ratio : float
-        Test cases for each training case; 0 for independent folds.
     reason : str
-        What it was concluded from.
+        The evidence for the design.
     warnings : tuple of str
-        Where what was said and what the cases show disagree, or something had to be assumed.
+        Assumptions, and contradictions between what was stated and what the cases show.
     n_halvings : int
-        Number of halvings of the data set, where the design goes by them.
-    runs : str
-        Of runs on one test set: ``crossed`` if run j of all models has something in common, such as the
-        training sample; ``nested`` if not; ``fixed`` if the claim is about these runs alone. Of other designs
-        it says nothing.
+        Number of halvings of the data set, if the design uses them.
     n_clusters : int
-        Number of clusters that the cases are in; 0 where each was drawn by itself.
+        Number of clusters that the cases are in; 0 if each was sampled by itself.
     weighted : bool
-        Whether cases stand for unequal numbers of the population.
+        Whether cases represent unequal numbers of the population.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown or a fraction out of range.
+
+    Examples
+    --------
+    >>> from skewanova import FoldDesign
+    >>> FoldDesign("repeated_kfold", test_fraction=0.1).ratio
+    0.11111111111111112
     """
 
-    kind: str
-    n_folds: int
-    ratio: float
-    reason: str
+    kind: str = "auto"
+    test_fraction: float | None = None
+    runs: str = "crossed"
+    n_folds: int = 0
+    reason: str = ""
     warnings: tuple[str, ...] = field(default=(), repr=False)
     n_halvings: int = 0
-    runs: str = "crossed"
     n_clusters: int = 0
     weighted: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice(self.kind, [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS], "kind")
+        check_choice(self.runs, [*RUNS.values()], "runs")
+        if self.test_fraction is not None:
+            object.__setattr__(self, "test_fraction", check_fraction(self.test_fraction, "test_fraction"))
+
+    @property
+    def ratio(self) -> float:
+        """Test cases for each training case; 0 if the folds share no training data."""
+        return 0.0 if self.test_fraction is None else self.test_fraction / (1 - self.test_fraction)
+
+    @property
+    def is_test_set(self) -> bool:
+        """Whether there is a single test set, so that only the cases vary."""
+        return self.kind == "test_set"
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether the folds are runs on one test set."""
+        return self.kind == "runs"
+
+    @property
+    def over_folds(self) -> bool:
+        """Whether each fold tests cases of its own, so that inference is over folds."""
+        return not (self.is_test_set or self.has_runs)
 
     @property
     def overlapping(self) -> bool:
         """Whether folds share training data."""
-        return self.kind not in {"independent", "one_set", "shared_cases"}
+        return self.over_folds and self.kind != "independent"
 
     @property
-    def inflation(self) -> float:
+    def variance_inflation(self) -> float:
         """Factor ``1 + J r`` on the variance of a mean over J folds (Nadeau and Bengio 2003)."""
         return 1 + self.n_folds * self.ratio
 
     @property
-    def over_cases_alone(self) -> bool:
-        """Whether the models are fixed, and nothing but the cases varies."""
-        return self.kind == "one_set" or (self.kind == "shared_cases" and self.runs == "fixed")
+    def models_are_fixed(self) -> bool:
+        """Whether the fitted models are fixed, so that only the cases vary."""
+        return self.is_test_set or (self.has_runs and self.runs == "fixed")
 
     @property
     def units(self) -> str:
-        """What was drawn: cases, or clusters of cases."""
+        """Sampling units: cases, or clusters of cases."""
         return "clusters of cases" if self.n_clusters else "cases"
 
     @property
-    def claim(self) -> str:
-        """What tests and intervals are about: who or what would vary if all was done again."""
-        cases = self.units
-        kind = "one_set" if self.over_cases_alone else self.kind
-        about = {
-            "independent": "methods on further independent folds",
-            "one_set": f"these fitted models on further {cases}",
-            "shared_cases": f"learners over further runs and {cases}",
-        }.get(kind, "methods trained anew on data like these")
+    def population(self) -> str:
+        """Population to which tests and intervals generalise."""
+        if self.models_are_fixed:
+            about = f"these fitted models on further {self.units}"
+        elif self.has_runs:
+            about = f"learners over further runs and {self.units}"
+        elif self.overlapping:
+            about = "methods trained anew on data like these"
+        else:
+            about = "methods on further independent folds"
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:
-        """Say the design in one sentence."""
+        """Return the design in one sentence."""
         reason = "; ".join([self.reason, *self._sampling()])
-        if self.kind == "one_set":
+        if self.is_test_set:
             return f"one test set ({reason})"
-        if self.kind == "shared_cases":
+        if self.has_runs:
             kinds = {"crossed": "runs", "nested": "runs of its own of each model", "fixed": "fixed runs"}
             return f"{self.n_folds} {kinds[self.runs]} on one test set ({reason})"
         names = {
@@ -152,111 +200,117 @@ class Resampling:
             "repeated_holdout": "repeated hold-out",
             "split_half": f"repeated hold-out beside {self.n_halvings} halvings of the data",
         }
-        told = f"{names[self.kind]}, {self.n_folds} folds"
+        text = f"{names[self.kind]}, {self.n_folds} folds"
         if self.overlapping:
-            told += f", {self.ratio:.3g} test cases for each training case"
-        return f"{told} ({reason})"
+            text += f", {self.ratio:.3g} test cases for each training case"
+        return f"{text} ({reason})"
 
     def _sampling(self) -> list[str]:
-        """How the cases were sampled, where not one by one and alike."""
-        whole = "" if self.kind in {"one_set", "shared_cases"} else ", each whole in a fold or not in it"
-        clusters = [f"cases in {self.n_clusters:,} clusters{whole}"] if self.n_clusters else []
+        """Phrases on clusters and weights."""
+        folds = ", each whole in a fold or not in it" if self.over_folds else ""
+        clusters = [f"cases in {self.n_clusters:,} clusters{folds}"] if self.n_clusters else []
         return [*clusters, *(["cases weighted"] if self.weighted else [])]
 
 
-def find_resampling(
-    table: Scores, *, resampling: str = "auto", test_fraction: float | None = None
-) -> Resampling:
-    """Find out how the folds were made, from the case column or from what the user says.
+def as_design(design: str | FoldDesign) -> FoldDesign:
+    """Return the design that a name or a FoldDesign states."""
+    if isinstance(design, FoldDesign):
+        return design
+    if not isinstance(design, str):
+        raise InputTypeError(
+            f"`design` must be a name or a FoldDesign, but is of type {type(design).__name__}"
+        )
+    check_choice(design, DESIGNS, "design")
+    return FoldDesign("runs", runs=RUNS[design]) if design in RUNS else FoldDesign(design)
+
+
+def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDesign:
+    """Infer how the folds were made from the case column and from what the user states.
 
     Parameters
     ----------
     table : ScoreTable
         A complete table.
-    resampling : str, default "auto"
-        One of `RESAMPLING`; "auto" takes halvings where the table has them, else looks at the cases (the
-        same in every fold are runs on one test set, ``shared_cases``) and, without them, assumes repeated
-        hold-out. Of runs on one test set, ``nested_runs`` says that run j of one model has nothing in common
-        with run j of another, ``fixed_runs`` that the claim is about these runs and further cases.
-    test_fraction : float, optional
-        Share of the data set that each fold tests; by default worked out from the cases.
+    design : str or FoldDesign, default "auto"
+        "auto" uses halvings if the table has them, else looks at the cases (the same in every fold are
+        ``runs`` on one test set) and, without cases, assumes repeated hold-out. Beside the kinds of a
+        :class:`FoldDesign`, "nested_runs" states that run j of one model has nothing in common with run j of
+        another, and "fixed_runs" that inference is about these runs and further cases.
 
     Returns
     -------
-    Resampling
-        The design, with what there is to remark on it in ``warnings``.
+    FoldDesign
+        The design, with its ``warnings``.
 
     Raises
     ------
     ValueError
-        If an option is unknown or out of range, repeated cross-validation is claimed without saying or
-        showing how large its folds are, or halvings that the table does not have, or folds that were said to
-        share nothing share a cluster.
+        If an option is unknown or out of range, repeated cross-validation is stated and the size of its folds
+        is neither stated nor shown by the cases, halvings are stated that the table does not have, or folds
+        that share nothing by statement share a cluster.
 
     Examples
     --------
     >>> from skewanova import load_satellite_scores
-    >>> from skewanova.scores import find_resampling
-    >>> design = find_resampling(load_satellite_scores())
+    >>> from skewanova.scores import infer_design
+    >>> design = infer_design(load_satellite_scores())
     >>> design.kind, round(design.ratio, 2)
     ('repeated_holdout', 0.25)
     """
-    check_choice(resampling, RESAMPLING, "resampling")
-    given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
-    found = _found(table, resampling, given)
-    if found.kind in {"independent", "kfold"}:
-        refuse_shared_clusters(table.shared_clusters, found.kind)
-    return replace(found, n_clusters=table.n_clusters, weighted=table.has_weights)
+    result = _infer(table, as_design(design))
+    if result.kind in {"independent", "kfold"}:
+        refuse_shared_clusters(table.shared_clusters, result.kind)
+    return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 
-def cases_claim(table: ScoreTable) -> str:
-    """What intervals over the cases of a table's models are about, whatever its folds are."""
-    return Resampling(
-        "one_set",
-        len(table.folds),
-        0.0,
-        "",
-        n_clusters=int(table.has_clusters),
-        weighted=table.has_weights,
-    ).claim
+def population_of_cases(table: ScoreTable) -> str:
+    """Population of intervals over the cases of a table, whatever its folds are."""
+    clusters, weighted = int(table.has_clusters), table.has_weights
+    return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
 
-def _found(table: Scores, resampling: str, given: float | None) -> Resampling:
-    """The design of a table, whatever its cases stand for."""
-    n_folds = len(table.folds)
+def _infer(table: Scores, stated: FoldDesign) -> FoldDesign:
+    """Infer the design, apart from clusters and weights."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
-    if n_folds < 2:
-        return _one_set(table, resampling, given)
-    if resampling == "split_half" or (resampling == "auto" and halvings is not None):
-        return _split_half(table, halvings, given)
-    found = _of_folds(table, resampling, given)
-    unused = () if halvings is None else (NOT_USED.format(resampling=resampling),)
-    return replace(found, warnings=(*found.warnings, *unused))
+    if len(table.folds) < 2:
+        return _single_fold(table, stated)
+    if stated.is_test_set:
+        raise InputError(f"design='test_set' needs a single fold, but there are {len(table.folds)}")
+    if stated.kind == "split_half" or (stated.kind == "auto" and halvings is not None):
+        return _split_half(table, halvings, stated)
+    result = _several_folds(table, stated)
+    unused = () if halvings is None else (NOT_USED.format(design=stated.kind),)
+    return replace(result, warnings=(*result.warnings, *unused))
 
 
-def _of_folds(table: Scores, resampling: str, given: float | None) -> Resampling:
-    """The design of several folds, whatever stands beside them."""
+def _several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
+    """Infer the design of several folds, without halvings."""
     n_folds = len(table.folds)
-    seen = _from_cases(table) if table.has_cases else None
-    if resampling == "independent":
-        notes = _notes_on_independence(table, seen, given)
-        return Resampling("independent", n_folds, 0.0, "as stated", notes)
-    same_cases = table.has_cases and seen is None and (isinstance(table, ScoreTable) or bool(table.parts))
-    if resampling in RUNS or (resampling == "auto" and same_cases and given is None):
+    shown = _from_cases(table) if table.has_cases else None
+    if stated.kind == "independent":
+        notes = _notes_on_independence(table, shown, stated)
+        return FoldDesign("independent", n_folds=n_folds, reason="as stated", warnings=notes)
+    same_cases = table.has_cases and shown is None and (isinstance(table, ScoreTable) or bool(table.parts))
+    if stated.has_runs or (stated == FoldDesign() and same_cases):
         if not same_cases:
-            raise InputError(NEEDS_SHARED_CASES.format(resampling=resampling))
-        runs = RUNS.get(resampling, "crossed")
-        return Resampling("shared_cases", n_folds, 0.0, "every fold tests the same cases", runs=runs)
-    if seen is not None:
-        return _with_statement(seen, resampling, given)
-    design = _assumed(n_folds, resampling, given)
-    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _asks(table, resampling, given) else ()
+            raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
+        return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every fold tests the same cases")
+    if shown is not None:
+        return _with_statement(shown, stated)
+    ambiguous = _is_ambiguous(table, stated)
+    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if ambiguous else ()
+    design = design_without_cases(n_folds, stated)
     return replace(design, warnings=(*notes, *design.warnings))
 
 
-def _asks(table: Scores, resampling: str, given: float | None) -> bool:
-    """Whether nothing is stated, and all folds have the same labels, which are not merely sorted by class."""
-    if resampling != "auto" or given is not None or not isinstance(table, ScoreTable):
+def _name_of(design: FoldDesign) -> str:
+    """Return the name by which a design is stated."""
+    return {runs: name for name, runs in RUNS.items()}[design.runs] if design.has_runs else design.kind
+
+
+def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
+    """Return True if nothing is stated and all folds have the same labels, not merely sorted by class."""
+    if stated != FoldDesign() or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
     label, fold = table.frame["y_true"].to_numpy()[rows], table.codes("fold")[rows]
@@ -266,116 +320,106 @@ def _asks(table: Scores, resampling: str, given: float | None) -> bool:
     return all(np.array_equal(label[fold == f], first) for f in range(1, len(table.folds)))
 
 
-def _split_half(table: Scores, halvings: Halvings | None, given: float | None) -> Resampling:
-    """The hold-outs' design, with halvings beside it."""
+def _split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
+    """Return the design of the hold-outs, with its halvings."""
     if halvings is None:
         raise InputError(NO_HALVINGS)
-    seen = _of_folds(table, "auto", given)
+    holdouts = _several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
     fewest = halvings.fewest_folds
     notes = [] if fewest >= ENOUGH_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
-    return replace(seen, kind="split_half", n_halvings=halvings.n_halvings, warnings=(*seen.warnings, *notes))
+    warnings = (*holdouts.warnings, *notes)
+    return replace(holdouts, kind="split_half", n_halvings=halvings.n_halvings, warnings=warnings)
 
 
-def stated_resampling(
-    n_folds: int, *, resampling: str = "auto", test_fraction: float | None = None
-) -> Resampling:
-    """Design of folds whose cases cannot be looked at: what is stated, or assumed."""
-    check_choice(resampling, RESAMPLING, "resampling")
-    given = None if test_fraction is None else check_fraction(test_fraction, "test_fraction")
-    if n_folds < 2:
-        return Resampling("one_set", 1, 0.0, "one fold")
-    if resampling in RUNS:
-        raise InputError(NEEDS_SHARED_CASES.format(resampling=resampling))
-    if resampling == "split_half":
-        raise InputError(NO_HALVINGS)
-    if resampling == "independent":
-        return Resampling("independent", n_folds, 0.0, "as stated")
-    return _assumed(n_folds, resampling, given)
-
-
-def _one_set(table: Scores, resampling: str, given: float | None) -> Resampling:
-    """One fold has no design: what varies is which cases came into it."""
+def _single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
+    """Return the design of a single fold: only the cases vary."""
     negative, positive = table.counts[0, 0]
-    stated = [f"resampling={resampling!r}"] if resampling != "auto" else []
-    stated += [] if given is None else [f"test_fraction={given:g}"]
-    stated += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
-    notes = [f"{' and '.join(stated)} not used, since there is one fold only"] if stated else []
-    return Resampling("one_set", 1, 0.0, f"{positive:,} positives, {negative:,} negatives", tuple(notes))
+    unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_name_of(stated)!r}"]
+    unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
+    unused += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
+    notes = (f"{' and '.join(unused)} not used, since there is one fold only",) if unused else ()
+    reason = f"{positive:,} positives, {negative:,} negatives"
+    return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
 
 
-def _notes_on_independence(table: Scores, seen: Resampling | None, given: float | None) -> tuple[str, ...]:
-    """What speaks against independent folds."""
+def _notes_on_independence(table: Scores, shown: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
+    """Return the evidence against independent folds."""
     notes = []
-    if table.has_cases and (seen is None or seen.kind != "kfold"):
+    if table.has_cases and (shown is None or shown.kind != "kfold"):
         notes.append("cases occur in several folds, yet the folds were said to be independent")
-    if given is not None:
-        notes.append(f"test_fraction={given:g} is not used, since the folds were said to be independent")
+    if stated.test_fraction is not None:
+        fraction = f"test_fraction={stated.test_fraction:g}"
+        notes.append(f"{fraction} is not used, since the folds were said to be independent")
     return tuple(notes)
 
 
-def _with_statement(seen: Resampling, resampling: str, given: float | None) -> Resampling:
-    """What the cases show, overruled by what the user states."""
-    kind = seen.kind if resampling == "auto" else resampling
-    ratio = seen.ratio if given is None else given / (1 - given)
-    stated = [word for word, told in (("resampling", resampling != "auto"), ("test_fraction", given)) if told]
-    reason = f"{' and '.join(stated)} as stated" if stated else seen.reason
+def _with_statement(shown: FoldDesign, stated: FoldDesign) -> FoldDesign:
+    """Return the design that the cases show, overruled by what the user states."""
+    kind = shown.kind if stated.kind == "auto" else stated.kind
+    fraction = shown.test_fraction if stated.test_fraction is None else stated.test_fraction
+    design = replace(shown, kind=kind, test_fraction=fraction)
     notes = []
-    if kind != seen.kind:
-        notes.append(f"the cases look like {seen.kind}, but resampling={resampling!r} was stated and is used")
-    if not 1 / RATIO_SLACK <= ratio / seen.ratio <= RATIO_SLACK:
-        share = seen.ratio / (1 + seen.ratio)
+    if kind != shown.kind:
+        notes.append(f"the cases look like {shown.kind}, but design={kind!r} was stated and is used")
+    if not 1 / RATIO_SLACK <= design.ratio / shown.ratio <= RATIO_SLACK:
         notes.append(
-            f"the cases look like {share:.3g} of the data set in each fold, but test_fraction={given:g} was "
-            "stated and is used"
+            f"the cases look like {shown.test_fraction:.3g} of the data set in each fold, but "
+            f"test_fraction={fraction:g} was stated and is used"
         )
-    return Resampling(kind, seen.n_folds, ratio, reason, tuple(notes))
+    words = {"design": stated.kind != "auto", "test_fraction": stated.test_fraction is not None}
+    names = [word for word, is_stated in words.items() if is_stated]
+    reason = f"{' and '.join(names)} as stated" if names else shown.reason
+    return replace(design, reason=reason, warnings=tuple(notes))
 
 
-def _assumed(n_folds: int, resampling: str, given: float | None) -> Resampling:
-    """Without cases: what is stated, and for the rest what is on the safe side."""
-    kind = "repeated_holdout" if resampling == "auto" else resampling
-    if given is not None:
-        return Resampling(kind, n_folds, given / (1 - given), "test_fraction as stated")
+def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
+    """Return the stated design, with conservative defaults for what was not stated."""
+    if n_folds < 2:
+        return FoldDesign("test_set", n_folds=1, reason="one fold")
+    if stated.has_runs:
+        raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
+    if stated.kind == "split_half":
+        raise InputError(NO_HALVINGS)
+    if stated.kind == "independent":
+        return FoldDesign("independent", n_folds=n_folds, reason="as stated")
+    kind = "repeated_holdout" if stated.kind == "auto" else stated.kind
+    if stated.test_fraction is not None:
+        reason = "test_fraction as stated"
+        return FoldDesign(kind, stated.test_fraction, n_folds=n_folds, reason=reason)
     if kind == "kfold":
-        return Resampling(kind, n_folds, 1 / (n_folds - 1), "as stated")
+        return FoldDesign(kind, 1 / n_folds, n_folds=n_folds, reason="as stated")
     if kind == "repeated_kfold":
         raise InputError(
-            "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
-            "large the folds are"
+            "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
+            "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are"
         )
-    ratio = max(ASSUMED_TEST_FRACTION / (1 - ASSUMED_TEST_FRACTION), 1 / (n_folds - 1))
-    unknown = "how the folds were made" if resampling == "auto" else "how large the folds are"
+    fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
+    unknown = "how the folds were made" if stated.kind == "auto" else "how large the folds are"
     note = (
         f"nothing tells {unknown}: taken as repeated hold-out of one data set with "
-        f"{ratio / (1 + ratio):.0%} test cases; add a case column, or say "
-        "resampling= and test_fraction= (--resampling, --test-fraction)"
+        f"{fraction:.0%} test cases; add a case column, or state the design, as in "
+        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)"
     )
-    return Resampling(kind, n_folds, ratio, "assumed", (note,))
+    return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))
 
 
-def _from_cases(table: Scores) -> Resampling | None:
-    """Tell the designs apart by which folds share cases; None where all folds hold the same."""
+def _from_cases(table: Scores) -> FoldDesign | None:
+    """Infer the design from which folds share cases; None if all folds hold the same."""
     counted, n_cases = table.shared_cases()
     shared, n_folds = counted.astype(np.float64), len(table.folds)
     size = np.diag(shared)
     if (shared == size[0]).all():
         return None
     if not np.triu(shared, 1).any():
-        return Resampling("kfold", n_folds, _ratio(size, n_cases), "no case occurs in two folds")
-    if _evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
-        return Resampling(
-            "repeated_kfold",
-            n_folds,
-            _ratio(size, n_cases),
-            "the folds fall into sets that each cover all cases",
-        )
-    known = table.n_cases if isinstance(table, ScoreTable) else None
-    total = float(known) if known else max(float(n_cases), _capture_recapture(shared))
-    return Resampling("repeated_holdout", n_folds, _ratio(size, total), "folds overlap at random")
-
-
-def _ratio(size: Floats, total: float) -> float:
-    return float(np.mean(size) / (total - np.mean(size)))
+        kind, total, reason = "kfold", float(n_cases), "no case occurs in two folds"
+    elif _evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
+        kind, total = "repeated_kfold", float(n_cases)
+        reason = "the folds fall into sets that each cover all cases"
+    else:
+        n_total = table.n_cases if isinstance(table, ScoreTable) else None
+        total = float(n_total) if n_total else max(float(n_cases), _capture_recapture(shared))
+        kind, reason = "repeated_holdout", "folds overlap at random"
+    return FoldDesign(kind, float(np.mean(size) / total), n_folds=n_folds, reason=reason)
 
 
 def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
@@ -412,8 +456,8 @@ class MeanInterval(NamedTuple):
     low: Floats
     high: Floats
 
-    def cut(self) -> MeanInterval:
-        """The same of an area, whose limits lie between 0 and 1: what is beyond cannot be."""
+    def clipped(self) -> MeanInterval:
+        """Return the interval of an area, with limits between 0 and 1."""
         return self._replace(low=np.maximum(self.low, 0.0), high=np.minimum(self.high, 1.0))
 
 

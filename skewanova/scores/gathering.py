@@ -149,8 +149,8 @@ def _in_pieces(
     positive = check_labels(labels, pos_label=pos_label, where=lambda row: written[row][1])
     both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
     whole = {group: all(one.whole for one in some) for group, some in by_group(shown).items()}
-    one_set = "case" in columns and len({fold for _, fold in whole}) == 1
-    pack = PieceOf(both, pos_label, with_levels=one_set)
+    test_set = "case" in columns and len({fold for _, fold in whole}) == 1
+    pack = PieceOf(both, pos_label, with_levels=test_set)
     needed = {own: name for own, name in columns.items() if own not in {"case", "cluster"}}
     found = joined(engine.each_piece(needed, partial(counted, cuts=cuts), pack))
     weights: dict[Group, list[Weights]] = {}

@@ -1,9 +1,9 @@
-"""How folds may have come about, by name: nothing is loaded for it, so that the shell has it at once."""
+"""Names of the designs, in a file that loads nothing, for the help of the command line."""
 
 #: What several runs on one test set have in common, by how that is stated.
-RUNS = {"shared_cases": "crossed", "nested_runs": "nested", "fixed_runs": "fixed"}
+RUNS = {"runs": "crossed", "nested_runs": "nested", "fixed_runs": "fixed"}
 
 
-RESAMPLING = (
-    "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", *RUNS
+DESIGNS = (
+    "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", *RUNS, "test_set"
 )  # fmt: skip

@@ -138,17 +138,17 @@ def _refuse_single_clusters(total: Floats) -> None:
             )
 
 
-MISSING_POLICIES = ("error", "drop_fold")
+MISSING_POLICIES = ("raise", "drop")
 
 
-def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tuple[str, ...]]:
+def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tuple[str, ...]]:
     """Return a table in which every model has every fold, and what was dropped to get there.
 
     Parameters
     ----------
     table : ScoreTable
         The table.
-    missing : {"error", "drop_fold"}
+    missing : {"raise", "drop"}
         What to do with a fold that some model lacks.
 
     Returns
@@ -161,7 +161,7 @@ def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tu
     Raises
     ------
     ValueError
-        If a cell is missing and the policy is "error", or if no fold is left.
+        If a cell is missing and the policy is "raise", or if no fold is left.
     """
     check_choice(missing, MISSING_POLICIES, "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
@@ -170,10 +170,10 @@ def complete_table(table: Scores, *, missing: str = "error") -> tuple[Scores, tu
     cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
     n_others = len(cells) - MAX_EXAMPLES
     absences = "; ".join(cells[:MAX_EXAMPLES]) + (f"; and {n_others} more" if n_others > 0 else "")
-    if missing == "error":
+    if missing == "raise":
         raise InputError(
             f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
-            "drop the folds for all models with missing='drop_fold'"
+            "drop the folds for all models with missing='drop'"
         )
     dropped = {table.folds[f] for _, f in absent}
     kept = [fold for fold in table.folds if fold not in dropped]
@@ -239,9 +239,9 @@ def describe_table(table: Scores) -> list[str]:
     check_several_models(table)
     complete_table(table)
     notes = check_paired(table)
-    one_set = len(table.folds) == 1
+    test_set = len(table.folds) == 1
     halvings = table.halvings if isinstance(table, ScoreTable) else None
-    if one_set and (isinstance(table, ScoreTable) or table.parts is None):
+    if test_set and (isinstance(table, ScoreTable) or table.parts is None):
         paired_cases(table)
     elif _has_clustered_runs(table):
         check_clustered_runs(table)
@@ -259,7 +259,7 @@ def describe_table(table: Scores) -> list[str]:
         *_sampling_lines(table),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*notes, *suspicions)),
-        *(["one fold: models are compared by how much their areas vary over cases"] if one_set else []),
+        *(["one fold: models are compared by how much their areas vary over cases"] if test_set else []),
         "The table can be compared.",
     ]
 

@@ -233,7 +233,7 @@ def scores_from_estimators(
     -------
     ScoreTable
         The checked table. Folds are numbered from 1; cases are rows of `X`, from 0, so that the design of the
-        folds is seen by :func:`~skewanova.scores.find_resampling`.
+        folds is seen by :func:`~skewanova.scores.infer_design`.
 
     Raises
     ------

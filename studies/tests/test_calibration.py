@@ -203,8 +203,8 @@ def test_frame_of_the_type_one_error_study(study):
     np.testing.assert_allclose(
         frame["std_error"], np.sqrt(frame["rate"] * (1 - frame["rate"]) / 200), atol=1e-12
     )
-    assert set(frame.loc[frame["role"] == "headline", "test"]) == {"default_omnibus", "default"}
-    assert set(frame.loc[frame["role"] == "as_published", "test"]) >= {"two_way", "three_way", "tukey"}
+    assert set(frame.loc[frame["role"] == "primary", "test"]) == {"default_omnibus", "default"}
+    assert set(frame.loc[frame["role"] == "published", "test"]) >= {"two_way", "three_way", "tukey"}
 
 
 def test_table_shows_both_levels(study):

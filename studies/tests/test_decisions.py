@@ -15,8 +15,8 @@ from studies.decisions import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
     P_BEST_COLUMNS,
-    FoldDesign,
     Model,
+    SampleSizes,
     _reliability,
     crossing_pair,
     crossings_study,
@@ -46,7 +46,7 @@ def test_the_mean_over_folds_by_quadrature():
 
 
 def test_simulated_scores_have_the_moments_asked_for():
-    models, design = (Model(), Model(1.2, 1.4)), FoldDesign(200, 200, 300, 0.3)
+    models, design = (Model(), Model(1.2, 1.4)), SampleSizes(200, 200, 300, 0.3)
     positive, scores = draw_scores(models, design, np.random.default_rng(0))
     assert positive.sum() == 200
     assert positive[:200].all()
@@ -61,7 +61,7 @@ def test_simulated_scores_have_the_moments_asked_for():
 
 def test_areas_by_the_table_are_those_of_the_package():
     positive, scores = draw_scores(
-        (Model(), Model(1.0, 1.4)), FoldDesign(3, 20, 50), np.random.default_rng(1)
+        (Model(), Model(1.0, 1.4)), SampleSizes(3, 20, 50), np.random.default_rng(1)
     )
     priors = (0.01, 0.3, 0.9)
     expected = [[auprec(roc_curve(positive, score), priors) for score in fold] for fold in scores]
@@ -70,7 +70,7 @@ def test_areas_by_the_table_are_those_of_the_package():
 
 @pytest.mark.parametrize("n_folds", [1, 4])
 def test_joint_curves_are_measured_alike(n_folds):
-    design, priors = FoldDesign(n_folds, 30, 60), np.array([0.1, 0.4])
+    design, priors = SampleSizes(n_folds, 30, 60), np.array([0.1, 0.4])
     joint = draw_joint((Model(), Model(1.0)), design, priors, np.random.default_rng(2))
     positive, scores = draw_scores((Model(), Model(1.0)), design, np.random.default_rng(2))
     expected = [[auprec(roc_curve(positive, score), priors) for score in fold] for fold in scores]

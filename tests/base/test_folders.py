@@ -414,7 +414,7 @@ def scores(tmp_path):
 
 COMMANDS = {
     "intervals": (["--prior", "0.2"], {"intervals.csv", "intervals.md"}),
-    "threshold": (["--recall", "0.8", "--priors", "0.2"], {"threshold.csv", "threshold.md"}),
+    "threshold": (["--recall", "0.8", "--at-priors", "0.2"], {"threshold.csv", "threshold.md"}),
     "plan": (["--difference", "0.05"], {"plans.csv", "plans.txt"}),
 }
 

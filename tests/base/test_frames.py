@@ -23,8 +23,8 @@ class Given(Framed):
 
 @pytest.fixture(scope="module")
 def results():
-    comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), priors=(0.5, 0.2))
-    evaluation = sa.evaluate(sa.load_satellite_scores(), priors=(0.5, 0.2))
+    comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), at_priors=(0.5, 0.2))
+    evaluation = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
     two_way = sa.inference.two_way_anova(evaluation.iauprec)
     return [
         evaluation,

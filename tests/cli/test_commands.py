@@ -32,7 +32,7 @@ def run_process(*arguments, **environment):
 
 @pytest.mark.slow
 def test_demo_as_a_process(tmp_path):
-    done = run_process("demo", "--alpha", "0.005", "--priors", "0.5,0.1")
+    done = run_process("demo", "--alpha", "0.005", "--at-priors", "0.5,0.1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Choose            The data cannot tell which of A, C and B is best.\n")
     assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))
@@ -47,7 +47,7 @@ def test_compare_as_a_process_writes_the_folder(folder):
     assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))
     result = sa.read_scores("scores.csv")
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.compare(result, (0.4, 0.5), priors=(0.5,))
+        known = sa.compare(result, (0.4, 0.5), at_priors=(0.5,))
     for name in ("auprec", "iauprec", "anova", "posthoc", "ranking", "regions"):
         written = pd.read_csv(folder / "report" / f"{name}.csv", keep_default_na=False, na_values=[""])
         assert list(written) == list(getattr(known, name))
@@ -209,7 +209,7 @@ def test_options_about_columns(folder):
             r"`pos_label` must be one of the labels 0, 1, but got 'yes'$",
         ),
         (["check"], r"^Error: Missing argument 'SCORES'\.$"),
-        (["check", "scores.csv", "--priors", "0.5"], "No such option"),
+        (["check", "scores.csv", "--at-priors", "0.5"], "No such option"),
         (["compare", "scores.csv", "extra.csv"], "unexpected extra argument"),
         (["chek"], "No such command 'chek'"),
     ],
@@ -291,15 +291,15 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         (["--deployment-prior", "skew:0:4"], "must be positive and finite, but got 0$"),
         (["--deployment-prior", "skew:19:4"], "low=19 > high=4"),
         (["--deployment-prior", "beta:0:1"], r"`a` must be finite and at least 0\.1, but got 0$"),
-        (["--priors", "x"], "priors are numbers separated by commas, but got 'x'$"),
-        (["--priors", "0.5,"], "priors are numbers separated by commas, but got '0.5,'$"),
-        (["--priors", "0.5,5"], "did you mean skew=5"),
-        (["--priors", "0.5,0.5"], r"`priors` must be distinct, but got 0\.5, 0\.5$"),
+        (["--at-priors", "x"], "priors are numbers separated by commas, but got 'x'$"),
+        (["--at-priors", "0.5,"], "priors are numbers separated by commas, but got '0.5,'$"),
+        (["--at-priors", "0.5,5"], "did you mean skew=5"),
+        (["--at-priors", "0.5,0.5"], r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),
         (["--alpha", "0"], "`alpha` must lie strictly between 0 and 1, but got 0$"),
         (["--alpha", "nan"], "`alpha` must lie strictly between 0 and 1, but got nan$"),
         (["--alpha", "x"], "'x' is not a valid float"),
         (["--area-estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
-        (["--missing", "ignore"], "'ignore' is not one of 'error', 'drop_fold'"),
+        (["--missing", "ignore"], "'ignore' is not one of 'error', 'drop'"),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--seed", "1.5"], "'1.5' is not a valid integer"),
         (["--out", "scores.csv"], "'scores.csv' is a file"),
@@ -316,8 +316,8 @@ def test_options_that_are_refused(folder, arguments, message):
 
 def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     frame()[:200].to_csv("scores.csv", index=False)
-    assert_refused(["compare", "scores.csv", *QUICK], "--missing drop_fold$", folder)
-    done = run("compare", "scores.csv", *QUICK, "--missing", "drop_fold", "--full")
+    assert_refused(["compare", "scores.csv", *QUICK], "--missing drop$", folder)
+    done = run("compare", "scores.csv", *QUICK, "--missing", "drop", "--full")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.output.startswith("Choose  ")
     assert "dropped 1 of 3 folds for all models" in " ".join(done.output.split())
@@ -339,15 +339,15 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
 
     monkeypatch.setattr(sa, "compare", keep)
     arguments = [
-        "compare", "wide.csv", "--wide", "--deployment-prior", "skew:4:19", "--priors", "0.5, 0.1",
-        "--alpha", "0.005", "--area-estimator", "exact", "--missing", "drop_fold",
+        "compare", "wide.csv", "--wide", "--deployment-prior", "skew:4:19", "--at-priors", "0.5, 0.1",
+        "--alpha", "0.005", "--area-estimator", "exact", "--missing", "drop",
         "--seed", "7",
     ]  # fmt: skip
     assert run(*arguments).exit_code == 2
     assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
     assert seen["priors"] == (0.5, 0.1)
     assert (seen["alpha"], seen["area_estimator"]) == (0.005, "exact")
-    assert (seen["missing"], seen["rng"], seen["models"]) == ("drop_fold", 7, ("m0", "m1"))
+    assert (seen["missing"], seen["rng"], seen["models"]) == ("drop", 7, ("m0", "m1"))
     assert run("demo").exit_code == 2
     assert seen["deployment_prior"] == sa.UniformPrior(0.05, 0.2)
     assert (seen["priors"], seen["alpha"], seen["rng"]) == ((0.5, 0.1, 0.01), 0.05, 0)

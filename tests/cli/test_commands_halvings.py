@@ -50,6 +50,6 @@ def test_columns_of_other_names(path: Path, tmp_path: Path) -> None:
 def test_halvings_asked_for_where_there_are_none(tmp_path: Path) -> None:
     held = halved_frame().query("part == 'holdout'").drop(columns=["part", "halving"])
     held.to_csv(tmp_path / "held.csv", index=False)
-    result = CliRunner().invoke(main, ["compare", str(tmp_path / "held.csv"), "--resampling", "split_half"])
+    result = CliRunner().invoke(main, ["compare", str(tmp_path / "held.csv"), "--design", "split_half"])
     assert result.exit_code == 2
     assert "needs a table with halvings" in " ".join(result.output.split())

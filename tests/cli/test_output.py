@@ -32,7 +32,7 @@ from skewanova.report.folder import FRAMES
 @pytest.fixture
 def known():
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5,))
+        return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
 
 
 def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
@@ -215,7 +215,7 @@ def test_stages_reach_who_listens():
 def test_every_stage_is_counted(folder, undrawn):
     heard = []
     with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
-        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), priors=(0.5, 0.4)).save("report")
+        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save("report")
     figures = [
         kind for kind in KINDS if kind not in {"components", "prior_estimate"}
     ]  # of runs, of estimates

@@ -86,7 +86,7 @@ def test_prior_as_json_has_batches(files):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    [["compare", "scores.csv", "--priors", "0.5", "--quiet"], ["plan", "scores.csv", "--out", "out"]],
+    [["compare", "scores.csv", "--at-priors", "0.5", "--quiet"], ["plan", "scores.csv", "--out", "out"]],
 )
 def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, monkeypatch):
     seen = []
@@ -103,7 +103,7 @@ def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, m
 
 
 def test_a_threshold_is_judged_at_the_estimated_prior(files):
-    done = run("threshold", "scores.csv", "--recall", "0.8", "--priors", "estimate:field.csv", "--json")
+    done = run("threshold", "scores.csv", "--recall", "0.8", "--at-priors", "estimate:field.csv", "--json")
     assert done.exit_code == 0, done.output
     assert "unlabelled" in done.stdout or json.loads(done.stdout)["threshold"]
 
@@ -131,7 +131,7 @@ def test_inputs_are_never_replaced(files):
 @pytest.fixture
 def report(files):
     done = run(
-        "compare", "scores.csv", "--priors", "0.5,0.01", "--out", "report", "--figures", "none", "--quiet"
+        "compare", "scores.csv", "--at-priors", "0.5,0.01", "--out", "report", "--figures", "none", "--quiet"
     )
     assert done.exit_code == 0, done.output
     return files

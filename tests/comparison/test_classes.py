@@ -16,7 +16,7 @@ from skewanova.cli import commands
 from skewanova.decision.verdict import Verdict
 from skewanova.report.verdict_text import class_choice
 
-OPTIONS = {"priors": (0.3,)}
+OPTIONS = {"at_priors": (0.3,)}
 
 
 def drawn(n=900, seed=0, pulls=(1.5, 1.4, 0.3)):
@@ -40,9 +40,9 @@ def test_every_class_is_compared_as_it_would_be_alone(found):
     for name in scores.classes:
         alone = sa.compare(scores.tables[name], 0.3, **OPTIONS)
         rows = result.posthoc[result.posthoc["class"] == name]
-        headline = alone.posthoc[alone.posthoc["role"] == "headline"]
+        primary = alone.posthoc[alone.posthoc["role"] == "primary"]
         for column in ("model_a", "model_b", "estimate", "std_error", "p_value"):
-            assert rows[column].tolist() == headline[column].tolist()
+            assert rows[column].tolist() == primary[column].tolist()
         assert result.comparisons[name].ranking.equals(alone.ranking)
 
 

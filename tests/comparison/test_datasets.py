@@ -29,7 +29,7 @@ from skewanova.report import datasets
 from skewanova.report.figures import across_caption, draw_across
 from skewanova.scores.table import path_sha256
 
-OPTIONS = {"priors": (0.5, 0.4), "resampling": "independent"}
+OPTIONS = {"at_priors": (0.5, 0.4), "design": "independent"}
 NAMES = ("../one", "<b>two</b>", "three")
 
 
@@ -88,9 +88,9 @@ def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         found = sa.compare_datasets(frame, 0.4, **OPTIONS)
-    headline = found.posthoc[found.posthoc["role"] == "headline"]
-    assert set(headline["test"]) == {test}
-    assert headline["reject"].any()
+    primary = found.posthoc[found.posthoc["role"] == "primary"]
+    assert set(primary["test"]) == {test}
+    assert primary["reject"].any()
 
 
 # --- meta-analysis ------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_ranks_against_scipy(result):
     row = result.anova.iloc[0]
     with np.errstate(divide="ignore"):
         assert row["statistic"] == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
-    assert (row["test"], row["role"]) == ("friedman", "headline")
+    assert (row["test"], row["role"]) == ("friedman", "primary")
     ranks = (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0)
     known = dict(zip(wide.columns, ranks, strict=True))
     assert result.ranking["mean_rank"].tolist() == pytest.approx([known[m] for m in result.ranking["model"]])
@@ -225,7 +225,7 @@ def test_the_forest_of_a_pair_has_every_data_set_and_all_of_them(result):
 @pytest.mark.no_cover
 def test_folds_that_share_training_data_are_corrected(result):
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        wide = sa.compare_datasets(many(), 0.4, **{**OPTIONS, "resampling": "kfold"})
+        wide = sa.compare_datasets(many(), 0.4, **{**OPTIONS, "design": "kfold"})
     factor = np.sqrt(1 + 4 / 3)  # four folds, one test case for three training cases
     np.testing.assert_allclose(wide.iauprec["std_error"], factor * result.iauprec["std_error"])
 
@@ -295,7 +295,7 @@ def test_summary(result):
 
 def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     verdict = result.verdict
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     behind = {r.model_b if r.estimate >= 0 else r.model_a for r in pairs[pairs["reject"]].itertuples()}
     assert set(verdict.models) == set(result.ranking["model"]) - behind
     assert verdict.weakest_point == "Only 3 data sets: add some."
@@ -306,7 +306,7 @@ def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
 
 
 def test_models_that_rank_alike_everywhere_vary_nonetheless(result):
-    agreed = {"role": "headline", "term": "model", "test": "friedman", "response": "iauprec", "df": 2.0}
+    agreed = {"role": "primary", "term": "model", "test": "friedman", "response": "iauprec", "df": 2.0}
     anova = pd.DataFrame([agreed | {"df_error": 10.0, "statistic": np.inf, "p_value": 1e-4}])
     found = replace(result, anova=anova).conclusions[0]
     assert found.startswith("The models' ranks are the same throughout: p is the chance of that")
@@ -314,7 +314,7 @@ def test_models_that_rank_alike_everywhere_vary_nonetheless(result):
 
 
 def test_with_a_control_the_figure_has_the_differences_from_it(result):
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     control = pairs["model_a"].iloc[0]
     beside = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)]
     assert len(beside) < len(pairs)
@@ -378,7 +378,7 @@ def run(*arguments):
 
 def test_command(tmp_path, quick_parts, result):
     many().to_csv(tmp_path / "scores.csv", index=False)
-    options = ["--deployment-prior", 0.4, "--priors", "0.5,0.4", "--resampling", "independent"]
+    options = ["--deployment-prior", 0.4, "--at-priors", "0.5,0.4", "--design", "independent"]
     done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(result.brief())
@@ -448,7 +448,7 @@ def one_fold_each(effects, *, n_sets=6, seed=3):
 def compared(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # few positives, and few effective negatives
-        return sa.compare_datasets(frame, priors=(0.5,))
+        return sa.compare_datasets(frame, at_priors=(0.5,))
 
 
 def test_data_sets_of_one_fold_are_judged_by_their_cases():
@@ -456,14 +456,14 @@ def test_data_sets_of_one_fold_are_judged_by_their_cases():
     assert result.hierarchical["reject"].all()
     assert "A is ahead of B" in result.conclusions[-1]
     for name, one in result.comparisons.items():
-        pair = one.posthoc[one.posthoc["role"] == "headline"].iloc[0]
+        pair = one.posthoc[one.posthoc["role"] == "primary"].iloc[0]
         sign = 1 if pair["model_a"] == "A" else -1
         means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
         assert sign * pair["estimate"] == pytest.approx(means.loc["A", "iauprec"] - means.loc["B", "iauprec"])
         assert (means["std_error"] > 0).all()
     found = [
         (sign * p["estimate"], p["std_error"] ** 2)
-        for p in (c.posthoc[c.posthoc["role"] == "headline"].iloc[0] for c in result.comparisons.values())
+        for p in (c.posthoc[c.posthoc["role"] == "primary"].iloc[0] for c in result.comparisons.values())
         for sign in [1 if p["model_a"] == "A" else -1]
     ]
     meta = random_effects(*(np.array(side) for side in zip(*found, strict=True)))
@@ -472,7 +472,7 @@ def test_data_sets_of_one_fold_are_judged_by_their_cases():
 
 @pytest.mark.slow
 def test_a_control_is_the_family_across_data_sets(result):
-    every, options = result, {"control": "m1", "adjust": "bonferroni"}
+    every, options = result, {"control": "m1", "p_adjust": "bonferroni"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         found = sa.compare_datasets(many(), 0.4, **OPTIONS, **options)
@@ -527,7 +527,7 @@ def test_data_sets_of_one_case_a_class_have_differences_of_unknown_variance():
     frame = many(("one", "two"), (1.5, 0.8))[lambda rows: rows["fold"] == 0]
     few = frame[frame["dataset"] == "two"].groupby(["model", "y_true"]).head(1)
     rows = pd.concat([frame[frame["dataset"] == "one"], few], ignore_index=True)
-    result = sa.compare_datasets(rows, 0.4, priors=(0.5,))
+    result = sa.compare_datasets(rows, 0.4, at_priors=(0.5,))
     means = result.iauprec.groupby("model")["iauprec"].mean()
     (row,) = result.hierarchical.itertuples()
     assert row.estimate == pytest.approx(means[row.model_a] - means[row.model_b])
@@ -541,11 +541,11 @@ def test_runs_on_one_test_set_are_one_observation_of_a_data_set():
     frame = pd.concat([seeds_of(k).assign(dataset=f"d{k}") for k in range(2)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)  # two data sets, few negatives
-        result = sa.compare_datasets(frame, 0.4, priors=(0.4,))
+        result = sa.compare_datasets(frame, 0.4, at_priors=(0.4,))
     errors, differences = [], []
     for name, one in result.comparisons.items():
-        assert one.design.kind == "shared_cases"
-        row = one.posthoc[one.posthoc["role"] == "headline"].iloc[0]
+        assert one.design.kind == "runs"
+        row = one.posthoc[one.posthoc["role"] == "primary"].iloc[0]
         assert row["test"] == "obuchowski_rockette_holm"
         sign = 1 if row["model_a"] == "a" else -1
         differences.append(sign * row["estimate"])

@@ -186,7 +186,7 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     )
     found = estimate_prior_from_tables(labelled, strange)
     assert any("label shift does not hold" in text for text in found.warnings)
-    result = compare(read_scores(labelled), found, priors=(0.5, 0.1))
+    result = compare(read_scores(labelled), found, at_priors=(0.5, 0.1))
     assert result.settings["deployment_prior"] == found.describe()
     assert result.settings["deployment_limits"] == (found.low, found.high)
     assert set(found.warnings) <= set(result.warnings)
@@ -203,14 +203,14 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
 
 
 def test_a_prior_that_is_not_estimated_has_no_picture():
-    result = compare(read_scores(tables()[0]), (0.1, 0.5), priors=(0.5, 0.1))
+    result = compare(read_scores(tables()[0]), (0.1, 0.5), at_priors=(0.5, 0.1))
     assert "prior_estimate" not in kinds_of(result)
     assert result.prior_frames == {}
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_folder_of_a_comparison_holds_the_estimates(found, tmp_path):
-    result = compare(read_scores(tables()[0]), found, priors=(0.5, 0.1))
+    result = compare(read_scores(tables()[0]), found, at_priors=(0.5, 0.1))
     result.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count('id="figure-prior_estimate"') == 1

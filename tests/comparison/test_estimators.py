@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as
 
 
 def _compared(**options: object) -> sa.Comparison:
-    kept = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.2), "progress": False, "n_splits": 6}
+    kept = {"deployment_prior": (0.2, 0.4), "at_priors": (0.5, 0.2), "progress": False, "n_splits": 6}
     return sa.compare_estimators(options.pop("models", MODELS), X, Y, **(kept | options))
 
 
@@ -42,7 +42,7 @@ def test_half_splits_are_the_default() -> None:
     assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
     sizes = result.scores.frame.groupby(["model", "fold"], observed=True).size()
     assert set(sizes) == {80}
-    assert set(result.posthoc.query("role == 'headline'")["test"]) == {"corrected_t_holm"}
+    assert set(result.posthoc.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
 
 
 def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
@@ -51,7 +51,7 @@ def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
     result = _compared(models=fixed, cv=cv)
     table = sa.scores_from_estimators(fixed, X, Y, cv=cv, progress=False)
     pd.testing.assert_frame_equal(result.scores.frame, table.frame)
-    again = sa.compare(table, (0.2, 0.4), priors=(0.5, 0.2))
+    again = sa.compare(table, (0.2, 0.4), at_priors=(0.5, 0.2))
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(result, name), getattr(again, name))
 
@@ -65,9 +65,9 @@ def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> No
     assert (design.kind, design.n_folds, design.n_halvings, design.ratio) == ("split_half", 6, 6, 0.25)
     assert halved.scores.halvings is not None
     assert halved.scores.halvings.fewest_folds == 5
-    headline = halved.anova.query("role == 'headline'")
-    assert set(headline["test"]) == {"split_half_hotelling"}
-    assert set(halved.posthoc.query("role == 'headline'")["df"]) == {6.0}
+    primary = halved.anova.query("role == 'primary'")
+    assert set(primary["test"]) == {"split_half_hotelling"}
+    assert set(halved.posthoc.query("role == 'primary'")["df"]) == {6.0}
 
 
 def test_scores_of_a_half_are_those_of_a_model_trained_in_it(halved: sa.Comparison) -> None:
@@ -82,7 +82,7 @@ def test_scores_of_a_half_are_those_of_a_model_trained_in_it(halved: sa.Comparis
 
 def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_path: Path) -> None:
     halved.scores.to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    again = sa.compare(tmp_path / "scores.csv", (0.2, 0.4), priors=(0.5, 0.2))
+    again = sa.compare(tmp_path / "scores.csv", (0.2, 0.4), at_priors=(0.5, 0.2))
     assert again.design == halved.design
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
@@ -139,7 +139,7 @@ def test_arguments_of_scoring_go_through() -> None:
     weights = np.linspace(1, 2, 160)
     result = sa.compare_estimators(
         MODELS, X, words, pos_label="yes", params={"sample_weight": weights}, response_method="predict_proba",
-        n_splits=4, progress=False, deployment_prior=0.3, priors=(0.5, 0.3),
+        n_splits=4, progress=False, deployment_prior=0.3, at_priors=(0.5, 0.3),
     )  # fmt: skip
     assert result.scores.frame["y_score"].between(0, 1).all()
 
@@ -147,19 +147,19 @@ def test_arguments_of_scoring_go_through() -> None:
 REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "one model": ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
     "no names": ({"models": 3}, "`estimators` must be a mapping"),
-    "unknown design": ({"resampling": "kfold"}, r"`resampling` must be one of .* give `cv`, such as"),
-    "misspelt design": ({"resampling": "split_halves"}, "did you mean 'split_half'"),
-    "cv and halvings": ({"cv": 5, "resampling": "split_half"}, "`cv` gives .* but resampling='split_half'"),
+    "unknown design": ({"design": "kfold"}, r"`design` must be one of .* give `cv`, such as"),
+    "misspelt design": ({"design": "split_halves"}, "did you mean 'split_half'"),
+    "cv and halvings": ({"cv": 5, "design": "split_half"}, "`cv` gives .* but design='split_half'"),
     "cv and share": ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
-    "one halving": ({"resampling": "split_half", "n_halvings": 1}, "`n_halvings` must tell of at least 2"),
+    "one halving": ({"design": "split_half", "n_halvings": 1}, "`n_halvings` must tell of at least 2"),
     "many inner folds": (
-        {"resampling": "split_half", "inner_folds": 40},
+        {"design": "split_half", "inner_folds": 40},
         r"`inner_folds`=40 needs at least 80 positive cases",
     ),
     "misspelt option": ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),
     "level": ({"alpha": 2}, "`alpha` must lie strictly between 0 and 1"),
     "control": ({"control": "forest"}, "`control` must be one of bayes, tree"),
-    "priors": ({"priors": (0.5, 4.0)}, "`priors` must lie strictly between 0 and 1"),
+    "at_priors": ({"at_priors": (0.5, 4.0)}, "`at_priors` must lie strictly between 0 and 1"),
     "deployment": ({"deployment_prior": (0.4, 0.2)}, "low"),
 }  # fmt: skip
 

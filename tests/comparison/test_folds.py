@@ -7,9 +7,9 @@ import pytest
 from fold_tables import evaluation_of, random_table
 
 from skewanova import SkewanovaWarning, compare
-from skewanova.comparison.folds import headline_test, omnibus_tests, pairs_method
+from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
 from skewanova.inference import posthoc
-from skewanova.scores import Resampling
+from skewanova.scores import FoldDesign
 
 PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]
 CORRECTED = ["corrected_f", "corrected_gg", "corrected_hotelling"]
@@ -17,7 +17,7 @@ OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout")
 
 
 def design(kind, n_folds):
-    return Resampling(kind, n_folds, 0.0 if kind == "independent" else 0.25, "as stated")
+    return FoldDesign(kind, None if kind == "independent" else 0.2, n_folds=n_folds, reason="as stated")
 
 
 def omnibus(values, kind, priors=(0.5, 0.1)):
@@ -30,8 +30,8 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
 @pytest.mark.parametrize("n_models", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
 @pytest.mark.parametrize("kind", ["independent", *OVERLAPPING])
-def test_headline_test(kind, n_folds, n_models):
-    found = headline_test(evaluation_of(random_table(n_folds, n_models), kind))
+def test_primary_test(kind, n_folds, n_models):
+    found = primary_test(evaluation_of(random_table(n_folds, n_models), kind))
     if kind == "independent":
         assert found == "repeated_measures"
     else:
@@ -66,12 +66,12 @@ def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
 
 
 @pytest.mark.parametrize(
-    ("kind", "headline"), [("independent", "repeated_measures"), ("kfold", "corrected_hotelling")]
+    ("kind", "primary"), [("independent", "repeated_measures"), ("kfold", "corrected_hotelling")]
 )
-def test_rows_and_roles(kind, headline):
+def test_rows_and_roles(kind, primary):
     found = omnibus(random_table(12, 3), kind)
-    assert (found[0].test, found[0].role) == (headline, "headline")
-    assert {result.role for result in found[1:]} == {"check"}
+    assert (found[0].test, found[0].role) == (primary, "primary")
+    assert {result.role for result in found[1:]} == {"secondary"}
     split_plot = "repeated_measures" if kind == "independent" else "corrected_gg"
     assert (found[-1].test, found[-1].response) == (split_plot, "auprec")
     expected = PLAIN + (CORRECTED if kind == "kfold" else [])
@@ -129,7 +129,7 @@ def score_frame(n_folds=6, names=NAMES, *, seed=0, n_cases=80, cases=True):
 
 def run(frame, **options):
     """Comparison without the warnings about few cases, and the warnings kept."""
-    settings = {"priors": (0.5, 0.4, 0.3), "deployment_prior": (0.4, 0.6)} | options
+    settings = {"at_priors": (0.5, 0.4, 0.3), "deployment_prior": (0.4, 0.6)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         return compare(frame, **settings)
@@ -140,9 +140,9 @@ def base(n_folds=6, resampling="auto"):
     return run(score_frame(n_folds), resampling=resampling)
 
 
-def headline(result):
-    anova = result.anova[result.anova["role"] == "headline"].reset_index(drop=True)
-    return anova, result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
+def primary(result):
+    anova = result.anova[result.anova["role"] == "primary"].reset_index(drop=True)
+    return anova, result.posthoc[result.posthoc["role"] == "primary"].reset_index(drop=True)
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def headline(result):
 def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
     few = base(10, resampling)
     many = run(score_frame(10), resampling=resampling, priors=np.linspace(0.3, 0.5, 16).round(6).tolist())
-    for one, other in zip(headline(few), headline(many), strict=True):
+    for one, other in zip(primary(few), primary(many), strict=True):
         assert len(one)
         pd.testing.assert_frame_equal(one, other)
     columns = ["rank", "model", "iauprec", "conf_low", "conf_high", "group"]
@@ -171,16 +171,16 @@ def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
 ])  # fmt: skip
 def test_compare_shows_the_calibrated_tests_first(resampling, n_folds, test, pairs):
     result = base(n_folds, resampling)
-    anova, posthoc = headline(result)
+    anova, posthoc = primary(result)
     assert anova["test"].tolist() == [test] == [result.anova["test"].iloc[0]]
     assert set(posthoc["test"]) == {pairs} == {result.posthoc["test"].iloc[0]}
-    assert set(result.anova.query("test in ['two_way', 'three_way']")["role"]) == {"as_published"}
-    assert set(result.posthoc.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"as_published"}
+    assert set(result.anova.query("test in ['two_way', 'three_way']")["role"]) == {"published"}
+    assert set(result.posthoc.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"published"}
 
 
 def test_two_models_and_two_folds():
     result = run(score_frame(2, NAMES[:2]))
-    anova, posthoc = headline(result)
+    anova, posthoc = primary(result)
     assert anova["test"].tolist() == ["corrected_gg"]
     assert posthoc["p_adjusted"].between(0, 1).all()
     assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)
@@ -189,7 +189,7 @@ def test_two_models_and_two_folds():
 def test_identical_models_in_compare():
     one = score_frame(6, ("A",))
     result = run(pd.concat([one, one.assign(model="B")]))
-    anova, posthoc = headline(result)
+    anova, posthoc = primary(result)
     assert anova[["statistic", "p_value"]].isna().all(axis=None)
     assert not posthoc["reject"].any()
     assert posthoc["p_adjusted"].isna().all()
@@ -203,20 +203,20 @@ def test_missing_cells():
     gap = frame[(frame["model"] != "B") | (frame["fold"] != 2)]
     with pytest.raises(ValueError, match=r"these are missing: model 'B' in fold 2\."):
         run(gap)
-    result = run(gap, missing="drop_fold")
+    result = run(gap, missing="drop")
     assert result.design.n_folds == 6
     assert result.design.ratio == pytest.approx(1 / 6)  # of all seven folds there were
     mixed = result.anova[result.anova["test"] == "mixed"]
-    assert mixed["role"].tolist() == ["check"]
+    assert mixed["role"].tolist() == ["secondary"]
     assert mixed["df_error"].tolist() == [20 - 7 - 3 + 1]
     assert "mixed" not in set(base().anova["test"])
 
 
 def test_one_prior():
     result = run(score_frame(6), priors=(0.4,))
-    pd.testing.assert_frame_equal(headline(result)[0], headline(base())[0])
+    pd.testing.assert_frame_equal(primary(result)[0], primary(base())[0])
     assert any("there is one prior only" in note for note in result.warnings)
-    calibrated = result.anova[result.anova["role"] != "as_published"]
+    calibrated = result.anova[result.anova["role"] != "published"]
     assert set(calibrated["response"]) == {"iauprec"}
 
 

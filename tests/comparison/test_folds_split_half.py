@@ -19,7 +19,7 @@ from skewanova.decision.bands import max_t_draws_of_columns
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 
 PRIOR = (0.1, 0.3)
 
@@ -36,7 +36,7 @@ def frame() -> pd.DataFrame:
 def result(frame: pd.DataFrame) -> sa.Comparison:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        return sa.compare(frame, PRIOR, priors=(0.5, 0.2))
+        return sa.compare(frame, PRIOR, at_priors=(0.5, 0.2))
 
 
 @pytest.fixture(scope="module")
@@ -71,24 +71,24 @@ def _variance(covariance: pd.DataFrame, a: str, b: str) -> float:
 
 
 def test_pairs_are_those_of_plain_loops(result: sa.Comparison, covariance: pd.DataFrame) -> None:
-    headline = result.posthoc[result.posthoc["role"] == "headline"]
-    assert set(headline["test"]) == {"split_half_t_holm"}
-    assert set(headline["df"]) == {12.0}
-    for row in headline.itertuples():
+    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    assert set(primary["test"]) == {"split_half_t_holm"}
+    assert set(primary["df"]) == {12.0}
+    for row in primary.itertuples():
         estimate = covariance.loc[row.model_a, "mean"] - covariance.loc[row.model_b, "mean"]
         error = _variance(covariance, row.model_a, row.model_b) ** 0.5
         assert row.estimate == pytest.approx(estimate, abs=1e-12)
         assert row.std_error == pytest.approx(error, rel=1e-10)
         assert row.statistic == pytest.approx(estimate / error, rel=1e-9)
         assert row.p_value == pytest.approx(2 * stats.t.sf(abs(estimate / error), 12), rel=1e-9)
-    raw = headline["p_value"].to_numpy()
+    raw = primary["p_value"].to_numpy()
     order = np.argsort(raw)
     holm = np.maximum.accumulate(raw[order] * [3, 2, 1]).clip(max=1)
-    np.testing.assert_allclose(headline["p_adjusted"].to_numpy()[order], holm, rtol=1e-12)
+    np.testing.assert_allclose(primary["p_adjusted"].to_numpy()[order], holm, rtol=1e-12)
 
 
 def test_all_models_are_those_of_hotelling_by_hand(result: sa.Comparison, covariance: pd.DataFrame) -> None:
-    row = result.anova[result.anova["role"] == "headline"].iloc[0]
+    row = result.anova[result.anova["role"] == "primary"].iloc[0]
     assert row["test"] == "split_half_hotelling"
     contrast = np.array([[1, -1, 0], [0, 1, -1]])
     matrix = contrast @ covariance[list("ABC")].to_numpy() @ contrast.T
@@ -133,7 +133,7 @@ def test_one_variance_everywhere(result: sa.Comparison, covariance: pd.DataFrame
 
 
 def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFrame) -> None:
-    measures = sa.evaluate(frame, priors=(0.2,), deployment_prior=0.2)  # IAUPREC is AUPREC at 0.2 there
+    measures = sa.evaluate(frame, at_priors=(0.2,), deployment_prior=0.2)  # IAUPREC is AUPREC at 0.2 there
     _, matrix, _ = iauprec_covariance(measures) or (None, np.zeros(()), None)
     joint = joint_curves(measures, np.array([0.2]))
     np.testing.assert_allclose(covariance_of(joint.deviations), matrix, rtol=1e-9)
@@ -150,7 +150,7 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
 
 
 def test_intervals_do_not_depend_on_the_order_of_models(frame: pd.DataFrame) -> None:
-    measures = sa.evaluate(frame, priors=(0.5, 0.2), deployment_prior=PRIOR)
+    measures = sa.evaluate(frame, at_priors=(0.5, 0.2), deployment_prior=PRIOR)
     turned = measures.ordered(measures.models[::-1])
     first, second = (auprec_intervals(m).set_index(["model", "prior"]) for m in (measures, turned))
     pd.testing.assert_frame_equal(first, second.loc[first.index])
@@ -185,9 +185,9 @@ def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.D
     held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
     with pytest.warns(sa.SkewanovaWarning, match="halvings are not used"):
         stated = sa.compare(
-            frame, PRIOR, priors=(0.5, 0.2), resampling="repeated_holdout", test_fraction=1 / 3
+            frame, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3)
         )
-    plain = sa.compare(held, PRIOR, priors=(0.5, 0.2), resampling="repeated_holdout", test_fraction=1 / 3)
+    plain = sa.compare(held, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3))
     for name in ("anova", "posthoc", "ranking", "difference_curves", "plans", "equivalence"):
         pd.testing.assert_frame_equal(getattr(stated, name), getattr(plain, name))
     assert "split_half_t_holm" not in set(plain.posthoc["test"])
@@ -196,7 +196,8 @@ def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.D
 def test_the_rule_of_choice() -> None:
     def method(kind: str, n_models: int, **sizes: int) -> str:
         return omnibus_method(
-            Resampling(kind, sizes.get("folds", 20), 0.25, "", (), sizes.get("halvings", 0)), n_models
+            FoldDesign(kind, 0.2, n_folds=sizes.get("folds", 20), n_halvings=sizes.get("halvings", 0)),
+            n_models,
         )
 
     assert method("split_half", 5, halvings=20) == "split_half_hotelling"
@@ -204,13 +205,13 @@ def test_the_rule_of_choice() -> None:
     assert method("repeated_holdout", 5) == "corrected_hotelling"
     assert method("repeated_holdout", 6) == "corrected_gg"
     assert method("independent", 3) == "repeated_measures"
-    assert pairs_method(Resampling("split_half", 20, 0.25, "", (), 20), 0.05) == "split_half_t"
+    assert pairs_method(FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20), 0.05) == "split_half_t"
 
 
 def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
     held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
     with pytest.raises(sa.InputError, match=r"needs a table with halvings.*compare_estimators"):
-        sa.compare(held, PRIOR, resampling="split_half")
+        sa.compare(held, PRIOR, design="split_half")
     for test in (
         lambda: omnibus_test(result.iauprec, method="split_half_gg"),
         lambda: posthoc(result.iauprec, method="split_half_t"),
@@ -218,7 +219,7 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
         with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
             test()
     few = sa.evaluate(
-        halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90), priors=(0.5, 0.2)
+        halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90), at_priors=(0.5, 0.2)
     )
     with pytest.raises(sa.InputError, match="a halving for each model but one, but has 3 for 5 models"):
         omnibus_test(few, method="split_half_hotelling")
@@ -232,9 +233,9 @@ def test_few_folds_in_the_halves_are_warned_of() -> None:
 @pytest.mark.filterwarnings("ignore:model .* ranks near chance in 1 of 7 folds")
 def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     twin = frame[frame["model"] == "A"].assign(model="twin")
-    found = sa.compare(pd.concat([frame, twin]), PRIOR, priors=(0.5, 0.2))
+    found = sa.compare(pd.concat([frame, twin]), PRIOR, at_priors=(0.5, 0.2))
     assert found.anova["test"].iloc[0] == "split_half_gg"
-    same = found.posthoc.query("role == 'headline' and model_a == 'A' and model_b == 'twin'").iloc[0]
+    same = found.posthoc.query("role == 'primary' and model_a == 'A' and model_b == 'twin'").iloc[0]
     assert same["std_error"] == 0
     assert np.isnan(same["p_value"])
 

@@ -15,7 +15,7 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
-QUICK = {"priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
+QUICK = {"at_priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
 NAME_COLUMNS = (
     "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
 )  # fmt: skip
@@ -109,22 +109,22 @@ def test_tests_and_labels(result):
     assert {"two_way", "three_way"} <= set(tests)
     assert set(tests) <= set(result.labels)
     assert all(label.endswith(".") for label in result.labels.values())
-    published = result.anova[result.anova["role"] == "as_published"]
+    published = result.anova[result.anova["role"] == "published"]
     assert list(dict.fromkeys(published["test"])) == ["two_way", "three_way"]
     assert published.groupby("test", sort=False)["term"].agg(list).to_dict() == {
         "two_way": ["model", "fold", "residual"],
         "three_way": ["model", "fold", "prior", "residual"],
     }
-    assert result.anova["role"].iloc[0] == "headline"
-    assert set(result.anova["role"]) <= {"headline", "as_published", "check"}
-    assert set(result.posthoc["role"]) <= {"headline", "as_published", "check"}
+    assert result.anova["role"].iloc[0] == "primary"
+    assert set(result.anova["role"]) <= {"primary", "published", "secondary"}
+    assert set(result.posthoc["role"]) <= {"primary", "published", "secondary"}
     assert "counts one ROC once for each prior" in result.labels["three_way"]
 
 
 def test_settings(result):
     known = {
-        "deployment_prior": "uniform over priors 0.3 to 0.5", "priors": [0.5, 0.3], "alpha": 0.05, "seed": 0,
-        "area_estimator": "trapezoid", "missing": "error",
+        "deployment_prior": "uniform over priors 0.3 to 0.5", "at_priors": [0.5, 0.3], "alpha": 0.05,
+        "seed": 0, "area_estimator": "trapezoid", "missing": "raise",
         "n_models": 3, "n_folds": 4,
     }  # fmt: skip
     assert {key: result.settings[key] for key in known} == known
@@ -132,9 +132,9 @@ def test_settings(result):
     assert result.sha256 == read_scores(scores()).sha256()
 
 
-def test_conclusions_and_letters_follow_the_headline(result):
-    headline = result.posthoc[result.posthoc["role"] == "headline"]
-    for row in headline.itertuples():
+def test_conclusions_and_letters_follow_the_primary(result):
+    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    for row in primary.itertuples():
         a, b = (result.ranking.set_index("model").loc[m, "group"] for m in (row.model_a, row.model_b))
         assert bool(set(a) & set(b)) == (not row.reject)
         words = f"{row.model_a} is ahead of {row.model_b} by" if row.reject else "were not found to differ"
@@ -177,7 +177,7 @@ def test_options_change_no_columns(tmp_path):
     other = compare(
         path,
         0.4,
-        priors=(0.4, 0.6),
+        at_priors=(0.4, 0.6),
         alpha=0.005,
         area_estimator="exact",
         rng=5,
@@ -186,33 +186,33 @@ def test_options_change_no_columns(tmp_path):
     assert set(other.anova["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
     assert "prior 0.4" in other.summary()
-    known = evaluate(scores(), deployment_prior=0.4, priors=(0.4,), area_estimator="exact")
+    known = evaluate(scores(), deployment_prior=0.4, at_priors=(0.4,), area_estimator="exact")
     assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
 def test_a_control_is_the_family_everywhere(result):
     other = compare(scores(), **QUICK, control="low")
-    headline = other.posthoc[other.posthoc["role"] == "headline"]
+    primary = other.posthoc[other.posthoc["role"] == "primary"]
     pairs = [["high", "low"], ["mid", "low"]]
-    assert headline[["model_a", "model_b"]].to_numpy().tolist() == pairs
-    assert set(headline["test"]) == {"corrected_t_holm_control"}
+    assert primary[["model_a", "model_b"]].to_numpy().tolist() == pairs
+    assert set(primary["test"]) == {"corrected_t_holm_control"}
     assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == pairs
     groups = other.ranking.set_index("model")["group"]
     assert groups["low"] == "control"
-    for row in headline.itertuples():
+    for row in primary.itertuples():
         assert groups[row.model_a] == ("ahead" if row.reject else "")
         assert any(row.model_a in text and "low" in text for text in other.conclusions[1:])
     assert not any("high" in text and "mid" in text for text in other.conclusions[1:])
     for table in ("performance", "ranking"):
         assert "Group: ahead of the control, low, or behind it" in other.to_markdown(table)
     assert "against the control" in other.to_latex("pairwise")
-    checks = other.posthoc[other.posthoc["role"] == "check"]
+    checks = other.posthoc[other.posthoc["role"] == "secondary"]
     assert {"dunnett", "paired_t_holm_control", "wilcoxon_holm_control"} == set(checks["test"])
-    published = other.posthoc[other.posthoc["role"] == "as_published"].reset_index(drop=True)
-    before = result.posthoc[result.posthoc["role"] == "as_published"].reset_index(drop=True)
+    published = other.posthoc[other.posthoc["role"] == "published"].reset_index(drop=True)
+    before = result.posthoc[result.posthoc["role"] == "published"].reset_index(drop=True)
     pd.testing.assert_frame_equal(published, before, check_exact=True)
-    raw = result.posthoc[result.posthoc["role"] == "headline"].set_index(["model_a", "model_b"])["p_value"]
-    assert headline["p_value"].tolist() == [raw["high", "low"], raw["mid", "low"]]
+    raw = result.posthoc[result.posthoc["role"] == "primary"].set_index(["model_a", "model_b"])["p_value"]
+    assert primary["p_value"].tolist() == [raw["high", "low"], raw["mid", "low"]]
     assert other.settings["control"] == "low"
     assert (other.plans[["model_a", "model_b"]] == "low").any(axis=1).all()
     assert (other.plans["alpha"] == 0.05 / (len(other.ranking) - 1)).all()
@@ -253,53 +253,56 @@ def test_models_leaves_the_others_out(result):
 @pytest.mark.parametrize(
     ("options", "test"),
     [
-        ({"adjust": "bh"}, "corrected_t_bh"),
-        ({"adjust": "hochberg", "control": "mid"}, "corrected_t_hochberg_control"),
-        ({"resampling": "independent", "adjust": "bonferroni"}, "paired_t_bonferroni"),
+        ({"p_adjust": "bh"}, "corrected_t_bh"),
+        ({"p_adjust": "hochberg", "control": "mid"}, "corrected_t_hochberg_control"),
+        ({"design": "independent", "p_adjust": "bonferroni"}, "paired_t_bonferroni"),
     ],
 )
-def test_the_adjustment_is_that_of_headline_and_equivalence(options, test):
+def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
     found = compare(scores(), **QUICK, **options)
-    headline = found.posthoc[found.posthoc["role"] == "headline"]
-    assert set(headline["test"]) == {test}
-    method = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(options["adjust"], options["adjust"])
-    for frame in (headline, found.equivalence):
+    primary = found.posthoc[found.posthoc["role"] == "primary"]
+    assert set(primary["test"]) == {test}
+    method = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(options["p_adjust"], options["p_adjust"])
+    for frame in (primary, found.equivalence):
         expected = adjusted_by_statsmodels(frame["p_value"], method)
         np.testing.assert_allclose(frame["p_adjusted"], expected, rtol=1e-12)
 
 
-def test_another_family_is_behind_the_headline_where_asked_for():
+def test_another_family_is_behind_the_primary_where_asked_for():
     with pytest.warns(
-        SkewanovaWarning, match=r"^pairs='tukey' may reject true equality too often here: As pub"
+        SkewanovaWarning, match=r"^pairwise='tukey' may reject true equality too often here: As pub"
     ):
-        found = compare(scores(), **QUICK, pairs="tukey")
+        found = compare(scores(), **QUICK, pairwise="tukey")
     families = found.posthoc[found.posthoc["response"] == "iauprec"].groupby("role", sort=False)["test"]
-    assert set(families.get_group("headline")) == {"tukey"}
-    assert "as_published" not in families.groups
-    assert "corrected_t_holm" in set(families.get_group("check"))
+    assert set(families.get_group("primary")) == {"tukey"}
+    assert "published" not in families.groups
+    assert "corrected_t_holm" in set(families.get_group("secondary"))
     with pytest.raises(
-        InputError, match=r"^`pairs` must name a test that these folds can have, but 'split_half"
+        InputError, match=r"^`pairwise` must name a test that these folds can have, but 'split_half"
     ):
-        compare(scores(), **QUICK, pairs="split_half_t")
+        compare(scores(), **QUICK, pairwise="split_half_t")
     for options, error in (
         (
-            {"pairs": "tukey", "adjust": "holm"},
-            "`adjust` is for tests whose p-values stand alone, but pairs='tuk",
+            {"pairwise": "tukey", "p_adjust": "holm"},
+            "`p_adjust` is for tests whose p-values stand alone, but pairwise='tuk",
         ),
         (
-            {"pairs": "max_t", "control": "low"},
-            "`control` leaves the pairs with one model, but pairs='max_t'",
+            {"pairwise": "max_t", "control": "low"},
+            "`control` leaves the pairs with one model, but pairwise='max_t'",
         ),
-        ({"pairs": "dunnett"}, "`control` must name the model that pairs='dunnett' compares the others with"),
-        ({"pairs": "turkey"}, "`pairs` must be one of auto, .*; did you mean 'tukey'"),
-        ({"adjust": "fdr"}, "`adjust` must be one of holm"),
+        (
+            {"pairwise": "dunnett"},
+            "`control` must name the model that pairwise='dunnett' compares the others with",
+        ),
+        ({"pairwise": "turkey"}, "`pairwise` must be one of auto, .*; did you mean 'tukey'"),
+        ({"p_adjust": "fdr"}, "`p_adjust` must be one of holm"),
     ):
         with pytest.raises(InputError, match=error):
             compare(scores(), **QUICK, **options)
 
 
 def test_one_prior(result):
-    one = compare(scores(), (0.3, 0.5), priors=0.4)
+    one = compare(scores(), (0.3, 0.5), at_priors=0.4)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
     assert one.prior_pairs.empty
     assert "there is one prior only" in " ".join(one.warnings)
@@ -314,10 +317,10 @@ def test_one_prior(result):
     [
         ({"alpha": 0}, InputError, "`alpha` must lie strictly between 0 and 1, but got 0"),
         ({"alpha": "5%"}, InputTypeError, "`alpha` must be a number or numbers, but got '5%'"),
-        ({"priors": (0.5, 0.5)}, InputError, "`priors` must be distinct"),
+        ({"at_priors": (0.5, 0.5)}, InputError, "`at_priors` must be distinct"),
         ({"deployment_prior": (0.5, 0.3)}, InputError, "low=0.5 > high=0.3"),
         ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of"),
-        ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop_fold"),
+        ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop"),
     ],
 )
 def test_options_out_of_range(options, kind, message):
@@ -346,7 +349,7 @@ def test_tables_that_cannot_be_compared(edit, message):
 def test_a_fold_that_a_model_lacks_may_be_dropped():
     table = scores()
     lacking = table[(table["model"] != "mid") | (table["fold"] != 2)]
-    dropped = compare(lacking, **QUICK, missing="drop_fold")
+    dropped = compare(lacking, **QUICK, missing="drop")
     assert {name: list(frame) for name, frame in frames(dropped).items()} == COLUMNS
     assert sorted(set(dropped.iauprec["fold"])) == [1, 3, 4]
     assert dropped.warnings[0].startswith(
@@ -354,7 +357,7 @@ def test_a_fold_that_a_model_lacks_may_be_dropped():
     )
     known = compare(table[table["fold"] != 2], **QUICK)
     pd.testing.assert_frame_equal(dropped.iauprec, known.iauprec, check_exact=True)
-    columns = ["model", "iauprec", "std", "auc", "worst_auprec", "expected_regret", "max_regret"]
+    columns = ["model", "iauprec", "std", "auc", "auprec_at_rarest", "expected_regret", "max_regret"]
     pd.testing.assert_frame_equal(dropped.ranking[columns], known.ranking[columns], check_exact=True)
 
 
@@ -419,14 +422,14 @@ def test_folds_may_be_called_anything(result):
         other = compare(table, **QUICK)
         columns = [c for c in RANKING_COLUMNS if c != "p_best"]  # resampling goes through the folds in order
         pd.testing.assert_frame_equal(other.ranking[columns], result.ranking[columns], check_exact=True)
-        published = [r.anova[r.anova["role"] == "as_published"] for r in (other, result)]
+        published = [r.anova[r.anova["role"] == "published"] for r in (other, result)]
         pd.testing.assert_frame_equal(*published, check_exact=True)
 
 
 def test_summary_of_many_priors_and_long_strange_names():
     long = "a classifier with a very, very long name that goes on"
     names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
-    found = compare(scores(names), (0.3, 0.5), priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
+    found = compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
     lines = found.summary().split("\n")
     assert all(len(line) <= 80 and line.isprintable() for line in lines)
     ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]

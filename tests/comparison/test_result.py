@@ -15,7 +15,7 @@ def result():
     kept = kept.assign(
         y_true=kept["y_true"].astype(int), model=kept["model"].astype(str).replace("A", "<A>\x1b[31m")
     )
-    return sa.compare(kept, priors=(0.5, 0.2))
+    return sa.compare(kept, at_priors=(0.5, 0.2))
 
 
 def test_print_shows_the_summary_and_repr_one_line(result):

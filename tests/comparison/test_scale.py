@@ -231,7 +231,7 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
 
 @pytest.fixture(scope="module")
 def satellite():
-    return compare(load_satellite_scores(), priors=(0.5, 0.2, 0.1, 0.05), rng=0)
+    return compare(load_satellite_scores(), at_priors=(0.5, 0.2, 0.1, 0.05), rng=0)
 
 
 def test_surface_is_the_mean_of_the_curves(satellite):

@@ -32,12 +32,12 @@ def scores(quality, *, n_folds=6, n_cases=60, seed=0):
 
 def measured(frame, priors=(0.5, 0.3), deployment_prior=(0.4, 0.6)):
     with pytest.warns(UserWarning, match="negatives weigh as much as"):
-        return evaluate(frame, priors=priors, deployment_prior=deployment_prior, resampling="independent")
+        return evaluate(frame, at_priors=priors, deployment_prior=deployment_prior, design="independent")
 
 
 @pytest.fixture(scope="module")
 def satellite():
-    return evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    return evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
 
 
 def test_estimates_and_standard_errors_equal_a_loop(satellite):
@@ -223,7 +223,7 @@ def test_errors(satellite):
         difference_curves(satellite, alpha=1.5)
     with pytest.raises(ValueError, match=message("`n_draws` must be at least 99, but got 98")):
         difference_curves(satellite, n_draws=98)
-    with pytest.raises(ValueError, match=message("`priors` must lie strictly between 0 and 1, but got 0")):
+    with pytest.raises(ValueError, match=message("`at_priors` must lie strictly between 0 and 1, but got 0")):
         difference_curves(satellite, [0.0, 0.5])
     told = "a difference needs at least 2 models and 2 folds, but has 1 and 6"
     with pytest.raises(ValueError, match=message(told)):

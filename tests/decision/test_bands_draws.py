@@ -277,7 +277,7 @@ def one_set():
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        return evaluate(pd.concat(parts), priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
+        return evaluate(pd.concat(parts), at_priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
 
 
 def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
@@ -324,7 +324,7 @@ def test_with_several_folds_everything_is_decided():
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=0.5, resampling="independent")
+        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=0.5, design="independent")
     assert bands.decision_floor(measures) == 0
 
 
@@ -375,7 +375,7 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=0.5)
+        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=0.5)
         found = bands.difference_curves(measures, [0.5], n_draws=99)
     assert found["estimate"].tolist() == [0.5]
     assert found[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
@@ -383,7 +383,7 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         same = bands.difference_curves(
-            evaluate(twice, priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
+            evaluate(twice, at_priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
         )
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
 

@@ -154,7 +154,7 @@ def test_bands_over_cases_are_symmetric_on_the_logit_scale():
         pd.DataFrame({"model": f"m{d}", "fold": 1, "case": range(660), "y_true": labels, "y_score": column})
         for d, column in enumerate(columns)
     ]
-    measures = sa.evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=(0.2, 0.5))
+    measures = sa.evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.2, 0.5))
     found = auprec_bands(measures, [0.2, 0.5], n_draws=499)
     low, middle, high = (logit(found[name]) for name in ("conf_low", "auprec", "conf_high"))
     np.testing.assert_allclose(high - middle, middle - low, rtol=1e-9)
@@ -171,5 +171,5 @@ def test_bands_of_perfect_models_over_cases_have_no_width():
     labels = np.repeat([1, 0], [60, 600])
     frame = pd.DataFrame({"fold": 1, "case": range(660), "y_true": labels})
     both = pd.concat([frame.assign(model=m, y_score=labels * s + 1.0) for m, s in (("a", 1), ("b", 2))])
-    found = auprec_bands(sa.evaluate(both, priors=(0.5,), deployment_prior=(0.2, 0.5)), [0.5])
+    found = auprec_bands(sa.evaluate(both, at_priors=(0.5,), deployment_prior=(0.2, 0.5)), [0.5])
     assert (found[["auprec", "conf_low", "conf_high"]] == 1).all(axis=None)

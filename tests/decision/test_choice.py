@@ -256,9 +256,9 @@ def test_worst_prior_is_the_rarest_with_weight(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)
     ranked = ranking(measures)
-    assert (ranked["worst_prior"] == weighting.low).all()
+    assert (ranked["rarest_prior"] == weighting.low).all()
     expected = dict(zip(measures.models, means_at(measures, [weighting.low])[:, 0], strict=True))
-    assert ranked.set_index("model")["worst_auprec"].to_dict() == pytest.approx(expected, rel=1e-12)
+    assert ranked.set_index("model")["auprec_at_rarest"].to_dict() == pytest.approx(expected, rel=1e-12)
 
 
 # --- P(best) ------------------------------------------------------------------------------------------------
@@ -527,7 +527,7 @@ def test_simulated_scores_that_cross():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # few effective negatives at the rarest prior
         measures = evaluate(
-            pd.concat(rows, ignore_index=True), priors=(0.9, 0.5, 0.01), deployment_prior=(0.02, 0.3)
+            pd.concat(rows, ignore_index=True), at_priors=(0.9, 0.5, 0.01), deployment_prior=(0.02, 0.3)
         )
     leads = regions(measures)
     assert leads["model"].tolist() == ["sure", "broad"]
@@ -627,7 +627,7 @@ def test_decisions_equal_brute_force(name):
     np.testing.assert_allclose(found["worst_auprec"], means.min(axis=1), rtol=1e-12)
     np.testing.assert_allclose(found["worst_prior"], priors[means.argmin(axis=1)], rtol=1e-9)
     low, high = (means_at(measures, [end])[:, 0] for end in (weighting.low, weighting.high))
-    np.testing.assert_allclose(found["auprec_rarest"], low, rtol=1e-12)
+    np.testing.assert_allclose(found["auprec_at_rarest"], low, rtol=1e-12)
     np.testing.assert_allclose(found["auprec_commonest"], high, rtol=1e-12)
     np.testing.assert_allclose(found["sensitivity"], high - low, rtol=1e-9, atol=1e-15)
     assert (found["p_best_over"] == "folds").all()
@@ -719,12 +719,12 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        measures = evaluate(pd.concat(parts), priors=(0.5,), deployment_prior=(0.3, 0.5))
+        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
         estimate, covariance, df = iauprec_covariance(measures)
         assert 4 <= df < 20
         found = decisions(measures, rng=0)["p_best"].to_numpy()
         known = probability_best(estimate, covariance, df=np.inf, rng=0)
         single = pd.concat(parts).drop(columns="cluster")
-        alone = iauprec_covariance(evaluate(single, priors=(0.5,), deployment_prior=(0.3, 0.5)))
+        alone = iauprec_covariance(evaluate(single, at_priors=(0.5,), deployment_prior=(0.3, 0.5)))
     assert found.max() < known.max()  # less sure than if the covariance were known
     assert df < alone[2] < len(labels)  # cases drawn one by one are more

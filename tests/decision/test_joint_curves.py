@@ -307,7 +307,7 @@ def runs():
         for m in range(2)
         for r in range(3)
     )
-    return labels, scores, evaluate(frame, priors=(0.5, 0.6), deployment_prior=(0.5, 0.6))
+    return labels, scores, evaluate(frame, at_priors=(0.5, 0.6), deployment_prior=(0.5, 0.6))
 
 
 @pytest.mark.parametrize("kind", ["crossed", "nested", "fixed"])

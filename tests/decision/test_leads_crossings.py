@@ -26,7 +26,7 @@ from skewanova.decision.choice import probability_best
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior
 from skewanova.inference import auprec_covariance, compare_test_set
-from studies.decisions import FoldDesign, Model, crossing_pair, draw_scores
+from studies.decisions import Model, SampleSizes, crossing_pair, draw_scores
 
 PRIORS = (0.6, 0.1, 0.004)
 RATIO = 0.25
@@ -45,17 +45,17 @@ def simulated(design, models=None, *, seed=5, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         stated = "independent" if design.n_folds > 1 else "auto"
-        return evaluate(table, priors=PRIORS, resampling=stated, **options), table
+        return evaluate(table, at_priors=PRIORS, design=stated, **options), table
 
 
 @pytest.fixture(scope="module")
 def folds():
-    return simulated(FoldDesign(10, 100, 900, 0.1), (*crossing_pair(0.05, 0.1, 1.8), Model(1.2)))
+    return simulated(SampleSizes(10, 100, 900, 0.1), (*crossing_pair(0.05, 0.1, 1.8), Model(1.2)))
 
 
 @pytest.fixture(scope="module")
 def one_set():
-    return simulated(FoldDesign(1, 300, 2700))
+    return simulated(SampleSizes(1, 300, 2700))
 
 
 def t_along(evaluation, pair, priors, *, ratio):
@@ -159,13 +159,13 @@ def test_unpaired_cases_give_no_interval(one_set):
 
 def test_no_crossings_at_one_prior_of_one_model_or_of_equal_models(folds):
     _, table = folds
-    assert crossings(simulated(FoldDesign(4, 20, 60), (Model(),))[0]).empty
+    assert crossings(simulated(SampleSizes(4, 20, 60), (Model(),))[0]).empty
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        at_one = evaluate(table, priors=(0.1,), deployment_prior=0.1, resampling="independent")
+        at_one = evaluate(table, at_priors=(0.1,), deployment_prior=0.1, design="independent")
         twins = table.frame.query("model == 'M0'").assign(y_true=lambda d: d["y_true"].astype(int))
         both = pd.concat([twins, twins.assign(model="copy")])
-        equal = evaluate(both, priors=PRIORS, resampling="independent")
+        equal = evaluate(both, at_priors=PRIORS, design="independent")
     for evaluation in (at_one, equal):
         found = crossings(evaluation)
         assert found.empty
@@ -202,7 +202,7 @@ def test_contenders_follow_the_simultaneous_bands(folds):
 
 
 def test_a_swap_of_the_lead_has_no_single_winner():
-    found = leaders(simulated(FoldDesign(20, 100, 1900, 0.1))[0])
+    found = leaders(simulated(SampleSizes(20, 100, 1900, 0.1))[0])
     alone = found[~found.duplicated(["prior_low", "prior_high"], keep=False)]
     assert set(alone["contender"]) == {"M0", "M1"}
 
@@ -225,7 +225,7 @@ def test_without_scores_one_fold_leaves_everyone_in(one_set):
 
 @pytest.mark.slow
 def test_nobody_is_left_out_where_one_fold_has_few_effective_negatives():
-    measures, _ = simulated(FoldDesign(1, 1000, 9000), seed=1)
+    measures, _ = simulated(SampleSizes(1, 1000, 9000), seed=1)
     found = leaders(measures)
     rarest = 100 / 9100
     below = found[found["prior_low"] < rarest * (1 - 1e-9)]

@@ -286,7 +286,7 @@ def test_by_default_folds_share_no_training_data():
 
 
 def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
-    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2), deployment_prior=(0.06, 0.11))
+    measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2), deployment_prior=(0.06, 0.11))
     rows = by_prior(measures)
     grid = rows["prior"].unique()
     assert set(grid) >= {0.5, 0.2, 0.06, 0.11}
@@ -304,7 +304,7 @@ def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
 
 
 def test_contenders_by_prior_are_those_of_the_stretches():
-    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     leading = pd.DataFrame(
         {
             "prior_low": [0.05, 0.05, 0.2, 0.2],

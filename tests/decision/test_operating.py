@@ -66,7 +66,9 @@ def by_hand(labels, scores, threshold, prior):
 @given(tie_groups(), st.integers(-9, 1), priors())
 def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     labels, scores = expand(groups)
-    frame = sa.threshold_table(one_fold(labels, scores), threshold=threshold, costs=(1, 20), priors=[prior])
+    frame = sa.threshold_table(
+        one_fold(labels, scores), threshold=threshold, costs=(1, 20), at_priors=[prior]
+    )
     expected = by_hand(labels, scores, threshold, prior)
     assert list(frame["measure"]) == list(decision_operating.MEASURES)
     for measure, value in values(frame).items():
@@ -75,14 +77,14 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
 
 @given(tie_groups(), priors())
 def test_intervals_hold_their_estimate(groups, prior):
-    frame = sa.threshold_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), priors=[prior])
+    frame = sa.threshold_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), at_priors=[prior])
     known = frame[frame["estimate"].notna()]
     assert (known["conf_low"] <= known["estimate"] + 1e-9).all()
     assert (known["conf_high"] >= known["estimate"] - 1e-9).all()
 
 
 def test_known_intervals():
-    frame = sa.threshold_table(one_fold(), recall=0.75, priors=[0.2])
+    frame = sa.threshold_table(one_fold(), recall=0.75, at_priors=[0.2])
     low, high = values(frame, "conf_low"), values(frame, "conf_high")
     assert (low["recall"], high["recall"]) == pytest.approx(proportion_confint(3, 4, 0.05, "wilson"))
     assert (low["fpr"], high["fpr"]) == pytest.approx(proportion_confint(1, 6, 0.05, "wilson"))
@@ -112,7 +114,7 @@ def test_sum_and_ratio_limits_solve_their_equations():
 
 
 def test_without_false_positives_precision_is_1_with_a_lower_limit():
-    frame = sa.threshold_table(one_fold(), threshold=9, priors=[0.5, 0.01])
+    frame = sa.threshold_table(one_fold(), threshold=9, at_priors=[0.5, 0.01])
     precision = frame[frame["measure"] == "precision"]
     assert precision["estimate"].tolist() == [1, 1]
     assert precision["conf_high"].tolist() == [1, 1]
@@ -121,7 +123,7 @@ def test_without_false_positives_precision_is_1_with_a_lower_limit():
 
 def test_precision_follows_the_prior_by_its_odds():
     """Odds of precision are the prior's odds times one ratio, limits included."""
-    frame = sa.threshold_table(one_fold(), recall=0.75, priors=[0.5, 0.01])
+    frame = sa.threshold_table(one_fold(), recall=0.75, at_priors=[0.5, 0.01])
     found = frame[frame["measure"] == "precision"][["estimate", "conf_low", "conf_high"]].to_numpy()
     odds = found / (1 - found) / (np.array([[0.5], [0.01]]) / np.array([[0.5], [0.99]]))
     np.testing.assert_allclose(odds[0], odds[1], rtol=1e-9)
@@ -156,7 +158,7 @@ def test_intervals_cover(recall_rate, fpr_rate):
 
 
 def threshold_of(**options):
-    return float(sa.threshold_table(one_fold(), priors=[0.4], **options)["threshold"].iloc[0])
+    return float(sa.threshold_table(one_fold(), at_priors=[0.4], **options)["threshold"].iloc[0])
 
 
 def test_rules():
@@ -195,18 +197,18 @@ def test_a_precision_out_of_reach():
     scores = one_fold(LABELS, np.zeros(10))
     message = r"^precision 0\.9 at prior 0\.1 is out of reach for model 'A' in 1 of its folds: no threshold"
     with pytest.warns(sa.SkewanovaWarning, match=message):
-        frame = sa.threshold_table(scores, precision=0.9, priors=[0.1])
+        frame = sa.threshold_table(scores, precision=0.9, at_priors=[0.1])
     assert frame[["estimate", "conf_low", "conf_high", "threshold"]].isna().all(axis=None)
 
 
 def test_chosen_at_one_prior_and_used_at_another():
-    frame = sa.threshold_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    frame = sa.threshold_table(one_fold(), precision=0.75, at_priors=[0.4, 0.01], chosen_prior=0.4)
     assert frame["chosen_prior"].tolist() == [0.4] * 16
     assert set(frame["threshold"]) == {7}
     precision = frame[frame["measure"] == "precision"]["estimate"].to_numpy()
     assert precision[0] == pytest.approx(0.75)
     assert precision[1] == pytest.approx(0.75 / (0.75 + 99 / 6))
-    cost = sa.threshold_table(one_fold(), costs=(1, 20), priors=[0.01], chosen_prior=[0.4, 0.01])
+    cost = sa.threshold_table(one_fold(), costs=(1, 20), at_priors=[0.01], chosen_prior=[0.4, 0.01])
     paid = cost[cost["measure"] == "expected_cost"].set_index("chosen_prior")["estimate"]
     assert paid[0.4] > paid[0.01]
 
@@ -227,10 +229,10 @@ def several_folds():
 
 @pytest.mark.parametrize(
     ("stated", "ratio"),
-    [({"resampling": "independent"}, 0.0), ({"resampling": "repeated_holdout", "test_fraction": 0.2}, 0.25)],
+    [({"design": "independent"}, 0.0), ({"design": sa.FoldDesign("repeated_holdout", 0.2)}, 0.25)],
 )
 def test_mean_over_folds_against_scipy(stated, ratio):
-    frame = sa.threshold_table(several_folds(), recall=0.8, priors=[0.1], **stated)
+    frame = sa.threshold_table(several_folds(), recall=0.8, at_priors=[0.1], **stated)
     chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
     each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
     scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
@@ -243,7 +245,7 @@ def test_mean_over_folds_against_scipy(stated, ratio):
 def test_columns_never_depend_on_options():
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells how the folds were made"):
         frames = [
-            sa.threshold_table(several_folds(), priors=[0.1], **options)
+            sa.threshold_table(several_folds(), at_priors=[0.1], **options)
             for options in ({"recall": 0.8}, {"threshold": {"A": 0.5, "B": 1}}, {"costs": (1, 2)})
         ]
     for frame in frames:
@@ -253,12 +255,12 @@ def test_columns_never_depend_on_options():
 
 
 def test_an_evaluation_knows_its_folds():
-    stated = {"resampling": "repeated_holdout", "test_fraction": 0.2}
-    measures = sa.evaluate(several_folds(), priors=(0.5,), deployment_prior=0.5, **stated)
+    stated = {"design": sa.FoldDesign("repeated_holdout", 0.2)}
+    measures = sa.evaluate(several_folds(), at_priors=(0.5,), deployment_prior=0.5, **stated)
     known = sa.threshold_table(several_folds(), recall=0.8, **stated)
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
     with pytest.raises(ValueError, match="an Evaluation knows its design"):
-        sa.threshold_table(measures, recall=0.8, resampling="independent")
+        sa.threshold_table(measures, recall=0.8, design="independent")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +276,7 @@ def test_an_evaluation_knows_its_folds():
         ({"threshold": np.nan}, ValueError, "`threshold` must be a number, but got nan"),
         ({"threshold": {"B": 1}}, ValueError, "`threshold` must name every model once"),
         ({"recall": 0.8, "chosen_prior": 0.1}, ValueError, "`chosen_prior` has no meaning for .* by recall"),
-        ({"recall": 0.8, "priors": [2]}, ValueError, "`priors` must lie strictly between 0 and 1"),
+        ({"recall": 0.8, "at_priors": [2]}, ValueError, "`at_priors` must lie strictly between 0 and 1"),
         (
             {"recall": 0.8, "confidence_level": 95},
             ValueError,
@@ -291,29 +293,29 @@ def test_options_out_of_range(options, error, message):
 
 
 def test_table_of_text():
-    frame = sa.threshold_table(one_fold(), precision=0.75, priors=[0.4, 0.01], chosen_prior=0.4)
+    frame = sa.threshold_table(one_fold(), precision=0.75, at_priors=[0.4, 0.01], chosen_prior=0.4)
     table = curves_by_skew_table(frame)
     assert [row[0] for row in table.rows] == ["A, 0.4", "A, 0.01 (for 0.4)"]
     assert "Cost" not in table.header
     assert table.rows[0][table.header.index("Precision")].startswith("0.750 (")
     assert "looks better than it is" in table.note
     for rule, less in (({"flagged": 0.1}, True), ({"recall": 0.8}, False)):
-        note = curves_by_skew_table(sa.threshold_table(one_fold(), **rule, priors=[0.4])).note
+        note = curves_by_skew_table(sa.threshold_table(one_fold(), **rule, at_priors=[0.4])).note
         assert ("Intervals take it as given, and may hold the truth less often" in note) == less
-    costs = curves_by_skew_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), priors=[0.4]))
+    costs = curves_by_skew_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), at_priors=[0.4]))
     assert "Cost" in costs.header
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_thresholds_are_shown_in_full():
-    frame = sa.threshold_table(one_fold(), recall=0.8, priors=[0.4, 0.01])
+    frame = sa.threshold_table(one_fold(), recall=0.8, at_priors=[0.4, 0.01])
     chosen = frame.drop_duplicates("model")
     table = thresholds_table(frame)
     assert table.header == ("Model", "Threshold")
     assert [(name, float(value)) for name, value in table.rows] == list(
         zip(chosen["model"], chosen["threshold"], strict=True)
     )
-    frame = sa.threshold_table(several_folds(), costs=(1, 20), priors=[0.4, 0.01], resampling="independent")
+    frame = sa.threshold_table(several_folds(), costs=(1, 20), at_priors=[0.4, 0.01], design="independent")
     table = thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
     assert [row[0] for row in table.rows] == [
@@ -328,8 +330,8 @@ def test_thresholds_are_shown_in_full():
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_thresholds_that_are_none():
-    unreached = sa.threshold_table(one_fold(LABELS[::-1]), precision=0.999, priors=[0.001])
-    flagless = sa.threshold_table(one_fold(), flagged=1e-9, priors=[0.1])
+    unreached = sa.threshold_table(one_fold(LABELS[::-1]), precision=0.999, at_priors=[0.001])
+    flagless = sa.threshold_table(one_fold(), flagged=1e-9, at_priors=[0.1])
     assert "out of reach" in {row[1] for row in thresholds_table(unreached).rows}
     assert {row[1] for row in thresholds_table(flagless).rows} == {"none is flagged"}
 
@@ -343,14 +345,14 @@ def run(*arguments):
 def test_command(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
     out = tmp_path / "threshold"
-    options = ["--recall", 0.8, "--priors", "0.1,0.01", "--cost-fp", 1, "--cost-fn", 20, "--out", out]
+    options = ["--recall", 0.8, "--at-priors", "0.1,0.01", "--cost-fp", 1, "--cost-fn", 20, "--out", out]
     done = run("threshold", tmp_path / "scores.csv", *options)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Thresholds\n\nModel")  # the threshold comes first
     assert done.stdout.index("Operating points\n\nModel, prior") < done.stdout.index("warning: nothing tells")
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
-        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1, 0.01), costs=(1, 20))
+        known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1, 0.01), costs=(1, 20))
     assert thresholds_table(known).to_text() in done.stdout
     assert thresholds_table(known).to_markdown() in (out / "threshold.md").read_text()
     written = pd.read_csv(out / "threshold.csv")
@@ -360,13 +362,13 @@ def test_command(tmp_path):
 def test_command_takes_the_design(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
     for options, stated in (
-        (["--resampling", "independent"], {"resampling": "independent"}),
-        (["--test-fraction", 0.25], {"test_fraction": 0.25}),
+        (["--design", "independent"], {"design": "independent"}),
+        (["--test-fraction", 0.25], {"design": sa.FoldDesign("auto", 0.25)}),
     ):
-        chosen = ["--recall", 0.8, "--priors", "0.1", "--out", tmp_path / "out", "--quiet"]
+        chosen = ["--recall", 0.8, "--at-priors", "0.1", "--out", tmp_path / "out", "--quiet"]
         done = run("threshold", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
-        known = sa.threshold_table(several_folds(), recall=0.8, priors=(0.1,), **stated)
+        known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1,), **stated)
         np.testing.assert_allclose(
             pd.read_csv(tmp_path / "out" / "threshold.csv")["conf_low"], known["conf_low"]
         )
@@ -390,7 +392,7 @@ def test_command_with_bad_options(tmp_path, options, message):
 def test_a_fold_may_be_called_mean():
     frame = several_folds()
     frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
-    found = sa.threshold_table(frame, recall=0.8, priors=[0.1], resampling="independent")
+    found = sa.threshold_table(frame, recall=0.8, at_priors=[0.1], design="independent")
     rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
     assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
     assert rows["fold"].isna().tolist() == [False] * 4 + [True]
@@ -406,15 +408,15 @@ def test_a_fold_may_be_called_mean():
 
 def test_a_distribution_of_priors_is_judged_at_its_mean_and_quantiles():
     weighting = sa.BetaPrior(2, 98)
-    found = sa.threshold_table(one_fold(), costs=(1, 20), priors=weighting)
+    found = sa.threshold_table(one_fold(), costs=(1, 20), at_priors=weighting)
     quantiles = stats.beta(2, 98).ppf([0.05, 0.95])
     np.testing.assert_allclose(found["prior"].unique(), [0.02, *quantiles], rtol=0.02)
     assert found["chosen_prior"].unique() == pytest.approx([0.02])
     at, weight = weighting.quadrature()
-    cost = sa.threshold_table(one_fold(), threshold=found["threshold"].iloc[0], costs=(1, 20), priors=at)
+    cost = sa.threshold_table(one_fold(), threshold=found["threshold"].iloc[0], costs=(1, 20), at_priors=at)
     expected = weight @ cost.loc[cost["measure"] == "expected_cost", "estimate"] / weight.sum()
     assert values(found[found["prior"] == found["chosen_prior"]])["expected_cost"] == pytest.approx(expected)
-    assert sa.threshold_table(one_fold(), recall=0.8, priors=weighting)["chosen_prior"].isna().all()
+    assert sa.threshold_table(one_fold(), recall=0.8, at_priors=weighting)["chosen_prior"].isna().all()
 
 
 def parts():
@@ -436,7 +438,7 @@ def parts():
 def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     frame = parts()
     tuning, test = (frame[frame["part"] == name].drop(columns="part") for name in ("tuning", "test"))
-    options = {"costs": (1, 3), "priors": [0.1]}
+    options = {"costs": (1, 3), "at_priors": [0.1]}
     chosen = sa.threshold_table(tuning, **options)
     cutoff = chosen.groupby("model")["threshold"].first().to_dict()
     known = sa.threshold_table(test, threshold=cutoff, **options)
@@ -474,11 +476,11 @@ def test_parts_that_do_not_fit_are_refused(frame, options, message):
 
 def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
     parts().rename(columns={"part": "set"}).to_csv(tmp_path / "scores.csv", index=False)
-    options = ["--precision", 0.5, "--priors", "beta:2:8", "--choose-on", "tuning", "--part-column", "set"]
+    options = ["--precision", 0.5, "--at-priors", "beta:2:8", "--choose-on", "tuning", "--part-column", "set"]
     done = run("threshold", tmp_path / "scores.csv", *options, "--json")
     assert done.exit_code == 0, done.output
     rows = pd.DataFrame(json.loads(done.stdout)["threshold"])
-    known = sa.threshold_table(parts(), precision=0.5, priors=sa.BetaPrior(2, 8), choose_on="tuning")
+    known = sa.threshold_table(parts(), precision=0.5, at_priors=sa.BetaPrior(2, 8), choose_on="tuning")
     np.testing.assert_allclose(rows["estimate"].astype(float), known["estimate"])
     refused = run("threshold", tmp_path / "scores.csv", *options, "--wide")
     assert (refused.exit_code, "leave out --wide" in refused.stderr) == (2, True)
@@ -487,7 +489,7 @@ def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
 def test_warnings_of_one_kind_are_one_line(tmp_path):
     frame = pd.concat([one_fold(LABELS[::-1]).assign(model=f"m{i}") for i in range(3)])
     frame.to_csv(tmp_path / "scores.csv", index=False)
-    done = run("threshold", tmp_path / "scores.csv", "--precision", 0.999, "--priors", 0.001)
+    done = run("threshold", tmp_path / "scores.csv", "--precision", 0.999, "--at-priors", 0.001)
     text = " ".join(done.stdout.split())
     assert text.count("warning: precision 0.999 at prior 0.001 is out of reach") == 1
     assert text.endswith("(and 2 more like it)")

@@ -38,8 +38,8 @@ def folds_table(n_folds=8, size=120, effects=(1.5, 1.0), seed=0):
 
 def test_plan_of_independent_folds():
     table = folds_table()
-    plan = sa.plan_comparison(table, 0.4, difference=0.05, resampling="independent").to_frame().iloc[0]
-    values = sa.evaluate(table, priors=(0.5,), deployment_prior=0.4).iauprec
+    plan = sa.plan_comparison(table, 0.4, difference=0.05, design="independent").to_frame().iloc[0]
+    values = sa.evaluate(table, at_priors=(0.5,), deployment_prior=0.4).iauprec
     wide = values.pivot(index="fold", columns="model", values="iauprec")
     deviation = (wide["m0"] - wide["m1"]).std()
     assert abs(plan["observed"]) == pytest.approx(abs((wide["m0"] - wide["m1"]).mean()))
@@ -85,7 +85,7 @@ def test_plan_of_one_test_set():
     by_normal = (shift * plan["std_error"] / 0.12) ** 2  # as if the variance were known
     assert by_normal < plan["case_factor"] < 1.1 * by_normal
     assert plan["case_factor"] < plan["case_factor_assured"] < 1.4 * by_normal
-    assert (plan["design"], plan["n_folds_now"]) == ("one_set", 1)
+    assert (plan["design"], plan["n_folds_now"]) == ("test_set", 1)
     assert plan["positive_factor"] > plan["case_factor"]
     at = UniformPrior(0.2, 0.2)
     gap = np.subtract(*(jackknife_values(labels == 1, column, at)[1] for column in scores.T))
@@ -121,7 +121,7 @@ def test_planned_cases_reach_their_power_in_simulated_test_sets():
 
 def test_columns_and_levels():
     frame = folds_table(effects=(1.5, 1.2, 0.9))
-    plan = sa.plan_comparison(frame, 0.4, difference=0.05, bonferroni=True, resampling="independent")
+    plan = sa.plan_comparison(frame, 0.4, difference=0.05, bonferroni=True, design="independent")
     assert tuple(plan.to_frame()) == PLAN_COLUMNS
     assert len(plan.to_frame()) == 3
     assert plan.alpha == pytest.approx(0.05 / 3)
@@ -130,7 +130,7 @@ def test_columns_and_levels():
 def test_models_that_agree():
     frame = folds_table()
     frame["y_score"] = np.tile(frame["y_score"].to_numpy()[:120], 16)
-    plan = sa.plan_comparison(frame, 0.4, difference=0.05, resampling="independent")
+    plan = sa.plan_comparison(frame, 0.4, difference=0.05, design="independent")
     assert plan.to_frame()["case_factor"].isna().all()
     assert plan.sentences == (
         "m0 and m1: their difference does not vary, so nothing can be planned from it.",
@@ -167,18 +167,18 @@ def test_words():
         "assurance."
     ) in joined
     assert "More folds of the same data cannot: they share training data" in joined
-    independent = sa.plan_comparison(folds_table(), 0.4, difference=0.05, resampling="independent").summary()
+    independent = sa.plan_comparison(folds_table(), 0.4, difference=0.05, design="independent").summary()
     assert re.search(
         r"So would \d+ independent folds \(\d+ assured\) instead of 8\.", " ".join(independent.split())
     )
-    enough = sa.plan_comparison(folds_table(), 0.4, difference=0.9, resampling="independent").summary()
+    enough = sa.plan_comparison(folds_table(), 0.4, difference=0.9, design="independent").summary()
     assert "which is enough" in " ".join(enough.split())
 
 
 def test_command(tmp_path):
     folds_table().to_csv(tmp_path / "scores.csv", index=False)
     arguments = ["plan", tmp_path / "scores.csv", "--difference", 0.05, "--out", tmp_path / "out"]
-    done = CliRunner().invoke(commands.main, [*map(str, arguments), "--resampling", "independent"])
+    done = CliRunner().invoke(commands.main, [*map(str, arguments), "--design", "independent"])
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
         "Design: independent folds, 8 folds (as stated)\n- m0 and m1: a difference of"
@@ -202,7 +202,7 @@ def test_models_that_are_the_same_on_one_set_have_no_plan():
 
 def test_a_control_is_all_that_is_planned_for():
     frame = folds_table(effects=(1.5, 1.2, 0.9))
-    options = {"difference": 0.05, "resampling": "independent"}
+    options = {"difference": 0.05, "design": "independent"}
     every = sa.plan_comparison(frame, 0.4, **options).to_frame()
     plan = sa.plan_comparison(frame, 0.4, control="m1", bonferroni=True, **options)
     assert plan.alpha == pytest.approx(0.05 / 2)
@@ -230,17 +230,17 @@ def seeds_frame(effects, n_runs=4, noise=0.7):
     return labels, scores, pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize("runs", ["shared_cases", "nested_runs"])
+@pytest.mark.parametrize("runs", ["runs", "nested_runs"])
 def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
     labels, scores, frame = seeds_frame((1.6, 1.2, 0.8))
-    plan = sa.plan_comparison(frame, 0.4, difference=0.15, resampling=runs).to_frame()
+    plan = sa.plan_comparison(frame, 0.4, difference=0.15, design=runs).to_frame()
     one = sa.inference.auprec_covariance(labels, scores.reshape(160, -1), prior=0.4)
     area, covariance = one.estimate.reshape(3, 4), one.covariance.reshape(3, 4, 3, 4)
     assert len(plan) == 3
     for row in plan.to_dict("records"):
         a, b = (int(row[name][1:]) for name in ("model_a", "model_b"))
         assert row["observed"] == pytest.approx((area[a] - area[b]).mean())
-        if runs == "shared_cases":
+        if runs == "runs":
             of_runs, df = (area[a] - area[b]).var(ddof=1), 3
             parts = [covariance[a, :, a] + covariance[b, :, b] - covariance[a, :, b] - covariance[b, :, a]]
         else:
@@ -271,7 +271,7 @@ def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
 def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
     _, _, frame = seeds_frame((1.6,))
     both = pd.concat([frame, frame.assign(model="again")], ignore_index=True)
-    plan = sa.plan_comparison(both, 0.4, difference=0.15, resampling="shared_cases").to_frame()
+    plan = sa.plan_comparison(both, 0.4, difference=0.15, design="runs").to_frame()
     assert plan["std_error"].tolist() == [0]
     assert plan[["power_now", "n_folds", "case_factor", "limit_power"]].isna().all(axis=None)
 

@@ -235,7 +235,7 @@ def test_halvings_show_the_variance_that_more_folds_leave():
 NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
 CANNOT = "More folds of the same data cannot: they share training data, and infinitely many have power 0.73."
 MORE = "times as many cases in the data would give power 0.8 on average, 2.1 times with 80 % assurance."
-RUN = {"design": "shared_cases", "n_folds": 12.0, "n_folds_assured": 20.0}
+RUN = {"design": "runs", "n_folds": 12.0, "n_folds_assured": 20.0}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ RUN = {"design": "shared_cases", "n_folds": 12.0, "n_folds_assured": 20.0}
             " So would 12 independent folds instead of 8.",
         ),
         (
-            {"design": "one_set", "n_folds": np.nan},
+            {"design": "test_set", "n_folds": np.nan},
             False,
             f"{NOW}. About 1.5 {MORE.replace('cases in the data', 'test cases')}",
         ),

@@ -42,7 +42,7 @@ def results():
 
 
 def pairs_of(result):
-    return result.posthoc[result.posthoc["role"] == "headline"]
+    return result.posthoc[result.posthoc["role"] == "primary"]
 
 
 def ahead_of(pairs):
@@ -108,7 +108,7 @@ def assert_bands_agree(result):
 
 
 def assert_pairs_agree(result):
-    """Letters, intervals and rejections of the headline pairs."""
+    """Letters, intervals and rejections of the primary pairs."""
     letters = dict(zip(result.ranking["model"], map(set, result.ranking["group"]), strict=True))
     for row in pairs_of(result).itertuples():
         assert bool(letters[row.model_a] & letters[row.model_b]) != bool(row.reject)
@@ -164,9 +164,9 @@ def assert_words_agree(result):
         passes = not verdict.where_it_changes.startswith(("Nowhere ", "Not ", "Only "))
         assert (f"Choose {best} on average" in verdict.choose) == (passes and "within" not in verdict.choose)
     words = f"{verdict} {told}"
-    if result.design.kind == "one_set":
+    if result.design.kind == "test_set":
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
-    if result.design.kind == "shared_cases":
+    if result.design.kind == "runs":
         assert not re.search(r"\bfolds?\b", str(verdict))
     assert len(words_of(verdict)) <= MAX_WORDS, (len(words_of(verdict)), str(verdict))
 
@@ -388,7 +388,7 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        verdict = sa.compare(pd.concat(parts), prior, priors=(prior,)).verdict
+        verdict = sa.compare(pd.concat(parts), prior, at_priors=(prior,)).verdict
     assert (verdict.state == "untrusted") == bool(why)
     if why:
         assert verdict.choose.startswith(f"No test can be trusted here: {why}.")

@@ -11,7 +11,7 @@ from precision_twins import cell, sized_models, twin, vertices_of
 from scipy import stats
 from scipy.integrate import trapezoid
 
-from skewanova import auprec, evaluate, load_satellite_scores
+from skewanova import FoldDesign, auprec, evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
 from skewanova.decision import ranking
 from skewanova.evaluation import auprec_by_prior, auprec_intervals, regret, support
@@ -29,7 +29,7 @@ quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarni
 
 @pytest.fixture(scope="module")
 def measures():
-    return evaluate(load_satellite_scores(), priors=(0.5, 0.2), deployment_prior=(0.05, 0.2))
+    return evaluate(load_satellite_scores(), at_priors=(0.5, 0.2), deployment_prior=(0.05, 0.2))
 
 
 def test_intervals_equal_scipys(measures):
@@ -105,17 +105,17 @@ def test_regret_checks_the_priors(measures):
 def test_regret_of_a_model_that_is_worth_little():
     frame = counted([(5, 45)])
     both = pd.concat([frame.assign(y_score=frame["y_true"]), frame.assign(model="B", y_score=0)])
-    found = regret(evaluate(both, priors=(0.1,)), [0.1])
+    found = regret(evaluate(both, at_priors=(0.1,)), [0.1])
     assert found["regret"].tolist() == pytest.approx([0.0, 0.9])
 
 
 @quiet
 def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halvings():
     runs = counted([(6, 20)] * 3).assign(case=lambda frame: frame.groupby("fold").cumcount())
-    measures = evaluate(runs, priors=(0.5,), resampling="shared_cases")
-    assert measures.design.kind == "shared_cases"
+    measures = evaluate(runs, at_priors=(0.5,), design="runs")
+    assert measures.design.kind == "runs"
     assert auprec_intervals(measures)[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
-    split = evaluate(halved_frame(n_cases=36, n_folds=3), priors=(0.5, 0.2)).ordered(("B", "C", "A"))
+    split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2)).ordered(("B", "C", "A"))
     found = auprec_intervals(split).set_index(["model", "prior"])
     between = split.auprec_between_halves([0.5, 0.2])
     for (model, prior), row in found.iterrows():
@@ -141,23 +141,23 @@ def counted(sizes):
 @pytest.mark.parametrize(
     ("stated", "negatives", "positives"),
     [
-        ({"resampling": "independent"}, 330, 28),
-        ({"resampling": "repeated_holdout", "test_fraction": 0.2}, 450, 50),
-        ({"resampling": "kfold"}, 360, 40),
+        ({"design": "independent"}, 330, 28),
+        ({"design": FoldDesign("repeated_holdout", 0.2)}, 450, 50),
+        ({"design": "kfold"}, 360, 40),
     ],
 )
 def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives, positives):
     frame = counted([(10, 90), (5, 80), (6, 80), (7, 80)])
-    found = distinct_cases(evaluate(frame, priors=(0.5,), **stated))
+    found = distinct_cases(evaluate(frame, at_priors=(0.5,), **stated))
     assert found == pytest.approx((negatives, positives))
 
 
 @quiet
 def test_distinct_cases_of_one_fold_and_of_cases_that_stand_in_several():
-    assert distinct_cases(evaluate(counted([(10, 90)]), priors=(0.5,))) == (90, 10)
+    assert distinct_cases(evaluate(counted([(10, 90)]), at_priors=(0.5,))) == (90, 10)
     frame = counted([(10, 90), (10, 90)])
     frame["case"] = np.r_[0:100, 0:5, 200:205, 10:70, 300:330]  # 5 new positives, 30 new negatives
-    measures = evaluate(frame, priors=(0.5,), resampling="repeated_holdout", test_fraction=0.2)
+    measures = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 0.2))
     assert distinct_cases(measures) == (120, 15)
     alone = replace(measures, scores=None)
     assert distinct_cases(alone) == pytest.approx((450, 50))
@@ -166,7 +166,7 @@ def test_distinct_cases_of_one_fold_and_of_cases_that_stand_in_several():
 @quiet
 @pytest.mark.parametrize(("n_folds", "enough"), [(1, 100), (4, 50)])
 def test_support_is_distinct_negatives_over_skew(n_folds, enough):
-    measures = evaluate(counted([(10, 90)] * n_folds), priors=(0.5,), resampling="independent")
+    measures = evaluate(counted([(10, 90)] * n_folds), at_priors=(0.5,), design="independent")
     n = 90 * n_folds
     limit = enough / (enough + n)
     assert rarest_supported(measures) == pytest.approx(limit)
@@ -176,21 +176,21 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
     assert found.index.tolist() == sorted([limit / 2, limit, 0.2])
     np.testing.assert_allclose(found["effective_negatives"], n * found.index / (1 - found.index), rtol=1e-12)
     assert found["supported"].tolist() == [prior >= limit for prior in found.index]
-    with pytest.raises(InputError, match="`priors` must"):
+    with pytest.raises(InputError, match="`at_priors` must"):
         support(measures, [1.5])
 
 
 @quiet
 def test_runs_on_one_test_set_are_supported_by_its_cases():
     runs = counted([(6, 20)] * 3).assign(case=lambda frame: frame.groupby("fold").cumcount())
-    measures = evaluate(runs, priors=(0.5,), resampling="shared_cases")
+    measures = evaluate(runs, at_priors=(0.5,), design="runs")
     assert rarest_supported(measures) == pytest.approx(100 / 120)
 
 
 @quiet
 def test_weights_support_as_few_as_weigh_the_same():
     frame = counted([(2, 4)] * 3).assign(weight=[1, 1, 1, 1, 1, 3] * 3)  # (1 + 1 + 1 + 3)^2 / 12 = 3 of 4
-    measures = evaluate(frame, priors=(0.5,), resampling="independent")
+    measures = evaluate(frame, at_priors=(0.5,), design="independent")
     assert rarest_supported(measures) == pytest.approx(50 / (50 + 9))
 
 
@@ -201,7 +201,7 @@ def test_weights_support_as_few_as_weigh_the_same():
 )
 def test_the_default_grid_of_support_holds_the_limit(low, high, inside):
     measures = evaluate(
-        counted([(10, 90)] * 4), priors=(low, high), deployment_prior=(low, high), resampling="independent"
+        counted([(10, 90)] * 4), at_priors=(low, high), deployment_prior=(low, high), design="independent"
     )
     limit = 50 / 410  # 0.12195
     priors = support(measures)["prior"].to_numpy()
@@ -210,7 +210,7 @@ def test_the_default_grid_of_support_holds_the_limit(low, high, inside):
 
 
 def test_auprec_along_the_prior():
-    measures = evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+    measures = evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
     found = auprec_by_prior(measures)
     assert list(found) == ["model", "fold", "prior", "auprec"]
     assert len(found) == 4 * 81

@@ -7,7 +7,11 @@ import pytest
 import skewanova as sa
 from skewanova.base.checks import InputError
 
-OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "area_estimator": "exact"}
+OPTIONS = {
+    "at_priors": (0.5, 0.2, 0.01),
+    "deployment_prior": sa.UniformSkew(4, 19),
+    "area_estimator": "exact",
+}
 
 
 def test_one_group_at_a_time():

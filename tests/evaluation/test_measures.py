@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from skewanova import (
     BetaPrior,
     DiscretePrior,
+    FoldDesign,
     UniformPrior,
     UniformSkew,
     auprec,
@@ -58,7 +59,7 @@ def mean_twin(points, low, high):
 @pytest.mark.parametrize("seed", range(8))
 def test_measures_equal_brute_force(seed):
     frame = random_frame(seed, levels=[2, 9, 1000][seed % 3])
-    measures = evaluate(frame, priors=PRIORS, deployment_prior=(0.05, 0.2))
+    measures = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.05, 0.2))
     cells = {key: curve_of(rows) for key, rows in frame.groupby(["model", "fold"])}
     assert len(measures.auprec) == len(cells) * len(PRIORS)
     for row in measures.auprec.itertuples():
@@ -84,7 +85,7 @@ def test_measures_equal_brute_force(seed):
 )
 def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     frame = random_frame(3)
-    measures = evaluate(frame, priors=PRIORS, deployment_prior=weighting, area_estimator=estimator)
+    measures = evaluate(frame, at_priors=PRIORS, deployment_prior=weighting, area_estimator=estimator)
     assert list(measures.auprec) == ["model", "fold", "prior", "auprec"]
     assert list(measures.iauprec) == ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]
     assert measures.to_frame() is measures.auprec
@@ -146,11 +147,11 @@ def test_a_table_with_a_missing_cell_is_measured():
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"priors": (0.5, 0.1, 0.5)}, InputError, "`priors` must be distinct, but got 0.5, 0.1, 0.5"),
-        ({"priors": (0.5, 4)}, InputError, "did you mean skew=4, that is prior=0.2?"),
-        ({"priors": ()}, InputError, "`priors` must hold at least one prior, but is empty"),
-        ({"priors": (0.0,)}, InputError, "`priors` must lie strictly between 0 and 1, but got 0"),
-        ({"priors": "0.5"}, InputTypeError, "`priors` must be a number or numbers, but got '0.5'"),
+        ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
+        ({"at_priors": (0.5, 4)}, InputError, "did you mean skew=4, that is prior=0.2?"),
+        ({"at_priors": ()}, InputError, "`at_priors` must hold at least one prior, but is empty"),
+        ({"at_priors": (0.0,)}, InputError, "`at_priors` must lie strictly between 0 and 1, but got 0"),
+        ({"at_priors": "0.5"}, InputTypeError, "`at_priors` must be a number or numbers, but got '0.5'"),
         (
             {"deployment_prior": (0.2, 0.05)},
             InputError,
@@ -171,7 +172,7 @@ def test_arguments_out_of_range(options, kind, message):
 
 @quiet
 def test_one_prior_may_come_alone():
-    assert evaluate(random_frame(0), priors=0.3).priors == (0.3,)
+    assert evaluate(random_frame(0), at_priors=0.3).priors == (0.3,)
 
 
 # --- warnings ---------------------------------------------------------------------------------------------
@@ -193,23 +194,23 @@ def test_thin_support_is_told_with_its_number():
         "at priors 0.09 and 0.01 the smallest fold's 450 negatives weigh as much as 44.5 and 4.55 (negatives "
         "/ skew, below 50): AUPREC there rests on very few false positives",
     )
-    assert evaluate(frame, priors=(0.5, 0.1), deployment_prior=(0.2, 0.3)).warnings == ()
+    assert evaluate(frame, at_priors=(0.5, 0.1), deployment_prior=(0.2, 0.3)).warnings == ()
     with pytest.warns(SkewanovaWarning, match="weigh as much as") as caught:
-        measures = evaluate(frame, priors=(0.01, 0.5, 0.09), deployment_prior=(0.09, 0.3))
+        measures = evaluate(frame, at_priors=(0.01, 0.5, 0.09), deployment_prior=(0.09, 0.3))
     assert measures.warnings == notes[1:]
     assert [str(w.message) for w in caught] == list(notes[1:])
     with pytest.warns(SkewanovaWarning, match=r"^at priors 0.09 to 0.001 .* as much as 44.5 to 0.45 \("):
-        evaluate(frame, priors=(0.01, 0.001, 0.09), deployment_prior=(0.09, 0.3))
+        evaluate(frame, at_priors=(0.01, 0.001, 0.09), deployment_prior=(0.09, 0.3))
 
 
 def test_unequal_folds_are_told():
-    assert evaluate(sized((20, 100), (40, 100)), priors=(0.5,), deployment_prior=0.5).warnings == ()
+    assert evaluate(sized((20, 100), (40, 100)), at_priors=(0.5,), deployment_prior=0.5).warnings == ()
     note = (
         "folds hold between 20 and 41 positives, more than a factor of 2: they do not estimate AUPREC "
         "equally well, yet count alike"
     )
     with pytest.warns(SkewanovaWarning, match=f"^{note}$"):
-        measures = evaluate(sized((20, 100), (41, 100)), priors=(0.5,), deployment_prior=0.5)
+        measures = evaluate(sized((20, 100), (41, 100)), at_priors=(0.5,), deployment_prior=0.5)
     assert measures.warnings == (note,)
 
 
@@ -220,11 +221,11 @@ def test_unequal_folds_are_told():
 @pytest.mark.parametrize("size", [(1, 1), (3, 7), (17, 311)])
 def test_constant_and_perfect_classifiers(size):
     frame = sized(size)
-    measures = evaluate(frame.assign(y_score=0.3), priors=PRIORS)
+    measures = evaluate(frame.assign(y_score=0.3), at_priors=PRIORS)
     assert measures.auprec["auprec"].tolist() == list(PRIORS)
     assert measures.iauprec["auc"].tolist() == [0.5]
     assert measures.iauprec["iauprec"].tolist() == pytest.approx([0.125], rel=1e-15)
-    measures = evaluate(frame.assign(y_score=frame["y_true"]), priors=PRIORS)
+    measures = evaluate(frame.assign(y_score=frame["y_true"]), at_priors=PRIORS)
     assert measures.auprec["auprec"].tolist() == [1.0] * 3
     assert measures.iauprec[["iauprec", "auc"]].to_numpy().tolist() == [[1.0, 1.0]]
 
@@ -255,7 +256,7 @@ def test_reordering_keeps_the_numbers():
 
 @quiet
 def test_mean_auprec_is_the_mean_over_folds():
-    measures = evaluate(random_frame(6, n_folds=3), priors=PRIORS)
+    measures = evaluate(random_frame(6, n_folds=3), at_priors=PRIORS)
     known = measures.auprec.pivot_table(index="model", columns="prior", values="auprec")[list(PRIORS)]
     assert measures.mean_auprec(PRIORS) == pytest.approx(known.to_numpy(), rel=1e-14)
     with pytest.raises(InputError, match="strictly between 0 and 1"):
@@ -266,7 +267,7 @@ def test_mean_auprec_is_the_mean_over_folds():
 def test_areas_of_every_cell_and_over_another_weighting():
     frame = random_frame(7)
     frame = frame[(frame["model"] != "m1") | (frame["fold"] != 2)]
-    measures = evaluate(frame, priors=PRIORS)
+    measures = evaluate(frame, at_priors=PRIORS)
     cells = measures.cell_auprec(PRIORS)
     assert cells.shape == (3, 2, 3)
     for row in measures.auprec.itertuples():
@@ -274,7 +275,7 @@ def test_areas_of_every_cell_and_over_another_weighting():
         assert cells[at] == row.auprec
     assert np.isnan(cells[1, 1]).all()
     other = measures.ordered(("m2", "m0", "m1")).over(UniformPrior(0.3, 0.4))
-    again = evaluate(frame, priors=PRIORS, deployment_prior=(0.3, 0.4)).ordered(("m2", "m0", "m1"))
+    again = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4)).ordered(("m2", "m0", "m1"))
     pd.testing.assert_frame_equal(other.iauprec, again.iauprec)
     assert other.deployment_prior == UniformPrior(0.3, 0.4)
 
@@ -284,7 +285,7 @@ def test_areas_of_every_cell_and_over_another_weighting():
 
 @quiet
 def test_the_design_is_looked_up_in_the_scores_or_stated():
-    measures = evaluate(random_frame(8, n_folds=3), resampling="repeated_holdout", test_fraction=0.2)
+    measures = evaluate(random_frame(8, n_folds=3), design=FoldDesign("repeated_holdout", 0.2))
     alone = replace(measures, scores=None)
     assert (measures.design.kind, alone.design.kind) == ("repeated_holdout",) * 2
     assert measures.fewest_negatives == alone.fewest_negatives == measures.iauprec["n_negative"].min()
@@ -295,7 +296,7 @@ def test_the_design_is_looked_up_in_the_scores_or_stated():
 
 @quiet
 def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
-    measures = evaluate(random_frame(9), resampling="repeated_holdout", test_fraction=0.2)
+    measures = evaluate(random_frame(9), design=FoldDesign("repeated_holdout", 0.2))
     frame = measures.iauprec
     assert with_ratio(frame, "iauprec", None) == (frame, 0.0)
     assert with_ratio(frame, "iauprec", 0.5, needed="this") == (frame, 0.5)
@@ -312,7 +313,7 @@ def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
 @quiet
 def test_differences_between_halves_by_plain_loops():
     frame = halved_frame(n_cases=36, n_folds=2, n_halvings=3)
-    measures = evaluate(frame, priors=(0.5,), deployment_prior=(0.1, 0.3)).ordered(("C", "A", "B"))
+    measures = evaluate(frame, at_priors=(0.5,), deployment_prior=(0.1, 0.3)).ordered(("C", "A", "B"))
     halves = frame[frame["part"] != "holdout"].groupby(["halving", "model", "part"])
 
     def expected(area):
@@ -329,7 +330,7 @@ def test_differences_between_halves_by_plain_loops():
     np.testing.assert_array_equal(turned, measures.iauprec_between_halves[:, [1, 2, 0]])
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         measures.auprec_between_halves([2.0])
-    stated = evaluate(frame, priors=(0.5,), resampling="repeated_holdout", test_fraction=1 / 3)
+    stated = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 1 / 3))
     for source in (stated, measures.iauprec):
         assert between_halves(source, ["A", "B", "C"]) is None
         with pytest.raises(InputError, match=r"^this needs halvings of the data set"):
@@ -339,12 +340,12 @@ def test_differences_between_halves_by_plain_loops():
 
 
 def test_prior_grid():
-    measures = evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+    measures = evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
     grid = prior_grid(measures)
     assert (len(grid), grid[0], grid[-1]) == (81, 0.4, 0.5)
     assert np.diff(np.log(grid / (1 - grid))) == pytest.approx(np.log(1.5) / 80)
-    wide = evaluate(sized_models(), priors=(0.4, 0.8), deployment_prior=(0.5, 0.6))
+    wide = evaluate(sized_models(), at_priors=(0.4, 0.8), deployment_prior=(0.5, 0.6))
     odds = prior_grid(wide, 3)
     np.testing.assert_allclose(odds / (1 - odds), [2 / 3, np.sqrt(8 / 3), 4], rtol=1e-12)
-    one = evaluate(sized_models(), priors=(0.5,), deployment_prior=0.5)
+    one = evaluate(sized_models(), at_priors=(0.5,), deployment_prior=0.5)
     assert prior_grid(one).tolist() == [0.5]

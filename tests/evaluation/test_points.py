@@ -15,7 +15,7 @@ from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 
 @pytest.fixture(scope="module")
 def measures():
-    return evaluate(sized_models(), priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+    return evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
 
 
 def between(points, at, x, y):
@@ -95,7 +95,7 @@ def test_skew(measures):
 @pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 def test_points_of_one_curve_by_hand():
     frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [3, 3, 1, 1]})
-    one = evaluate(frame, priors=(0.5,))  # vertices (0, 0), (0.5, 0.5), (1, 1)
+    one = evaluate(frame, at_priors=(0.5,))  # vertices (0, 0), (0.5, 0.5), (1, 1)
     assert roc(one, fpr=[0, 0.25, 0.75, 1])["tpr"].tolist() == [0, 0.25, 0.75, 1]
     found = precision_recall(one, [0.5, 0.2], recall=[0.25, 0.5, 1])
     assert found["precision"].tolist() == pytest.approx([0.5] * 3 + [0.2] * 3)
@@ -104,14 +104,16 @@ def test_points_of_one_curve_by_hand():
 @pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 def test_a_segment_begins_behind_all_alarms_of_its_recall():
     frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1]})
-    one = evaluate(frame, priors=(0.5,))  # vertices (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)
+    one = evaluate(frame, at_priors=(0.5,))  # vertices (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)
     found = precision_recall(one, 0.5, recall=[0.25, 0.5, 0.5 + 1e-13, 0.75, 1])
     assert found["precision"].tolist() == pytest.approx([1, 1, 1, 0.75 / 1.25, 1 / 1.5])
 
 
 def test_the_mean_over_recall_is_the_exact_area():
     """As fine as the grid is: AUPREC by the exact estimator integrates the same segments."""
-    measures = evaluate(sized_models(), priors=(0.5,), deployment_prior=(0.45, 0.5), area_estimator="exact")
+    measures = evaluate(
+        sized_models(), at_priors=(0.5,), deployment_prior=(0.45, 0.5), area_estimator="exact"
+    )
     middle = (np.arange(20_000) + 0.5) / 20_000
     found = precision_recall(measures, recall=middle).groupby(["model", "fold"], observed=True)["precision"]
     known = measures.auprec.set_index(["model", "fold"])["auprec"]

@@ -94,7 +94,7 @@ def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
     assert_sane(result)
     if case["changes"] or not case["named"]:
         return
-    assert result.design.kind == "shared_cases", result.design
+    assert result.design.kind == "runs", result.design
     frame = pd.DataFrame(rows)
     wide = frame.pivot(index="case", columns=["model", "fold"], values="y_score")
     facts = frame.drop_duplicates("case").set_index("case").loc[wide.index]
@@ -106,7 +106,7 @@ def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
     )
     ranked = result.ranking.set_index("model").loc[names]
     near(ranked["iauprec"] if "iauprec" in ranked else ranked["estimate"], found.estimate)
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     by_pair = {frozenset((row.model_a, row.model_b)): row for row in pairs.itertuples()}
     for a, b, error, p in zip(found.model_a, found.model_b, found.std_error, found.p_value, strict=True):
         row = by_pair[frozenset((a, b))]
@@ -120,7 +120,7 @@ def runs_told_alike(case: Mapping[str, Any]) -> None:
     content = as_csv(changed(run_rows(case), case["changes"]))
     with folder_of({"runs.csv": content}) as folder:
         check = checked_run(["check", "runs.csv"], folder)
-        compare = checked_run(["compare", "runs.csv", "--priors", "0.5", "--json"], folder)
+        compare = checked_run(["compare", "runs.csv", "--at-priors", "0.5", "--json"], folder)
         assert check.exit_code == compare.exit_code, (check.output[:500], compare.output[:500])
         checked_run(["plan", "runs.csv"], folder)
 
@@ -420,7 +420,7 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
     )  # halvings tell the variance alone
     same = sa.evaluate(
         sa.read_scores(frame[["model", "fold", "case", "y_true", "y_score"]]),
-        priors=PRIORS,
+        at_priors=PRIORS,
         deployment_prior=case["options"]["deployment_prior"],
     )
     order = ["model", "fold"]

@@ -272,7 +272,7 @@ def tables_escape(case: dict[str, Any]) -> None:
         if known_names("b.jsonl") is None:
             return
         ordinary, hostile = (
-            sa.compare(sa.read_scores(name), priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")
+            sa.compare(sa.read_scores(name), at_priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")
         )
     assert_steers_nothing(hostile.summary())
     for table in ("performance", "ranking", "pairwise"):
@@ -288,7 +288,7 @@ def folders_escape(case: dict[str, Any]) -> None:
     """The whole output folder: page, figures, tables, CSV; no file elsewhere, none named by the table."""
     with folder_of({"scores.jsonl": as_json_lines(named_rows(case))}) as folder:
         known = known_names("scores.jsonl") if not case["datasets"] else set(case["datasets"])
-        result = checked_run(["compare", "scores.jsonl", "--priors", "0.5", "--out", "out"], folder)
+        result = checked_run(["compare", "scores.jsonl", "--at-priors", "0.5", "--out", "out"], folder)
         if result.exit_code or known is None:
             return
         assert {path.name for path in folder.iterdir()} == {"out", "scores.jsonl"}

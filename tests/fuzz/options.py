@@ -116,7 +116,7 @@ VALUES = (
         "=1+1",
         "<b>",
         "auto",
-        "one_set",
+        "test_set",
         "kfold",
         "repeated_kfold",
         "repeated_holdout",

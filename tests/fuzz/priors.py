@@ -209,7 +209,7 @@ def fields_are_read_or_refused(case: Mapping[str, Any]) -> None:
             assert asked.exit_code == REFUSED, asked.output
             return
         found = answered(sa.estimate_prior_from_tables, held, there)
-        use = ["threshold", "held.csv", "--recall", "0.8", "--priors", f"estimate:{field}"]
+        use = ["threshold", "held.csv", "--recall", "0.8", "--at-priors", f"estimate:{field}"]
         used = checked_run(use, folder)
         assert used.exit_code == (REFUSED if found is None else DONE), used.output
         if found is None:
@@ -239,7 +239,7 @@ CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"set
 @cache
 def folder_files() -> Mapping[str, bytes]:
     """What `monitor` and `diff` read of the folder of a comparison, and what `--json` prints of it."""
-    result = sa.compare(pd.DataFrame(clear_rows(0)), priors=(0.5, 0.1))
+    result = sa.compare(pd.DataFrame(clear_rows(0)), at_priors=(0.5, 0.1))
     frames = {name: getattr(result, name) for name in ("ranking", "leaders", "score_bins")}
     ranked = json.loads(frames["ranking"].to_json(orient="records"))
     return {

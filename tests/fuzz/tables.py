@@ -324,7 +324,7 @@ def accepted_by_both(case: Mapping[str, Any]) -> None:
     """What `check` accepts, `compare` compares; what it refuses, `compare` refuses; so does every command."""
     name, content = file_of(case)
     arguments = [a for a in case["arguments"] if a != "--json"]
-    quick = ["--priors", "0.5", "--json"]
+    quick = ["--at-priors", "0.5", "--json"]
     with folder_of({name: content}) as folder:
         check = checked_run(["check", name, *arguments], folder)
         compare = checked_run(["compare", name, *arguments, *quick], folder)

@@ -329,8 +329,8 @@ def test_columns_and_names_never_change():
         result = analyse(test, data, sum_of_squares=kind)
         frame = result.to_frame()
         assert tuple(frame) == ANOVA_COLUMNS
-        assert (set(frame["test"]), set(frame["role"])) == ({test}, {"as_published"})
-        assert (result.test, result.role, result.label) == (test, "as_published", get_test(test).note)
+        assert (set(frame["test"]), set(frame["role"])) == ({test}, {"published"})
+        assert (result.test, result.role, result.label) == (test, "published", get_test(test).note)
         assert set(frame["response"]) == {result.response} == {"iauprec" if test == "two_way" else "auprec"}
         extra = {"two_way": [], "three_way": ["prior"], "three_way_interaction": ["prior", "model:prior"]}
         assert frame["term"].tolist() == ["model", "fold", *extra[test], "residual"]

@@ -14,8 +14,8 @@ from skewanova.curves.placed import PlacedCases, slots_among
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
 from skewanova.inference.jackknife import SortedScores, rank_cases
-from skewanova.inference.one_set import angles_of
 from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
+from skewanova.inference.single_test_set import angles_of
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import BetaPrior, UniformPrior
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fold_tables import evaluation_of, random_table
 
-from skewanova.comparison.folds import headline_test, omnibus_tests, pairs_method
+from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
 from skewanova.inference.catalogue import (
     INDEPENDENT,
     ONE_SET,
@@ -20,7 +20,7 @@ from skewanova.inference.catalogue import (
 )
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
-from skewanova.scores.kinds import RESAMPLING, RUNS
+from skewanova.scores.kinds import DESIGNS, RUNS
 
 
 def test_every_function_has_a_record_of_its_question():
@@ -36,8 +36,8 @@ def test_every_record_says_what_a_reader_needs():
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
     kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET, *SHARED_CASES}
-    assert {*RESAMPLING} - {"auto", *RUNS} < kinds
-    assert {kind for kind in RESAMPLING if kind in RUNS} == {*RUNS}
+    assert {*DESIGNS} - {"auto", *RUNS} < kinds
+    assert {kind for kind in DESIGNS if kind in RUNS} == {*RUNS}
     assert all({*each.designs} <= kinds for each in TESTS.values())
     assert {each.pairs for each in TESTS.values()} - {""} <= {*TESTS}
 
@@ -47,9 +47,9 @@ WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
 
 @pytest.mark.parametrize("kind", [*INDEPENDENT, *WITHOUT_HALVINGS])
 @pytest.mark.parametrize("n_folds", [4, 12])
-def test_the_headline_holds_for_the_design(kind, n_folds):
+def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
-    assert kind in TESTS[headline_test(measures)].designs
+    assert kind in TESTS[primary_test(measures)].designs
     assert kind in get_test(pairs_method(measures.design, 0.05)).designs
 
 

@@ -222,6 +222,6 @@ def test_errors():
 
 
 def test_tests_for_independent_folds_are_advised_where_folds_are():
-    satellite = evaluate(load_satellite_scores(), priors=(0.5, 0.2)).iauprec
+    satellite = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).iauprec
     advice = assumptions(satellite).set_index("check").loc["normality", "advice"]
     assert "where folds are independent, read the sign-flip" in advice

@@ -166,7 +166,7 @@ def test_one_degree_of_freedom_is_enough():
 
 
 def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
-    result = two_way_anova(evaluate(load_satellite_scores(), priors=(0.5,)).iauprec)
+    result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     whole = residual_quantiles(result, n_draws=199)
     for size in (450, 1):
         monkeypatch.setattr(diagnostics, "BLOCK_SIZE", size)

@@ -10,7 +10,7 @@ from skewanova import SkewanovaWarning, compare, evaluate
 from skewanova.inference import soundness
 from skewanova.scores.soundness import collapsed
 
-SETTINGS = {"deployment_prior": (0.3, 0.6), "priors": (0.5, 0.4)}
+SETTINGS = {"deployment_prior": (0.3, 0.6), "at_priors": (0.5, 0.4)}
 
 
 def table(quality, n=240):
@@ -78,7 +78,7 @@ def test_compare_warns_and_says_each_once():
     ("columns", "claim"),
     [
         ({}, "methods trained anew on data like these"),
-        ({"resampling": "independent"}, "methods on further independent folds"),
+        ({"design": "independent"}, "methods on further independent folds"),
     ],
 )
 def test_the_claim_stands_in_summary_and_methods(columns, claim):

@@ -33,18 +33,18 @@ SMALL = arrays.arrays(np.float64, st.integers(1, 8), elements=st.floats(1e-6, 1.
 
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
-def test_adjusted_p_values_are_those_of_r(adjust):
-    np.testing.assert_allclose(adjust_p_values(P_VALUES, adjust), BY_R[adjust], rtol=1e-12)
+def test_adjusted_p_values_are_those_of_r(p_adjust):
+    np.testing.assert_allclose(adjust_p_values(P_VALUES, p_adjust), BY_R[p_adjust], rtol=1e-12)
     with_gap = np.insert(P_VALUES, 2, np.nan)
-    found = adjust_p_values(with_gap, adjust)
+    found = adjust_p_values(with_gap, p_adjust)
     assert np.isnan(found[2])
-    np.testing.assert_array_equal(np.delete(found, 2), adjust_p_values(P_VALUES, adjust))
-    assert np.isnan(adjust_p_values(np.full(3, np.nan), adjust)).all()
+    np.testing.assert_array_equal(np.delete(found, 2), adjust_p_values(P_VALUES, p_adjust))
+    assert np.isnan(adjust_p_values(np.full(3, np.nan), p_adjust)).all()
 
 
 @given(SMALL)
 def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
-    holm, bonferroni, hochberg, bh = (adjust_p_values(p_values, adjust) for adjust in ADJUSTMENTS)
+    holm, bonferroni, hochberg, bh = (adjust_p_values(p_values, p_adjust) for p_adjust in ADJUSTMENTS)
     np.testing.assert_allclose(holm, adjusted_by_statsmodels(p_values), rtol=1e-12)
     assert (bonferroni >= holm - 1e-12).all()
     assert (holm >= hochberg - 1e-12).all()
@@ -54,8 +54,11 @@ def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
 
 
 @given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
-def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, adjust, alpha):
-    level, p_adjusted = stepwise_levels(p_values, alpha, adjust=adjust), adjust_p_values(p_values, adjust)
+def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, p_adjust, alpha):
+    level, p_adjusted = (
+        stepwise_levels(p_values, alpha, p_adjust=p_adjust),
+        adjust_p_values(p_values, p_adjust),
+    )
     clear = np.abs(p_adjusted - alpha) > 1e-9  # else rounding decides
     if clear.all():
         np.testing.assert_array_equal(p_values < level, p_adjusted < alpha)
@@ -75,26 +78,26 @@ def test_levels_by_hand():
         "bonferroni": [0.01] * 5,
         "hochberg": [0.05 / 3, 0.05 / 4, 0.05, 0.05 / 4, 0.05 / 2],
     }
-    for adjust, levels in expected.items():
-        np.testing.assert_allclose(stepwise_levels(P_VALUES, 0.05, adjust=adjust), levels, rtol=1e-12)
+    for p_adjust, levels in expected.items():
+        np.testing.assert_allclose(stepwise_levels(P_VALUES, 0.05, p_adjust=p_adjust), levels, rtol=1e-12)
     for alpha, level in ((0.045, 0.018), (0.06, 0.048)):  # two rejected, four
-        np.testing.assert_allclose(stepwise_levels(P_VALUES, alpha, adjust="bh"), [level] * 5, rtol=1e-12)
-    assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, adjust="holm")[1] == pytest.approx(0.05)
+        np.testing.assert_allclose(stepwise_levels(P_VALUES, alpha, p_adjust="bh"), [level] * 5, rtol=1e-12)
+    assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, p_adjust="holm")[1] == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
 @pytest.mark.parametrize("seed", range(4))
-def test_intervals_by_hand_and_as_decided(adjust, seed):
+def test_intervals_by_hand_and_as_decided(p_adjust, seed):
     values = random_table(8, 4, seed=seed, effect=0.012)
-    found = posthoc(frame_of(values), method="paired_t", adjust=adjust, order=["M3", "M2", "M1", "M0"])
-    levels = stepwise_levels(found["p_value"].to_numpy(), 0.05, adjust=adjust)
+    found = posthoc(frame_of(values), method="paired_t", p_adjust=p_adjust, order=["M3", "M2", "M1", "M0"])
+    levels = stepwise_levels(found["p_value"].to_numpy(), 0.05, p_adjust=p_adjust)
     for row, level in zip(found.to_dict("records"), levels, strict=True):
         a, b = (values[:, int(row[side][1])] for side in ("model_a", "model_b"))
         limits = stats.ttest_rel(a, b).confidence_interval(1 - level)
         assert (row["conf_low"], row["conf_high"]) == pytest.approx(tuple(limits), rel=1e-9)
     outside = (found["conf_low"] > 0) | (found["conf_high"] < 0)
     assert (outside == found["reject"]).all()
-    assert set(found["test"]) == {f"paired_t_{adjust}"}
+    assert set(found["test"]) == {f"paired_t_{p_adjust}"}
 
 
 # --- a control ----------------------------------------------------------------------------------------------
@@ -102,20 +105,20 @@ def test_intervals_by_hand_and_as_decided(adjust, seed):
 
 @pytest.mark.parametrize("method", ["paired_t", "corrected_t", "wilcoxon"])
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
-def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, adjust):
+def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     measures = evaluation_of(random_table(10, 5, effect=0.02), "repeated_holdout")
-    options = {"method": method, "adjust": adjust, "order": ["M3", "M4", "M1", "M0", "M2"]}
+    options = {"method": method, "p_adjust": p_adjust, "order": ["M3", "M4", "M1", "M0", "M2"]}
     every, found = posthoc(measures, **options), posthoc(measures, control="M1", **options)
     assert found["model_a"].tolist() == ["M3", "M4", "M0", "M2"]
     assert set(found["model_b"]) == {"M1"}
-    assert set(found["test"]) == {name_family(method, adjust, control=True)}
+    assert set(found["test"]) == {name_family(method, p_adjust, control=True)}
     raw = {frozenset(pair): p for *pair, p in every[["model_a", "model_b", "p_value"]].to_numpy()}
     assert found["p_value"].tolist() == [raw[frozenset((a, "M1"))] for a in found["model_a"]]
-    name = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(adjust, adjust)
+    name = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(p_adjust, p_adjust)
     np.testing.assert_allclose(
         found["p_adjusted"], adjusted_by_statsmodels(found["p_value"], name), rtol=1e-12
     )
-    if adjust in {"holm", "bonferroni"}:
+    if p_adjust in {"holm", "bonferroni"}:
         wide = dict(
             zip(map(frozenset, every[["model_a", "model_b"]].to_numpy()), every["p_adjusted"], strict=True)
         )
@@ -157,8 +160,8 @@ def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
 
 def test_every_method_has_a_record_with_every_adjustment():
     for method, record in METHODS.items():
-        for adjust in ADJUSTMENTS:
-            plain, against = (TESTS[name_family(method, adjust, control=c)] for c in (False, True))
+        for p_adjust in ADJUSTMENTS:
+            plain, against = (TESTS[name_family(method, p_adjust, control=c)] for c in (False, True))
             assert plain.name.startswith(record.name)
             assert (plain.control, against.control) == (False, True)
             assert "every other model with the control" in against.methods
@@ -186,7 +189,7 @@ def test_two_one_sided_tests_are_those_of_statsmodels(rope):
 def test_equivalence_has_the_family_of_the_control():
     measures = evaluation_of(random_table(12, 4, effect=0.004), "repeated_holdout")
     every = equivalence(measures, rope=0.05)
-    found = equivalence(measures, rope=0.05, control="M2", adjust="bonferroni")
+    found = equivalence(measures, rope=0.05, control="M2", p_adjust="bonferroni")
     assert set(found["model_b"]) == {"M2"}
     assert len(found) == 3
     np.testing.assert_allclose(found["p_adjusted"], np.minimum(3 * found["p_value"], 1), rtol=1e-12)
@@ -232,13 +235,13 @@ def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
 
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
-def test_levels_where_no_pair_has_a_test(adjust):
-    assert stepwise_levels(np.full(2, np.nan), 0.05, adjust=adjust)[0] == 0.05
+def test_levels_where_no_pair_has_a_test(p_adjust):
+    assert stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
 
 
 def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():
-    assert stepwise_levels(np.array([0.001, np.nan]), 0.05, adjust="holm").tolist() == [0.05, 0.05]
-    assert stepwise_levels(np.array([0.025, 0.05]), 0.05, adjust="holm").tolist() == [0.025, 0.025]
+    assert stepwise_levels(np.array([0.001, np.nan]), 0.05, p_adjust="holm").tolist() == [0.05, 0.05]
+    assert stepwise_levels(np.array([0.025, 0.05]), 0.05, p_adjust="holm").tolist() == [0.025, 0.025]
 
 
 def test_pairs_with_a_control_keep_their_columns():

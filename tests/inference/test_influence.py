@@ -13,8 +13,8 @@ from skewanova import DiscretePrior, InputError, SkewanovaWarning, UniformSkew, 
 from skewanova.inference.covariance import auprec_covariance
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.influence import auprec_influence, auprec_variance
-from skewanova.inference.one_set import ArcsineAreas, compare_test_set, max_z_value, omnibus_test
 from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import ArcsineAreas, compare_test_set, max_z_value, omnibus_test
 
 PRIORS = st.sampled_from([0.001, 0.05, 0.3, 0.5, 0.9])
 AP = "average_precision"

@@ -78,11 +78,11 @@ def test_the_uncorrected_f_equals_statsmodels(name):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_every_test_fills_the_same_columns(test):
-    result = TESTS[test](means_of("balanced"), role="headline")
+    result = TESTS[test](means_of("balanced"), role="primary")
     row = row_of(result)
     assert tuple(row.index) == ANOVA_COLUMNS
-    assert (row["test"], row["role"], row["response"], row["term"]) == (test, "headline", "iauprec", "model")
-    assert (result.test, result.role, result.response) == (test, "headline", "iauprec")
+    assert (row["test"], row["role"], row["response"], row["term"]) == (test, "primary", "iauprec", "model")
+    assert (result.test, result.role, result.response) == (test, "primary", "iauprec")
     assert result.label == get_test(test).note
     assert result.warnings == ()
     assert np.isnan(row["breakdown_correlation"])
@@ -102,7 +102,7 @@ def test_sums_of_squares_are_the_two_way_ones(test):
 
 
 def test_partial_eta_squared_is_that_of_the_f_shown():
-    measures = evaluate(load_satellite_scores(), priors=(0.5, 0.2))
+    measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     row = row_of(omnibus_test(measures, method="corrected_hotelling"))
     assert (round(row["statistic"], 2), row["df_error"]) == (2.15, 18)
     assert row["partial_eta_sq"] == pytest.approx(0.193, abs=5e-4)

@@ -284,10 +284,10 @@ def test_max_t_interval_is_near_the_tukey_like_one_with_equal_spreads():
 
 @pytest.mark.parametrize("test", OF_FRAMES)
 def test_columns_names_and_types(test):
-    found = compared(means_of("balanced"), test, role="headline")
+    found = compared(means_of("balanced"), test, role="primary")
     assert tuple(found.columns) == POSTHOC_COLUMNS
     assert set(found["test"]) == {test + "_holm" * get_test(test).adjusted}
-    assert set(found["role"]) == {"headline"}
+    assert set(found["role"]) == {"primary"}
     assert set(found["response"]) == {"iauprec"}
     assert found["prior"].isna().all()
     assert found["reject"].dtype == bool
@@ -450,13 +450,13 @@ def test_errors():
             "the two",
         ),
         (
-            {"method": "nemenyi", "adjust": "holm"},
-            "`adjust` is for tests whose p-values stand alone, but method='nemenyi' adjusts by itself: leave "
-            "out one of the two",
+            {"method": "nemenyi", "p_adjust": "holm"},
+            "`p_adjust` is for tests whose p-values stand alone, but method='nemenyi' adjusts by itself: "
+            "leave out one of the two",
         ),
         (
-            {"method": "paired_t", "adjust": "holms"},
-            "`adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?",
+            {"method": "paired_t", "p_adjust": "holms"},
+            "`p_adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?",
         ),
     ):
         with pytest.raises(ValueError, match=exact(message)):
@@ -491,9 +491,9 @@ def test_a_corrected_test_of_a_frame_needs_its_design():
 def test_pairs_of_the_bundled_data_are_those_of_compare():
     scores = load_satellite_scores()
     priors = (0.5, 0.2)
-    measures, result = evaluate(scores, priors=priors), compare(scores, priors=priors)
-    known = result.posthoc[result.posthoc["role"] == "headline"].reset_index(drop=True)
-    found = posthoc(measures, role="headline")
+    measures, result = evaluate(scores, at_priors=priors), compare(scores, at_priors=priors)
+    known = result.posthoc[result.posthoc["role"] == "primary"].reset_index(drop=True)
+    found = posthoc(measures, role="primary")
     pd.testing.assert_frame_equal(found, known, rtol=1e-12, check_dtype=False)
     assert not found["reject"].any()
     pd.testing.assert_frame_equal(equivalence(measures), result.equivalence, rtol=1e-12)

@@ -160,7 +160,7 @@ def test_columns_order_and_labels():
             assert tuple(frame) == POSTHOC_COLUMNS
             assert (result.test, result.role, result.factor, result.alpha) == (
                 name,
-                "as_published",
+                "published",
                 "model",
                 0.01,
             )

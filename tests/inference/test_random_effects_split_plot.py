@@ -74,7 +74,7 @@ def test_uncorrected_f_equals_statsmodels():
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
     plain = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
-    result = split_plot_anova(auprec_of("balanced"), ratio=ratio, role="check")
+    result = split_plot_anova(auprec_of("balanced"), ratio=ratio, role="secondary")
     found = result.to_frame()
     assert result.test == ("corrected_gg" if ratio else "repeated_measures")
     assert set(found["test"]) == {result.test}
@@ -85,7 +85,7 @@ def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
 
 
 def test_columns_terms_and_names():
-    found = split_plot_anova(auprec_of("balanced"), role="check", ratio=0).to_frame()
+    found = split_plot_anova(auprec_of("balanced"), role="secondary", ratio=0).to_frame()
     assert tuple(found.columns) == ANOVA_COLUMNS
     assert tuple(found["term"]) == TERMS
     assert set(found["response"]) == {"auprec"}

@@ -124,12 +124,12 @@ def test_hostile_names_are_drawn_as_they_are():
     assert set(model_labels(HOSTILE, width=RANK_NAME).values()) <= set(shown)
 
 
-def test_bars_are_the_groups_of_the_headline_unless_it_has_a_control():
+def test_bars_are_the_groups_of_the_primary_unless_it_has_a_control():
     frame = fold_frame(NAMES)
     families = pd.concat(
         [
             sa.inference.posthoc(frame, method=m).assign(role=r)
-            for m, r in (("nemenyi", "check"), ("paired_t", "headline"))
+            for m, r in (("nemenyi", "secondary"), ("paired_t", "primary"))
         ]
     )
     result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.05})

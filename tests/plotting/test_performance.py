@@ -76,7 +76,7 @@ def one_fold(model, fold, roc):
 def difference(a, b, estimate, **other):
     row = {
         "test": "tukey",
-        "role": "headline",
+        "role": "primary",
         "response": "iauprec",
         "prior": np.nan,
         "model_a": a,

@@ -40,7 +40,7 @@ LABELS = (np.arange(30) % 3 == 0).astype(int)
 SCORES = np.random.default_rng(1).normal(size=(30, 2)) + LABELS[:, None]
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", sa.SkewanovaWarning)
-    MEASURES = sa.evaluate(FOLDS, priors=(0.5, 0.1))
+    MEASURES = sa.evaluate(FOLDS, at_priors=(0.5, 0.1))
 MEANS = MEASURES.iauprec
 ANOVA = sa.inference.two_way_anova(MEANS)
 
@@ -73,11 +73,11 @@ CALLS = {
     "confidence_interval.rng": lambda v: sa.confidence_interval(
         LABELS, SCORES[:, 0], prior=0.1, method="bca", rng=v
     ),
-    "evaluate.priors": lambda v: sa.evaluate(ONE, priors=v),
-    "evaluate.a_prior": lambda v: sa.evaluate(ONE, priors=(v,)),
+    "evaluate.priors": lambda v: sa.evaluate(ONE, at_priors=v),
+    "evaluate.a_prior": lambda v: sa.evaluate(ONE, at_priors=(v,)),
     "ranking.alpha": lambda v: sa.decision.ranking(MEASURES, alpha=v),
-    "evaluate.test_fraction": lambda v: sa.evaluate(FOLDS, test_fraction=v),
-    "evaluate.resampling": lambda v: sa.evaluate(FOLDS, resampling=v),
+    "evaluate.test_fraction": lambda v: sa.FoldDesign("auto", v),
+    "evaluate.resampling": lambda v: sa.evaluate(FOLDS, design=v),
     "decisions.rng": lambda v: sa.decision.decisions(MEASURES, rng=v),
     "crossings.alpha": lambda v: sa.decision.crossings(MEASURES, alpha=v),
     "posthoc.ratio": lambda v: sa.inference.posthoc(MEANS, ratio=v),
@@ -95,7 +95,7 @@ CALLS = {
     "threshold_table.recall": lambda v: sa.threshold_table(ONE, recall=v),
     "threshold_table.precision": lambda v: sa.threshold_table(ONE, precision=v),
     "threshold_table.costs": lambda v: sa.threshold_table(ONE, costs=(v, v)),
-    "threshold_table.a_prior": lambda v: sa.threshold_table(ONE, costs=(1, 10), priors=(v,)),
+    "threshold_table.a_prior": lambda v: sa.threshold_table(ONE, costs=(1, 10), at_priors=(v,)),
     "threshold_table.level": lambda v: sa.threshold_table(ONE, recall=0.5, confidence_level=v),
     "compare_test_set.prior": lambda v: sa.inference.compare_test_set(LABELS, SCORES, prior=v),
     "compare_test_set.level": lambda v: sa.inference.compare_test_set(
@@ -140,7 +140,7 @@ OF_COMPARE = {
     "rope": ("nan", "inf", "-inf", "-1", "1e300", "huge", "text", "complex", "list", "empty", "NA", "dict"),
     "rng": ("nan", "inf", "-1", "1e-300", "text", "complex", "NA", "dict"),
     "test_fraction": ("nan", "inf", "-inf", "-1", "0", "1", "1e300", "huge", "text", "complex", "list", "NA"),
-    "priors": (
+    "at_priors": (
         "nan",
         "inf",
         "-inf",
@@ -164,7 +164,7 @@ OF_COMPARE = {
 def test_compare_refuses_what_no_number_of_it_can_be(argument):
     for name in OF_COMPARE[argument]:
         with pytest.raises((sa.InputError, sa.InputTypeError)):
-            sa.compare(FOLDS, **({"priors": (0.5,)} | {argument: VALUES[name]}))
+            sa.compare(FOLDS, **({"at_priors": (0.5,)} | {argument: VALUES[name]}))
 
 
 WRONG = {
@@ -180,7 +180,7 @@ WRONG = {
 def test_options_are_checked_alike_for_folds_and_one_set(table, argument):
     value, message = WRONG[argument]
     with pytest.raises((sa.InputError, sa.InputTypeError), match=f"^{message}"):
-        sa.compare(table, priors=(0.5,), **{argument: value})
+        sa.compare(table, at_priors=(0.5,), **{argument: value})
 
 
 @pytest.mark.parametrize("argument", WRONG)

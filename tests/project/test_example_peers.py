@@ -110,11 +110,11 @@ def test_defaults_are_those_that_compare_would_choose(peers):
     checks = importlib.import_module("peers_checks")
     scores = checks.score_table().assign(case=lambda rows: rows.groupby(["model", "fold"]).cumcount())
     with pytest.warns(sa.SkewanovaWarning):
-        result = sa.compare(scores, resampling="repeated_holdout", test_fraction=0.2)
+        result = sa.compare(scores, design=sa.FoldDesign("repeated_holdout", 0.2))
     table = result.iauprec.pivot(index="fold", columns="model", values="iauprec")[result.ranking["model"]]
-    headline = result.posthoc[result.posthoc["role"] == "headline"]
-    assert set(headline["test"]) == {default_pairs(SCENARIOS["S2a"])}
-    assert rates.corrected_pairs(table.to_numpy()) == pytest.approx(headline["p_adjusted"].min())
+    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    assert set(primary["test"]) == {default_pairs(SCENARIOS["S2a"])}
+    assert rates.corrected_pairs(table.to_numpy()) == pytest.approx(primary["p_adjusted"].min())
 
 
 def test_what_r_prints_becomes_cells(peers):

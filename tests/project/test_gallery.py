@@ -54,7 +54,7 @@ def test_simulated_models_cross(gallery):
     assert len(gallery.SIMULATED) >= 8
     scores = gallery.simulated_scores()
     assert scores.groupby(["model", "fold"]).size().eq(gallery.N_POSITIVE + gallery.N_NEGATIVE).all()
-    measures = sa.evaluate(scores, priors=(0.5, 0.2), deployment_prior=(0.1, 0.2))
+    measures = sa.evaluate(scores, at_priors=(0.5, 0.2), deployment_prior=(0.1, 0.2))
     assert sa.decision.regions(measures)["model"].nunique() > 1
 
 

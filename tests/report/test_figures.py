@@ -54,7 +54,7 @@ def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     pairs = _pairs_along(many)
     assert len(pairs) == MOST_PANELS
     assert all(best in pair for pair in pairs)
-    assert len(many.posthoc[many.posthoc["role"] == "headline"]) > MOST_PAIRS
+    assert len(many.posthoc[many.posthoc["role"] == "primary"]) > MOST_PAIRS
     drawn = _pairs_drawn(many)[["model_a", "model_b"]].to_numpy().tolist()
     assert len(drawn) == 7
     assert all(best in pair for pair in drawn)

@@ -24,14 +24,14 @@ def hostile():
 
 def test_the_primary_test_comes_first_and_every_number_is_that_of_a_frame(hostile):
     (text,) = hostile.results_paragraph.paragraphs
-    pairs = hostile.posthoc[hostile.posthoc["role"] == "headline"]
+    pairs = hostile.posthoc[hostile.posthoc["role"] == "primary"]
     first = next(pairs.itertuples())
     effect = hostile.effects["effect"].iloc[0]
     assert f"{format_number(first.estimate)} ({format_number(first.conf_low)} to" in text
     assert f"t({first.df:.4g}) = {first.statistic:.2f}, adjusted p" in text
     assert f"d = {effect:.2f}" in text
     assert text.index("The models ") < text.index("Differences (") < text.index(hostile.verdict.choose)
-    assert f"about {hostile.design.claim}." in text
+    assert f"about {hostile.design.population}." in text
     assert text.count(" minus ") == MOST_PAIRS
     assert f"{len(pairs) - MOST_PAIRS} more in the table" in text
     assert f"{len(hostile.ranking) - MOST_MEANS} more in the table" in text
@@ -72,7 +72,7 @@ def test_what_was_not_tested_is_said_so():
     scores = pd.DataFrame({"y_true": label, "a": label / 2, "b": label / 2})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        found = sa.compare(sa.scores_from_wide(scores), priors=(0.5,))
+        found = sa.compare(sa.scores_from_wide(scores), at_priors=(0.5,))
     assert "a minus b 0.000, not tested, because their values are the same" in str(found.results_paragraph)
 
 

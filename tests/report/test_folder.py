@@ -499,7 +499,7 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, u
 
 def test_calibrated_tests_stand_before_the_published(document):
     roles = [attrs["class"] for attrs in Outline(document).named("div") if attrs.get("class") in TEST_ROLES]
-    assert roles == ["headline", "as_published", "check"]
+    assert roles == ["primary", "published", "check"]
 
 
 def test_methods_cite_what_the_references_list(folder, document):
@@ -528,7 +528,7 @@ def test_sections_stand_in_order_and_the_contents_list_them(document):
 def test_findings_come_with_how_to_read_them(document, hostile):
     findings, rest = (" ".join("".join(Outline(part).words).split()) for part in parted(document))
     assert all(title in findings for title in LINES.values())
-    assert hostile.labels[report_source.headline_rows(hostile.anova)["test"].iloc[0]] in findings
+    assert hostile.labels[report_source.primary_rows(hostile.anova)["test"].iloc[0]] in findings
     shown = hostile.conclusions[: report_document.MOST_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)
     assert (f"{more} more in the tables of pairwise differences." in findings) == (more > 0)
@@ -537,7 +537,7 @@ def test_findings_come_with_how_to_read_them(document, hostile):
     tests = {*hostile.anova["test"], *hostile.posthoc["test"]}
     labels = [label for test, label in hostile.labels.items() if test in tests]
     assert all(" ".join(text.split()) in rest for text in (*labels, *hostile.warnings))
-    assert rest.count(report_document.ROLES["headline"]) == (hostile.posthoc["role"] == "headline").any()
+    assert rest.count(report_document.ROLES["primary"]) == (hostile.posthoc["role"] == "primary").any()
 
 
 def parted(document):
@@ -593,7 +593,7 @@ def one_set():
         )
         for name, d in {"A": 1.5, "B": 1.0, "C": 0.5}.items()
     ]
-    return compare(pd.concat(parts), (0.2, 0.4), priors=(0.5, 0.2))
+    return compare(pd.concat(parts), (0.2, 0.4), at_priors=(0.5, 0.2))
 
 
 def test_no_warnings_have_no_part(plain, undrawn):
@@ -676,15 +676,15 @@ def test_pairs_left_out_of_the_panels_are_told():
 @pytest.mark.parametrize(
     ("rows", "chosen"),
     [
-        ([("x", "as_published", "iauprec"), ("y", "headline", "iauprec")], "y"),
-        ([("x", "headline", "auprec"), ("y", "as_published", "iauprec")], "y"),
-        ([("x", "check", "auprec"), ("y", "headline", "auprec")], "y"),
+        ([("x", "published", "iauprec"), ("y", "primary", "iauprec")], "y"),
+        ([("x", "primary", "auprec"), ("y", "published", "iauprec")], "y"),
+        ([("x", "check", "auprec"), ("y", "primary", "auprec")], "y"),
         ([("x", "check", "auprec"), ("y", "check", "auprec")], "x"),
     ],
 )
-def test_conclusions_rest_on_the_headline_test_of_iauprec(rows, chosen):
+def test_conclusions_rest_on_the_primary_test_of_iauprec(rows, chosen):
     frame = pd.DataFrame(rows, columns=["test", "role", "response"])
-    assert report_source.headline_rows(frame)["test"].tolist() == [chosen]
+    assert report_source.primary_rows(frame)["test"].tolist() == [chosen]
 
 
 def test_inline_svg_keeps_the_ids_of_figures_apart():

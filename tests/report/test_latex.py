@@ -36,9 +36,9 @@ def test_table_1_has_means_spreads_and_letters(hostile):
     assert (0, 3) in table.bold
 
 
-def test_pairwise_holds_the_headline_test_alone(hostile):
+def test_pairwise_holds_the_primary_test_alone(hostile):
     table = publication_table(hostile, "pairwise")
-    rows = hostile.posthoc[hostile.posthoc["role"] == "headline"]
+    rows = hostile.posthoc[hostile.posthoc["role"] == "primary"]
     assert len(table.rows) == len(rows) == 10
     assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05", "Effect")
     assert float(table.rows[0][-1]) == round(hostile.effects["effect"].iloc[0], 2)
@@ -179,10 +179,10 @@ def test_rows_columns_digits_caption_and_label(hostile):
 def test_rows_are_named_by_model_pair_or_test(hostile):
     model = hostile.ranking["model"].iloc[3]
     assert [row[0] for row in publication_table(hostile, "ranking", rows=[model]).rows] == [model]
-    headline = hostile.anova.loc[hostile.anova["role"] == "headline", "test"].iloc[0]
-    rows = publication_table(hostile, "anova", rows=[headline]).rows
+    primary = hostile.anova.loc[hostile.anova["role"] == "primary", "test"].iloc[0]
+    rows = publication_table(hostile, "anova", rows=[primary]).rows
     assert 0 < len(rows) < len(publication_table(hostile, "anova").rows)
-    assert {row[0].split(",")[0] for row in rows} == {get_test(headline).name}
+    assert {row[0].split(",")[0] for row in rows} == {get_test(primary).name}
     tukey = publication_table(hostile, "posthoc", rows=["tukey"]).rows
     assert len(tukey) == (hostile.posthoc["test"] == "tukey").sum()
 

@@ -5,11 +5,11 @@ import pytest
 from skewanova.inference.intervals import INTERVAL_COLUMNS
 from skewanova.report import sentences as report_sentences
 from skewanova.report import tables as report_tables
-from skewanova.scores.design import Resampling
+from skewanova.scores.design import FoldDesign
 
 NAN = float("nan")
 HOW = {
-    "design": Resampling("independent", 2, 0.0, "stated"),
+    "design": FoldDesign("independent", n_folds=2, reason="stated"),
     "sizes": pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]}),
     "deployment_prior": "uniform",
 }
@@ -23,8 +23,8 @@ RANKING = pd.DataFrame(
         "conf_high": [0.8, 0.6],
         "group": ["a", "b"],
         "auc": [0.9, 0.8],
-        "worst_prior": 0.05,
-        "worst_auprec": [0.6123, 0.4],
+        "rarest_prior": 0.05,
+        "auprec_at_rarest": [0.6123, 0.4],
         "expected_regret": [0.0, 0.25],
         "max_regret": [-1e-17, 0.3],
         "p_best": [0.995, 0.005],
@@ -124,7 +124,7 @@ def test_ranking():
 
 def test_sizes_of_runs_and_of_a_test_set():
     sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
-    runs, one = Resampling("shared_cases", 3, 0.0, "stated"), Resampling("one_set", 1, 0.0, "stated")
+    runs, one = FoldDesign("runs", n_folds=3), FoldDesign("test_set", n_folds=1)
     assert report_tables.sizes_note(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"
     assert report_tables.sizes_note(sizes, one) == "Test set: 40 positives and 60 negatives"
 
@@ -204,8 +204,8 @@ def test_anova_in_a_line(test, line):
          "(2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p undefined)."),
     ],
 )  # fmt: skip
-def test_the_headline_in_a_sentence(p_value, sentence):
-    frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
+def test_the_primary_in_a_sentence(p_value, sentence):
+    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
     frame.loc[0, "p_value"] = p_value
     pairs = pd.DataFrame({"reject": [p_value == 0.04]})
     assert report_sentences.omnibus_sentence(frame, 0.05, pairs) == sentence
@@ -219,14 +219,14 @@ def test_the_headline_in_a_sentence(p_value, sentence):
     ],
 )  # fmt: skip
 def test_all_models_and_pairs_do_not_contradict_each_other(p_value, told):
-    frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
+    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
     frame.loc[0, "p_value"] = p_value
     pairs = pd.DataFrame({"reject": [p_value == 0.06, False]})
     assert report_sentences.omnibus_sentence(frame, 0.05, pairs).endswith(told)
 
 
 def test_models_that_differ_alike_in_every_fold_are_not_tested():
-    frame = ANOVA.assign(role=["headline", "headline", "check", "as_published"])
+    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
     frame.loc[0, ["statistic", "p_value"]] = np.inf, 0.0
     found = report_sentences.omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
     assert found.startswith("The models' differences do not vary, so that no test can judge them")

@@ -60,7 +60,7 @@ def test_sensitivity():
     frame = pd.DataFrame(
         {
             "model": ["A"],
-            "auprec_rarest": [0.25],
+            "auprec_at_rarest": [0.25],
             "auprec_commonest": [0.75],
             "sensitivity": [0.5],
             "loss_per_tenfold": [0.375],

@@ -8,7 +8,7 @@ import pytest
 
 import skewanova as sa
 from skewanova import InputError, InputTypeError, read_datasets, read_scores, scores_from_wide
-from skewanova.scores import find_resampling
+from skewanova.scores import infer_design
 from skewanova.scores.pairing import describe_table, paired_cases, paired_runs
 
 #: Two models on six cases of three patients.
@@ -189,13 +189,13 @@ def test_repeated_cross_validation_may_test_a_cluster_once_in_each_repetition():
     rows = pd.concat([first, second])
     rows = rows.assign(y_true=rows["case"] % 2, y_score=np.arange(32) % 7)
     table = read_scores(pd.concat([rows.assign(model=m) for m in "AB"], ignore_index=True))
-    found = find_resampling(table)
+    found = infer_design(table)
     assert (found.kind, found.n_clusters) == ("repeated_kfold", 8)
     assert "cases in 8 clusters, each whole in a fold or not in it" in found.describe()
     for stated in ("independent", "kfold"):
-        told = rf"with resampling='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them"
+        told = rf"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them"
         with pytest.raises(InputError, match=told):
-            find_resampling(table, resampling=stated)
+            infer_design(table, design=stated)
 
 
 def test_effective_counts_are_those_of_the_sample():

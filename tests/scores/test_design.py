@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from skewanova import SkewanovaWarning, read_scores
-from skewanova.scores import find_resampling
-from skewanova.scores.design import SAME_CASES, SAME_LABELS, cases_claim
+from skewanova.scores import infer_design
+from skewanova.scores.design import SAME_CASES, SAME_LABELS, population_of_cases
 from skewanova.scores.pairing import complete_table
 
 
@@ -42,7 +42,7 @@ def holdouts(n_cases, j, fraction, rng):
 
 
 def found(folds, **options):
-    design = find_resampling(table_of(folds), **options)
+    design = infer_design(table_of(folds), **options)
     return design, design.warnings
 
 
@@ -54,7 +54,7 @@ def test_disjoint_folds_are_a_cross_validation(n_cases, k):
     design, notes = found(kfold(n_cases, k, np.random.default_rng(1)))
     assert (design.kind, design.n_folds, notes) == ("kfold", k, ())
     assert design.ratio == pytest.approx(1 / (k - 1), rel=1e-12)  # whatever the sizes
-    assert design.inflation == pytest.approx(1 + k / (k - 1))
+    assert design.variance_inflation == pytest.approx(1 + k / (k - 1))
     assert design.overlapping
 
 
@@ -120,7 +120,7 @@ def test_the_data_set_has_at_least_the_cases_seen():
 
 def test_all_folds_on_one_test_set_tell_nothing_about_training():
     design, notes = found([np.arange(40)] * 6)
-    assert (design.kind, design.ratio, notes) == ("shared_cases", 0, ())
+    assert (design.kind, design.ratio, notes) == ("runs", 0, ())
     design, notes = found([np.arange(40)] * 6, resampling="repeated_holdout")
     assert design.kind == "repeated_holdout"
     assert design.ratio == pytest.approx(0.25)
@@ -137,8 +137,8 @@ def test_dropped_folds_still_count_towards_the_size_of_the_data_set():
     for gone in (0, 4):
         table = table_of(folds, skip={("A", gone)})
         with pytest.warns(SkewanovaWarning, match="dropped 1 of 5 folds"):
-            kept, _ = complete_table(table, missing="drop_fold")
-        design = find_resampling(kept)
+            kept, _ = complete_table(table, missing="drop")
+        design = infer_design(kept)
         assert (design.kind, design.n_folds) == ("kfold", 4)
         assert design.ratio == pytest.approx(1 / 4)
 
@@ -147,14 +147,14 @@ def test_a_repeated_cross_validation_with_a_fold_dropped():
     rng = np.random.default_rng(3)
     table = table_of([f for _ in range(5) for f in kfold(200, 2, rng)], skip={("A", 3)})
     with pytest.warns(SkewanovaWarning, match="dropped 1 of 10 folds"):
-        kept, _ = complete_table(table, missing="drop_fold")
-    design = find_resampling(kept)
+        kept, _ = complete_table(table, missing="drop")
+    design = infer_design(kept)
     assert (design.kind, design.n_folds, design.ratio) == ("repeated_kfold", 9, 1.0)
 
 
 def test_models_and_names_of_folds_do_not_matter():
     folds = holdouts(300, 4, 0.3, np.random.default_rng(0))
-    one, many = (find_resampling(table_of(folds, models=m)) for m in (("A", "B"), ("x", "y", "z")))
+    one, many = (infer_design(table_of(folds, models=m)) for m in (("A", "B"), ("x", "y", "z")))
     assert one == many
 
 
@@ -166,7 +166,7 @@ OVERLAPPING = holdouts(400, 8, 0.2, np.random.default_rng(0))
 
 def test_independent_as_stated():
     design, notes = found(FOLDS, resampling="independent")
-    assert (design.kind, design.ratio, design.inflation, notes) == ("independent", 0.0, 1.0, ())
+    assert (design.kind, design.ratio, design.variance_inflation, notes) == ("independent", 0.0, 1.0, ())
     assert not design.overlapping
 
 
@@ -186,7 +186,7 @@ def test_a_stated_kind_overrules_the_cases_with_a_note():
     design, notes = found(FOLDS, resampling="repeated_holdout")
     assert (design.kind, design.reason) == ("repeated_holdout", "resampling as stated")
     assert design.ratio == pytest.approx(1 / 4)
-    assert notes == ("the cases look like kfold, but resampling='repeated_holdout' was stated and is used",)
+    assert notes == ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)
     assert found(FOLDS, resampling="kfold")[1] == ()
 
 
@@ -211,7 +211,7 @@ def test_both_stated():
 
 
 def without_cases(j, **options):
-    design = find_resampling(table_of([np.arange(10)] * j, cases=False), **options)
+    design = infer_design(table_of([np.arange(10)] * j, cases=False), **options)
     return design, design.warnings
 
 
@@ -225,7 +225,7 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
         "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
-        f"{share} test cases; add a case column, or say resampling= and test_fraction= (--resampling, "
+        f"{share} test cases; add a case column, or say resampling= and test_fraction= (--design, "
         "--test-fraction)",
     )
 
@@ -254,13 +254,13 @@ def test_stated_without_cases():
 
 def test_errors():
     message = (
-        "resampling='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
+        "design='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
         "large the folds are"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, resampling="repeated_kfold")
     message = (
-        "`resampling` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
+        "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
         "shared_cases, nested_runs, fixed_runs; but got 'bootstrap'"
     )
     with pytest.raises(ValueError, match=exact(message)):
@@ -273,11 +273,11 @@ def test_errors():
 
 def test_one_fold_has_no_design():
     for design, notes in (without_cases(1), found([np.arange(10)])):
-        assert (design.kind, design.n_folds, design.ratio, notes) == ("one_set", 1, 0.0, ())
+        assert (design.kind, design.n_folds, design.ratio, notes) == ("test_set", 1, 0.0, ())
         assert not design.overlapping
         assert re.fullmatch(r"one test set \(\d+ positives, \d+ negatives\)", design.describe())
     _, notes = without_cases(1, resampling="kfold", test_fraction=0.2)
-    assert notes == ("resampling='kfold' and test_fraction=0.2 not used, since there is one fold only",)
+    assert notes == ("design='kfold' and test_fraction=0.2 not used, since there is one fold only",)
 
 
 def test_descriptions():
@@ -298,8 +298,8 @@ def test_descriptions():
 
 def test_intervals_over_cases_are_about_fitted_models_whatever_the_folds():
     frame = table_of([range(20), range(20, 40)]).to_frame()
-    assert cases_claim(read_scores(frame)) == "these fitted models on further cases"
+    assert population_of_cases(read_scores(frame)) == "these fitted models on further cases"
     patients = frame.assign(cluster=frame["case"].astype(int) // 2, weight=2.0)
-    assert cases_claim(read_scores(patients)) == (
+    assert population_of_cases(read_scores(patients)) == (
         "these fitted models on further clusters of cases of the population that the weights stand for"
     )

@@ -61,15 +61,15 @@ def test_runs_that_stay_are_compared_as_in_memory(resampling):
         for k, cell in enumerate(cells)
     ]
     frame = pd.concat(scored, ignore_index=True)
-    options = {**SET_OPTIONS, "resampling": resampling}
+    options = {**SET_OPTIONS, "design": resampling}
     found, here = (sa.compare(read(frame), **options) for read in (gathered, sa.read_scores))
-    assert found.design.kind == "shared_cases"
+    assert found.design.kind == "runs"
     assert_nearly_alike(found, here)
 
 
 def test_fixed_runs_that_stay_are_refused():
     with pytest.raises(InputError, match=r"^fixed runs on one test set are compared by the tails"):
-        sa.compare(gathered(cases_of("runs")), resampling="fixed_runs")
+        sa.compare(gathered(cases_of("runs")), design="fixed_runs")
 
 
 def test_what_a_set_that_stays_cannot_be_asked_is_told():
@@ -187,7 +187,7 @@ def test_folds_said_to_be_independent_share_no_cluster_on_an_engine_either():
         with pytest.raises(
             InputError, match=r"no two folds may share a cluster, but cluster 'p\d\d+' is in \d"
         ) as error:
-            sa.compare(read(frame), resampling="independent")
+            sa.compare(read(frame), design="independent")
         told.append(re.sub("'.*?' is", "", str(error.value).split("but cluster ")[1]))
     assert told[0] == told[1]
 

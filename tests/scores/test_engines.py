@@ -29,7 +29,7 @@ from rows_elsewhere import (
 import skewanova as sa
 from skewanova.base.checks import DiskFullError, InputError
 from skewanova.scores import engines, packing
-from skewanova.scores.design import find_resampling
+from skewanova.scores.design import infer_design
 from studies.areas import estimators_study
 
 dask = pytest.importorskip("dask")
@@ -43,7 +43,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
 
-OPTIONS = {"priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "area_estimator": "exact"}
+OPTIONS = {
+    "at_priors": (0.5, 0.2, 0.01),
+    "deployment_prior": sa.UniformSkew(4, 19),
+    "area_estimator": "exact",
+}
 
 
 FRAMES = "auprec iauprec anova posthoc ranking regions crossings leaders difference_curves decisions plans"
@@ -51,7 +55,7 @@ FRAMES = "auprec iauprec anova posthoc ranking regions crossings leaders differe
 
 def assert_compared_alike(source, frame):
     """The whole comparison, to the last bit."""
-    options = {"deployment_prior": (0.05, 0.2), "priors": (0.5, 0.2)}
+    options = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.2)}
     found, here = sa.compare(source, **options), sa.compare(frame, **options)
     for name in FRAMES.split():
         pd.testing.assert_frame_equal(getattr(found, name), getattr(here, name), check_exact=True)
@@ -312,7 +316,7 @@ def test_a_frame_of_dask_without_a_column_of_folds_is_one_test_set():
 # --- cases one by one: rows that fit come here --------------------------------------------------------------
 
 
-KINDS = {"one test set": "one_set", "runs": "shared_cases", "clusters, weights": "one_set"}
+KINDS = {"one test set": "test_set", "runs": "runs", "clusters, weights": "test_set"}
 
 
 @pytest.mark.parametrize("design", KINDS)
@@ -322,7 +326,7 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
     with dask_here():
         found = sa.read_scores(partitioned(mixed), columns={"y_score": "p"})
     pd.testing.assert_frame_equal(found.frame, sa.read_scores(by_names(frame)).frame)
-    assert find_resampling(found).kind == KINDS[design]
+    assert infer_design(found).kind == KINDS[design]
 
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
@@ -518,7 +522,7 @@ def test_designs_over_cases_and_workers_that_die_on_spark(spark, tmp_path):
     rows = spark.read.parquet(str(tmp_path / "s.parquet"))
     assert sa.read_scores(rows).sha256() == sa.read_scores(by_names(frame)).sha256()
     plain = rows.drop("cluster", "weight")
-    assert find_resampling(sa.read_scores(plain)).kind == "one_set"
+    assert infer_design(sa.read_scores(plain)).kind == "test_set"
 
     def die(batches):  # sent as it stands, since workers do not know this file
         return (os._exit(1) for _ in batches)

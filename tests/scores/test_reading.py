@@ -212,9 +212,9 @@ def test_whole_scores_beyond_2_to_53_are_not_tied(tmp_path, dtype):
     score = np.array([2**62 + 1, 2**62], dtype=dtype)
     frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": score})
     for source in every_source(tmp_path, frame):
-        assert evaluate(read_scores(source), priors=(0.5,), deployment_prior=0.5).iauprec["auc"].tolist() == [
-            0.0
-        ]
+        assert evaluate(read_scores(source), at_priors=(0.5,), deployment_prior=0.5).iauprec[
+            "auc"
+        ].tolist() == [0.0]
 
 
 # --- wide tables ------------------------------------------------------------------------------------------
@@ -366,8 +366,8 @@ def test_wide_columns_of_mixed_dtypes_keep_every_order(tmp_path, kind):
 def test_a_complete_table_is_left_alone():
     table = read_scores(LONG)
     assert complete_table(table) == (table, ())
-    assert complete_table(table, missing="drop_fold") == (table, ())
-    with pytest.raises(InputError, match=r"^`missing` must be one of error, drop_fold; but got 'ignore'$"):
+    assert complete_table(table, missing="drop") == (table, ())
+    with pytest.raises(InputError, match=r"^`missing` must be one of error, drop; but got 'ignore'$"):
         complete_table(table, missing="ignore")
 
 
@@ -379,7 +379,7 @@ def lacking(*cells, frame=LONG):
 def test_a_missing_cell_is_named():
     message = (
         "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
-        "or drop the folds for all models with missing='drop_fold'"
+        "or drop the folds for all models with missing='drop'"
     )
     with pytest.raises(InputError, match=exact(message)):
         complete_table(lacking(("B", 2)))
@@ -393,7 +393,7 @@ def test_a_fold_is_dropped_for_all_models():
     table = lacking(("B", 2))
     note = "dropped 1 of 2 folds for all models, since these are missing: model 'B' in fold 2"
     with pytest.warns(SkewanovaWarning, match=exact(note)):
-        kept, notes = complete_table(table, missing="drop_fold")
+        kept, notes = complete_table(table, missing="drop")
     assert notes == (note,)
     assert (kept.models, kept.folds, kept.counts.tolist()) == (("A", "B"), (1,), [[[2, 2]], [[2, 2]]])
     assert kept.frame.index.tolist() == list(range(8))
@@ -401,7 +401,7 @@ def test_a_fold_is_dropped_for_all_models():
     with pytest.raises(
         InputError, match=r"^no fold holds every model; missing: model 'A' in fold 1; model 'B'"
     ):
-        complete_table(lacking(("A", 1), ("B", 2)), missing="drop_fold")
+        complete_table(lacking(("A", 1), ("B", 2)), missing="drop")
 
 
 def test_cases_must_be_the_same_for_all_models():
@@ -470,7 +470,7 @@ def test_tables_that_cannot_be_compared_are_not_described(frame, message):
     with pytest.raises(InputError, match=f"^{message}"):
         describe_table(table)
     with pytest.raises(InputError, match=r".{20}"):
-        compare(table, priors=(0.5,), deployment_prior=0.5)
+        compare(table, at_priors=(0.5,), deployment_prior=0.5)
 
 
 def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):

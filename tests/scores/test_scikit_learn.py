@@ -103,7 +103,7 @@ def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     table = sa.scores_from_estimators({"A": BAYES, "B": DecisionTreeClassifier(max_depth=2)}, X, Y, cv=cv)
     cases = [rows["case"].tolist() for _, rows in table.frame.groupby("model", observed=True)]
     assert cases[0] == cases[1]
-    design = sa.scores.find_resampling(table)
+    design = sa.scores.infer_design(table)
     assert (design.kind, design.warnings) == (kind, ())
 
 
@@ -214,7 +214,7 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
     expected = sa.correct_class_prior(plain["y_score"], train_prior=0.5, prior=float(Y.mean()))
     np.testing.assert_array_equal(table.frame["y_score"], expected)
     assert abs(table.frame["y_score"].mean() - Y.mean()) < abs(plain["y_score"].mean() - Y.mean()) / 3
-    both = [sa.evaluate(source, priors=(0.5, 0.01)).auprec for source in (plain, table)]
+    both = [sa.evaluate(source, at_priors=(0.5, 0.01)).auprec for source in (plain, table)]
     pd.testing.assert_frame_equal(*both)
 
 

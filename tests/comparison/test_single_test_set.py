@@ -26,7 +26,7 @@ from skewanova.scores.pairing import paired_cases
 from skewanova.scores.reading import read_scores
 
 RANGE = (0.2, 0.4)
-SETTINGS = {"deployment_prior": RANGE, "priors": (0.5, 0.2)}
+SETTINGS = {"deployment_prior": RANGE, "at_priors": (0.5, 0.2)}
 
 
 def cases(n=120, m=600, quality=(1.5, 1.2, 0.6), seed=0):
@@ -52,32 +52,32 @@ def found():
     return labels, scores, compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS)
 
 
-def test_the_headline_is_the_f_test_of_one_set(found):
+def test_the_primary_is_the_f_test_of_one_set(found):
     labels, scores, result = found
     twin = compare_test_set(labels, scores, deployment_prior=RANGE, area_estimator="trapezoid")
     assert list(result.anova) == list(ANOVA_COLUMNS)
     (row,) = result.anova.to_dict("records")
     assert [row[k] for k in ("test", "role", "response", "term", "df")] == [
-        "jackknife", "headline", "iauprec", "model", 2,
+        "jackknife", "primary", "iauprec", "model", 2,
     ]  # fmt: skip
     assert row["statistic"] == pytest.approx(twin.f_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
     assert row["p_value"] == pytest.approx(
         stats.f.sf(twin.f_omnibus, 2, min(twin.df_omnibus, 1e12)), rel=1e-6
     )
-    assert result.design.kind == "one_set"
+    assert result.design.kind == "test_set"
     assert "F over cases of one test set of IAUPREC: F(2, " in result.conclusions[0]
 
 
-def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(found):
+def test_pairs_are_the_one_set_comparisons_primary_first_then_at_each_prior(found):
     labels, scores, result = found
     assert list(result.posthoc) == list(POSTHOC_COLUMNS)
     assert result.posthoc["test"].unique().tolist() == ["jackknife_holm"]
-    headline = result.posthoc[result.posthoc["role"] == "headline"]
+    primary = result.posthoc[result.posthoc["role"] == "primary"]
     twin = compare_test_set(
         labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], area_estimator="trapezoid"
     )
-    assert headline[["model_a", "model_b"]].to_numpy().tolist() == [
+    assert primary[["model_a", "model_b"]].to_numpy().tolist() == [
         ["top", "mid"], ["top", "low"], ["mid", "low"],
     ]  # fmt: skip
     for column, values in {
@@ -85,12 +85,12 @@ def test_pairs_are_the_one_set_comparisons_headline_first_then_at_each_prior(fou
         "std_error": twin.std_error,
         "p_adjusted": twin.p_adjusted,
     }.items():
-        np.testing.assert_allclose(headline[column], values, rtol=1e-12)
-    before = np.minimum(stats.rankdata(headline["p_value"]) - 1, headline["reject"].sum())
+        np.testing.assert_allclose(primary[column], values, rtol=1e-12)
+    before = np.minimum(stats.rankdata(primary["p_value"]) - 1, primary["reject"].sum())
     level = 0.05 / (3 - before)  # of the step that decided each pair
-    reach = stats.t.isf(level / 2, headline["df"]) * headline["std_error"]
-    np.testing.assert_allclose(headline["conf_low"], headline["estimate"] - reach, rtol=1e-9)
-    checks = result.posthoc[result.posthoc["role"] == "check"]
+    reach = stats.t.isf(level / 2, primary["df"]) * primary["std_error"]
+    np.testing.assert_allclose(primary["conf_low"], primary["estimate"] - reach, rtol=1e-9)
+    checks = result.posthoc[result.posthoc["role"] == "secondary"]
     assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
     at = compare_test_set(labels, scores, prior=0.2, area_estimator="trapezoid")
     np.testing.assert_allclose(checks["std_error"].iloc[3:], at.std_error, rtol=1e-12)
@@ -104,10 +104,8 @@ def test_a_control_is_the_family_on_one_set(found):
     assert set(other.posthoc["test"]) == {"jackknife_holm_control"}
     for column, sign in (("estimate", -1), ("statistic", -1), ("std_error", 1), ("p_value", 1)):
         np.testing.assert_array_equal(other.posthoc[column], sign * every[column])
-    headline = other.posthoc.iloc[:2]
-    np.testing.assert_allclose(
-        headline["p_adjusted"], adjusted_by_statsmodels(headline["p_value"]), rtol=1e-12
-    )
+    primary = other.posthoc.iloc[:2]
+    np.testing.assert_allclose(primary["p_adjusted"], adjusted_by_statsmodels(primary["p_value"]), rtol=1e-12)
     assert other.ranking["group"].tolist() == ["control", "", "behind"]
     assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]]
     assert "mid and top were not found to differ" in other.conclusions[1]
@@ -116,9 +114,9 @@ def test_a_control_is_the_family_on_one_set(found):
     assert len(other.plans) == 2
     assert "control is not used" not in " ".join(other.warnings)
     with pytest.raises(
-        InputError, match=r"^`pairs` chooses between tests over folds, but got 'max_t' where pairs"
+        InputError, match=r"^`pairwise` chooses between tests over folds, but got 'max_t' where pairs"
     ):
-        compare(table(labels, scores), **SETTINGS, pairs="max_t")
+        compare(table(labels, scores), **SETTINGS, pairwise="max_t")
 
 
 def test_ranking_has_intervals_and_chances_over_cases(found):
@@ -152,7 +150,7 @@ def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands
 
 def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
     labels, scores = cases(quality=(1.4, 1.0))
-    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, priors=(0.4,))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, at_priors=(0.4,))
     (row,) = result.difference_curves.to_dict("records")
     one = compare_test_set(labels, scores, prior=0.4, area_estimator="trapezoid")
     assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
@@ -162,7 +160,7 @@ def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
 def test_priors_that_the_set_cannot_speak_for_are_not_tested():
     labels, scores = cases()
     with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 the smallest fold's 600 negatives"):
-        result = compare(table(labels, scores), deployment_prior=RANGE, priors=(0.5, 0.01))
+        result = compare(table(labels, scores), deployment_prior=RANGE, at_priors=(0.5, 0.01))
     support = 600 * result.difference_curves["prior"] / (1 - result.difference_curves["prior"])
     np.testing.assert_array_equal(result.difference_curves["p_adjusted"].notna(), support >= 100)
     assert result.difference_curves["estimate"].notna().all()
@@ -178,7 +176,7 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     labels, scores = cases(n=20, m=60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), priors=(0.2,))
+        result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), at_priors=(0.2,))
     assert result.difference_curves["p_adjusted"].isna().all()
     assert result.conclusions[-1] == (
         "Differences along the prior could not be tested, because the test set is too small for any of "
@@ -253,7 +251,7 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_few_positives_at_a_small_area_are_told():
     labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
-    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, priors=(0.5, 0.02))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, at_priors=(0.5, 0.02))
     row = result.assumptions.set_index("check").loc["positives_times_area"]
     assert row["statistic"] == pytest.approx(60 * result.iauprec["iauprec"].min())
     assert row["statistic"] < 10
@@ -264,8 +262,8 @@ def test_what_needs_folds_is_said_not_to_be_used():
     labels, scores = cases(n=60, m=300)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = compare(table(labels, scores), **SETTINGS, resampling="kfold")
-    assert result.warnings == ("resampling='kfold' not used, since there is one fold only",)
+        result = compare(table(labels, scores), **SETTINGS, design="kfold")
+    assert result.warnings == ("design='kfold' not used, since there is one fold only",)
     assert {str(w.message) for w in caught} == set(result.warnings)
 
 
@@ -303,7 +301,7 @@ def test_bands_of_equal_models_seldom_leave_out_zero():
     rejected = 0
     for seed in range(25):
         labels, scores = cases(n=100, m=400, quality=(1.2, 1.2, 1.2), seed=seed)
-        measures = evaluate(table(labels, scores), deployment_prior=(0.25, 0.4), priors=(0.5,))
+        measures = evaluate(table(labels, scores), deployment_prior=(0.25, 0.4), at_priors=(0.5,))
         curves = difference_curves(measures, expit(np.linspace(*logit([0.25, 0.4]), 9)), rng=seed)
         rejected += bool(curves["reject"].any())
     assert rejected <= 4

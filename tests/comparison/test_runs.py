@@ -13,12 +13,12 @@ from skewanova.decision import auprec_bands, ranking
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
-from skewanova.inference.shared_cases import Degrees, run_means
+from skewanova.inference.runs import Degrees, run_means
 from skewanova.report.methods import methods_of
-from skewanova.scores import find_resampling
+from skewanova.scores import infer_design
 from skewanova.scores.pairing import describe_table
 
-SETTINGS = {"deployment_prior": (0.2, 0.4), "priors": (0.5, 0.3)}
+SETTINGS = {"deployment_prior": (0.2, 0.4), "at_priors": (0.5, 0.3)}
 
 
 def seeds(n_models=3, n_runs=4, n=60, m=300, *, quality=1.2, seed=0):
@@ -63,20 +63,20 @@ def public(labels, scores, target):
     return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance, case_df=fewest - 1)
 
 
-def test_the_headline_is_that_of_the_public_function(found):
+def test_the_primary_is_that_of_the_public_function(found):
     labels, scores, result = found
     expected = public(labels, scores, SETTINGS["deployment_prior"])
-    headline = result.anova.iloc[0]
-    assert (headline["test"], headline["role"]) == ("obuchowski_rockette", "headline")
-    assert headline["statistic"] == pytest.approx(expected.f_omnibus)
-    assert headline["df_error"] == pytest.approx(expected.df_omnibus)
-    assert headline["p_value"] == pytest.approx(expected.p_omnibus)
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    primary = result.anova.iloc[0]
+    assert (primary["test"], primary["role"]) == ("obuchowski_rockette", "primary")
+    assert primary["statistic"] == pytest.approx(expected.f_omnibus)
+    assert primary["df_error"] == pytest.approx(expected.df_omnibus)
+    assert primary["p_value"] == pytest.approx(expected.p_omnibus)
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     by_pair = {frozenset((a, b)): p for a, b, p in pairs[["model_a", "model_b", "p_adjusted"]].to_numpy()}
     for a, b, p in zip(expected.model_a, expected.model_b, expected.p_adjusted, strict=True):
         assert by_pair[frozenset((f"m{a}", f"m{b}"))] == pytest.approx(p)
     at = public(labels, scores, 0.5)
-    checks = result.posthoc[(result.posthoc["role"] == "check") & (result.posthoc["prior"] == 0.5)]
+    checks = result.posthoc[(result.posthoc["role"] == "secondary") & (result.posthoc["prior"] == 0.5)]
     assert sorted(checks["p_adjusted"]) == pytest.approx(sorted(at.p_adjusted))
 
 
@@ -162,16 +162,16 @@ def test_where_the_variance_comes_from(found):
 def test_a_control_is_the_family_over_runs(found):
     labels, scores, result = found
     names = result.ranking["model"].tolist()
-    other = compare(table(labels, scores), **SETTINGS, control=names[1], adjust="bonferroni")
-    headline = other.posthoc[other.posthoc["role"] == "headline"]
-    assert headline[["model_a", "model_b"]].to_numpy().tolist() == [
+    other = compare(table(labels, scores), **SETTINGS, control=names[1], p_adjust="bonferroni")
+    primary = other.posthoc[other.posthoc["role"] == "primary"]
+    assert primary[["model_a", "model_b"]].to_numpy().tolist() == [
         [names[0], names[1]],
         [names[2], names[1]],
     ]
-    assert set(headline["test"]) == {"obuchowski_rockette_bonferroni_control"}
-    every = result.posthoc[result.posthoc["role"] == "headline"]
-    assert headline["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
-    np.testing.assert_allclose(headline["p_adjusted"], np.minimum(2 * headline["p_value"], 1), rtol=1e-12)
+    assert set(primary["test"]) == {"obuchowski_rockette_bonferroni_control"}
+    every = result.posthoc[result.posthoc["role"] == "primary"]
+    assert primary["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
+    np.testing.assert_allclose(primary["p_adjusted"], np.minimum(2 * primary["p_value"], 1), rtol=1e-12)
     assert other.ranking["group"].tolist()[1] == "control"
 
 
@@ -189,7 +189,7 @@ def test_effects_are_in_standard_deviations_of_one_run(found):
 @pytest.mark.parametrize("runs", ["nested", "fixed"])
 def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     labels, scores = seeds(seed=2)
-    result = compare(table(labels, scores), resampling=f"{runs}_runs", **SETTINGS)
+    result = compare(table(labels, scores), design=f"{runs}_runs", **SETTINGS)
     n_cases, n_models, n_runs = scores.shape
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=(0.2, 0.4))
     areas = one.estimate.reshape(n_models, n_runs)
@@ -198,11 +198,11 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     else:  # the covariance of the means over runs, to first order on the angular scale
         means = one.covariance.reshape(n_models, n_runs, n_models, n_runs).mean(axis=(1, 3))
         errors = [np.sqrt(means[i, i] + means[j, j] - 2 * means[i, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     slack = 1e-9 if runs == "nested" else 0.05
     assert sorted(pairs["std_error"]) == pytest.approx(sorted(errors), rel=slack)
     with pytest.warns(SkewanovaWarning, match="planned for the differences observed|Planned"):
-        plan = plan_comparison(table(labels, scores), (0.2, 0.4), resampling=f"{runs}_runs").to_frame()
+        plan = plan_comparison(table(labels, scores), (0.2, 0.4), design=f"{runs}_runs").to_frame()
     assert sorted(plan["std_error"]) == pytest.approx(sorted(pairs["std_error"]), rel=slack)
     assert (plan["n_folds_now"] == n_runs).all()
     assert plan["n_folds"].isna().all() == (runs == "fixed")  # more runs are no part of the claim
@@ -212,7 +212,7 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     assert (ranked["iauprec"] < ranked["conf_high"]).all()
     curves = result.difference_curves.dropna(subset="std_error")
     at = curves[curves["prior"] == curves["prior"].max()]
-    again = result.posthoc[(result.posthoc["role"] == "check") & (result.posthoc["prior"] == 0.5)]
+    again = result.posthoc[(result.posthoc["role"] == "secondary") & (result.posthoc["prior"] == 0.5)]
     assert len(at) == len(again)
     words = "4 runs of its own of each model" if runs == "nested" else "4 fixed runs"
     assert f"{words} on one test set" in result.summary()
@@ -222,8 +222,8 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
 def test_fixed_runs_know_less_of_further_runs(found):
     """With runs that vary, these models differ more surely than their learners do, on the whole."""
     labels, scores, crossed = found
-    fixed = compare(table(labels, scores), resampling="fixed_runs", **SETTINGS)
-    errors = [each.posthoc[each.posthoc["role"] == "headline"]["std_error"] for each in (fixed, crossed)]
+    fixed = compare(table(labels, scores), design="fixed_runs", **SETTINGS)
+    errors = [each.posthoc[each.posthoc["role"] == "primary"]["std_error"] for each in (fixed, crossed)]
     assert errors[0].mean() < 0.95 * errors[1].mean()
     assert fixed.anova.iloc[0]["test"] == "jackknife"
     assert "nothing is said about further runs" in " ".join(methods_of(fixed))
@@ -233,24 +233,24 @@ def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
     labels, scores = seeds(n_runs=1, seed=3)
     single = compare(table(labels, scores), **SETTINGS)
     with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
-        result = compare(table(labels, np.repeat(scores, 3, axis=2)), resampling="fixed_runs", **SETTINGS)
-    many, one = (each.posthoc[each.posthoc["role"] == "headline"] for each in (result, single))
+        result = compare(table(labels, np.repeat(scores, 3, axis=2)), design="fixed_runs", **SETTINGS)
+    many, one = (each.posthoc[each.posthoc["role"] == "primary"] for each in (result, single))
     for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
         assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
 
 
 def test_the_design_is_seen_in_the_cases_only():
     labels, scores = seeds(n=20, m=40)
-    assert find_resampling(read_scores(table(labels, scores))).kind == "shared_cases"
+    assert infer_design(read_scores(table(labels, scores))).kind == "runs"
     rng = np.random.default_rng(1).permutation(60)
     bare = table(labels[rng], scores[rng], case=False)
-    design = find_resampling(read_scores(bare))
+    design = infer_design(read_scores(bare))
     assert design.kind == "repeated_holdout"
     assert design.warnings[0].startswith("the labels are the same, row by row, in every fold")
-    ordered = find_resampling(read_scores(table(labels, scores, case=False)))
+    ordered = infer_design(read_scores(table(labels, scores, case=False)))
     assert not any(note.startswith("the labels") for note in ordered.warnings)
-    with pytest.raises(InputError, match="resampling='shared_cases' needs a case column"):
-        find_resampling(read_scores(bare), resampling="shared_cases")
+    with pytest.raises(InputError, match="design='runs' needs a case column"):
+        infer_design(read_scores(bare), design="runs")
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")

@@ -26,8 +26,8 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, pair_indices
-from skewanova.inference.one_set import LARGEST_DF, ModelComparison, t_tests
 from skewanova.inference.sampling import check_model_names
+from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, t_tests
 
 #: Whether run j of one model has something in common with run j of another, such as the training sample.
 RUNS = ("crossed", "nested")

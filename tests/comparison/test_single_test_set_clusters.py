@@ -12,7 +12,7 @@ from skewanova.inference import auprec_covariance, compare_runs, compare_test_se
 from skewanova.inference.sampling import Sample
 
 RANGE = (0.2, 0.4)
-SETTINGS = {"deployment_prior": RANGE, "priors": (0.7, 0.3)}
+SETTINGS = {"deployment_prior": RANGE, "at_priors": (0.7, 0.3)}
 MODELS = ("top", "mid", "low")
 
 #: Frames of a comparison that go by the covariance over cases.
@@ -103,7 +103,7 @@ def test_the_tests_are_those_of_the_public_function(clustered):
     row = result.anova.iloc[0]
     assert row["p_value"] == pytest.approx(twin.p_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     assert pairs["std_error"].tolist() == pytest.approx(twin.std_error.tolist(), rel=1e-9)
     assert pairs["df"].tolist() == pytest.approx(twin.df_error.tolist(), rel=1e-9)
     assert pairs["p_adjusted"].tolist() == pytest.approx(twin.p_adjusted.tolist(), rel=1e-9)
@@ -145,9 +145,9 @@ def test_the_verdict_is_about_clusters():
     frame = read_scores(table(positive, scores, cluster=cluster))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        result = compare(frame, 0.6, priors=(0.6,))
-    assert result.design.claim == "these fitted models on further clusters of cases"
-    assert result.verdict.how_sure.endswith(f"For {result.design.claim}.")
+        result = compare(frame, 0.6, at_priors=(0.6,))
+    assert result.design.population == "these fitted models on further clusters of cases"
+    assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
 
 
 def test_few_clusters_of_a_class_are_told():
@@ -189,7 +189,7 @@ def test_runs_leave_out_clusters_too():
         table(positive, scores[:, j::3], cluster=cluster, weight=weight).assign(fold=j + 1) for j in range(3)
     ]
     result = compared(pd.concat(runs, ignore_index=True))
-    assert (result.design.kind, result.design.n_clusters) == ("shared_cases", cluster.max() + 1)
+    assert (result.design.kind, result.design.n_clusters) == ("runs", cluster.max() + 1)
     one = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster, sample_weight=weight)
     twin = compare_runs(
         one.estimate.reshape(3, 3),
@@ -198,7 +198,7 @@ def test_runs_leave_out_clusters_too():
         case_df=Sample(positive, cluster, weight).df,
     )
     assert result.anova["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
-    pairs = result.posthoc[result.posthoc["role"] == "headline"]
+    pairs = result.posthoc[result.posthoc["role"] == "primary"]
     expected = {
         frozenset(pair): e for *pair, e in zip(twin.model_a, twin.model_b, twin.std_error, strict=True)
     }
@@ -212,8 +212,10 @@ def test_thresholds_count_clusters():
     frame = table(positive, scores, cluster=cluster)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        rows = sa.threshold_table(read_scores(frame), threshold=1.0, priors=(0.5,))
-        plain = sa.threshold_table(read_scores(frame.drop(columns="cluster")), threshold=1.0, priors=(0.5,))
+        rows = sa.threshold_table(read_scores(frame), threshold=1.0, at_priors=(0.5,))
+        plain = sa.threshold_table(
+            read_scores(frame.drop(columns="cluster")), threshold=1.0, at_priors=(0.5,)
+        )
     recall, other = (each[each["measure"] == "recall"].iloc[0] for each in (rows, plain))
     assert recall["estimate"] == other["estimate"]
     width = (recall["conf_high"] - recall["conf_low"]) / (other["conf_high"] - other["conf_low"])

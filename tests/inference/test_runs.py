@@ -10,7 +10,7 @@ from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
-from skewanova.inference.shared_cases import MATCHED_LEVEL, Degrees, banerjee_df, hillis_df
+from skewanova.inference.runs import MATCHED_LEVEL, Degrees, banerjee_df, hillis_df
 
 VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
 

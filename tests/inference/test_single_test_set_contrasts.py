@@ -6,7 +6,8 @@ from scipy import stats
 
 from skewanova import SkewanovaWarning
 from skewanova.base.rounding import TIE
-from skewanova.inference.one_set import (
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import (
     RANK_TOLERANCE,
     SAME_ANGLE,
     ArcsineAreas,
@@ -18,7 +19,6 @@ from skewanova.inference.one_set import (
     pair_tests,
     t_test,
 )
-from skewanova.inference.sampling import Sample
 
 POSITIVE = np.arange(30) < 12
 SAMPLE = Sample(POSITIVE)
@@ -169,7 +169,7 @@ def test_what_counts_as_rounding_grows_with_the_variances():
 def test_pairs_are_measured_block_by_block(monkeypatch):
     angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     whole = np.stack(angles.pairs())
-    monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", 1)
+    monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", 1)
     assert np.stack(angles.pairs()) == pytest.approx(whole, rel=1e-12)
 
 
@@ -354,7 +354,7 @@ def test_the_draws_are_the_midpoints_of_a_grid():
 
 
 def test_no_draw_is_left_out(monkeypatch):
-    monkeypatch.setattr("skewanova.inference.one_set.LOG_DRAWS", 3)
+    monkeypatch.setattr("skewanova.inference.single_test_set.LOG_DRAWS", 3)
     points = stats.qmc.Sobol(2, scramble=False).random_base2(3)
     largest = np.abs(stats.norm.ppf(points + 1 / 16)).max(axis=1)
     for level in (0.2, 0.9):
@@ -366,15 +366,15 @@ def test_the_largest_deviate_is_found_block_by_block(monkeypatch):
     contrasts, covariance = np.eye(3), covariance_of(drawn(3))
     whole = max_z_value(contrasts, covariance, 0.95)
     for size in (30_000, 199_999):
-        monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", size)
+        monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", size)
         assert max_z_value(contrasts, covariance, 0.95) == whole
 
 
 def test_a_block_has_a_draw_at_least(monkeypatch):
-    monkeypatch.setattr("skewanova.inference.one_set.LOG_DRAWS", 6)
+    monkeypatch.setattr("skewanova.inference.single_test_set.LOG_DRAWS", 6)
     contrasts, covariance = np.eye(3), covariance_of(drawn(3))
     whole = max_z_value(contrasts, covariance, 0.95)
-    monkeypatch.setattr("skewanova.inference.one_set.BLOCK_SIZE", 1)
+    monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", 1)
     assert max_z_value(contrasts, covariance, 0.95) == whole
 
 
