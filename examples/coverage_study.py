@@ -126,10 +126,10 @@ def runs(rng, *, n_runs, n_models=3, sizes=(60, 300)):
     return rows_of(scores, test, sizes[0])
 
 
-def evaluated(table, resampling="auto", deployment_prior=(0.05, 0.2), priors=PRIORS):
+def evaluated(table, design="auto", deployment_prior=(0.05, 0.2), priors=PRIORS):
     """Measures of a table."""
     return sa.evaluate(
-        sa.read_scores(table), at_priors=priors, deployment_prior=deployment_prior, design=resampling
+        sa.read_scores(table), at_priors=priors, deployment_prior=deployment_prior, design=design
     )
 
 
@@ -150,9 +150,9 @@ def together(interval, frame, **columns):
     return own(interval, frame, at=["prior"], **columns).assign(all=True)
 
 
-def over_folds(table, resampling="auto"):
+def over_folds(table, design="auto"):
     """All that a comparison over folds shows with limits."""
-    measures = evaluated(table, resampling)
+    measures = evaluated(table, design)
     ranked, pairs = ranking(measures), effects(measures)
     return [
         own("IAUPREC of a model", ranked, of=("iauprec", *LIMITS[1:])),
@@ -201,7 +201,7 @@ DESIGNS = {
     "one 10-fold cross-validation": (partial(learned, task=Task(Splits(1, 10, 10))), over_folds),
     "20 independent folds": (
         partial(independent, n_folds=20),
-        partial(over_folds, resampling="independent"),
+        partial(over_folds, design="independent"),
     ),
     "one test set, 8 distinct scores": (partial(one_set, n_values=8), over_cases),
 }

@@ -88,12 +88,12 @@ def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> 
 
 def default_omnibus(scenario: Scenario) -> str:
     """Name the default test of all models, fixed by the design alone."""
-    return omnibus_method(scenario.design, scenario.n_models)
+    return omnibus_method(scenario.fold_design, scenario.n_models)
 
 
 def default_pairs(scenario: Scenario) -> str:
     """Name the default test of pairs, fixed by the design alone."""
-    return pairs_test(scenario.design, min(LEVELS))
+    return pairs_test(scenario.fold_design, min(LEVELS))
 
 
 def _inflation(scenario: Scenario) -> float:

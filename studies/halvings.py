@@ -86,7 +86,7 @@ def _p_values(
 ) -> dict[str, Floats]:
     """p-values of the default tests by "way|test|question"; hold-outs beside halvings go both ways."""
     tables = scenario.draw(size, np.random.default_rng(seed), effect=effect)
-    design = scenario.design
+    design = scenario.fold_design
     if design.kind != "split_half":
         return _of_design(WAYS[1], design, tables)
     plain = replace(design, kind="repeated_holdout", n_halvings=0)

@@ -505,7 +505,7 @@ class Scenario:
     half_folds: HalfFolds | None = None
 
     @property
-    def design(self) -> FoldDesign:
+    def fold_design(self) -> FoldDesign:
         """The design as a comparison of such tables has it."""
         if self.ratio == 0:
             return FoldDesign("independent", n_folds=self.n_folds, reason="simulated")

@@ -43,7 +43,7 @@ class TestInfo:
     question : str
         ``models`` (all at once) or ``pairs``.
     designs : tuple of str
-        Kinds of :class:`~skewanova.scores.FoldDesign` for which it holds its level.
+        Kinds of :class:`~skewanova.FoldDesign` for which it holds its level.
     over : str
         What varies: ``folds`` or ``cases``.
     statistic : str

@@ -79,8 +79,8 @@ def test_halvings_leave_the_hold_outs_as_they_were(name: str) -> None:
     assert beside.halves is not None
     assert beside.halves.shape == (2, 20, 4)
     assert half.draw(2, np.random.default_rng(3)).halves is None
-    assert (halved.design.kind, halved.design.n_halvings) == ("split_half", 20)
-    assert (half.design.kind, half.design.ratio) == ("repeated_holdout", 1.0)
+    assert (halved.fold_design.kind, halved.fold_design.n_halvings) == ("split_half", 20)
+    assert (half.fold_design.kind, half.fold_design.ratio) == ("repeated_holdout", 1.0)
 
 
 def test_one_neighbour_is_the_general_rule() -> None:

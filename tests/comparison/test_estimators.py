@@ -34,7 +34,7 @@ def _compared(**options: object) -> sa.Comparison:
 
 @pytest.fixture(scope="module")
 def halved() -> sa.Comparison:
-    return _compared(resampling="split_half", n_halvings=6)
+    return _compared(design="split_half", n_halvings=6)
 
 
 def test_half_splits_are_the_default() -> None:
@@ -91,7 +91,7 @@ def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_pa
 @pytest.mark.slow
 def test_processes_change_nothing(halved: sa.Comparison) -> None:
     """The tree has no seed of its own: it is given one for each split."""
-    again = _compared(resampling="split_half", n_halvings=6, n_jobs=2)
+    again = _compared(design="split_half", n_halvings=6, n_jobs=2)
     pd.testing.assert_frame_equal(again.scores.to_frame(), halved.scores.to_frame())
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
@@ -128,7 +128,7 @@ def test_models_of_a_list_are_named_by_their_class() -> None:
 
 def test_groups_are_kept_together() -> None:
     groups = np.arange(160) // 2
-    result = _compared(resampling="split_half", n_halvings=3, inner_folds=5, groups=groups)
+    result = _compared(design="split_half", n_halvings=3, inner_folds=5, groups=groups)
     frame = result.scores.to_frame().assign(group=lambda f: f["case"].astype(int) // 2)
     halves = frame[frame["part"] != "holdout"].drop_duplicates(["halving", "part", "group"])
     assert not halves.duplicated(["halving", "group"]).any()
@@ -180,7 +180,7 @@ def test_a_model_that_fails_in_a_half_is_named() -> None:
             return super().fit(X, y, sample_weight)
 
     with pytest.raises(RuntimeError, match=r"model 'bad' failed in fold 1 of half_a in halving 1: KeyError"):
-        _compared(models={"good": GaussianNB(), "bad": Failing()}, resampling="split_half")
+        _compared(models={"good": GaussianNB(), "bad": Failing()}, design="split_half")
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 from fold_tables import evaluation_of, random_table
 
-from skewanova import SkewanovaWarning, compare
+from skewanova import FoldDesign, SkewanovaWarning, compare
 from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
 from skewanova.inference import posthoc
-from skewanova.scores import FoldDesign
 
 PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]
 CORRECTED = ["corrected_f", "corrected_gg", "corrected_hotelling"]
@@ -136,8 +135,8 @@ def run(frame, **options):
 
 
 @cache
-def base(n_folds=6, resampling="auto"):
-    return run(score_frame(n_folds), resampling=resampling)
+def base(n_folds=6, design="auto"):
+    return run(score_frame(n_folds), design=design)
 
 
 def primary(result):
@@ -147,10 +146,10 @@ def primary(result):
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("resampling", ["auto", "independent"])
-def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
-    few = base(10, resampling)
-    many = run(score_frame(10), resampling=resampling, priors=np.linspace(0.3, 0.5, 16).round(6).tolist())
+@pytest.mark.parametrize("design", ["auto", "independent"])
+def test_conclusions_do_not_depend_on_the_grid_of_priors(design):
+    few = base(10, design)
+    many = run(score_frame(10), design=design, at_priors=np.linspace(0.3, 0.5, 16).round(6).tolist())
     for one, other in zip(primary(few), primary(many), strict=True):
         assert len(one)
         pd.testing.assert_frame_equal(one, other)
@@ -163,14 +162,14 @@ def test_conclusions_do_not_depend_on_the_grid_of_priors(resampling):
     assert three_way[1] < 0.5 * three_way[0]  # the published test counts one curve once for each prior
 
 
-@pytest.mark.parametrize(("resampling", "n_folds", "test", "pairs"), [
+@pytest.mark.parametrize(("design", "n_folds", "test", "pairs"), [
     ("auto", 6, "corrected_gg", "corrected_t_holm"),
     ("auto", 10, "corrected_hotelling", "corrected_t_holm"),
     ("independent", 6, "repeated_measures", "paired_t_holm"),
     ("independent", 10, "repeated_measures", "max_t"),
 ])  # fmt: skip
-def test_compare_shows_the_calibrated_tests_first(resampling, n_folds, test, pairs):
-    result = base(n_folds, resampling)
+def test_compare_shows_the_calibrated_tests_first(design, n_folds, test, pairs):
+    result = base(n_folds, design)
     anova, posthoc = primary(result)
     assert anova["test"].tolist() == [test] == [result.anova["test"].iloc[0]]
     assert set(posthoc["test"]) == {pairs} == {result.posthoc["test"].iloc[0]}
@@ -213,7 +212,7 @@ def test_missing_cells():
 
 
 def test_one_prior():
-    result = run(score_frame(6), priors=(0.4,))
+    result = run(score_frame(6), at_priors=(0.4,))
     pd.testing.assert_frame_equal(primary(result)[0], primary(base())[0])
     assert any("there is one prior only" in note for note in result.warnings)
     calibrated = result.anova[result.anova["role"] != "published"]
@@ -239,7 +238,7 @@ def test_without_cases_the_design_is_assumed_with_a_warning():
 
 @pytest.mark.no_cover
 def test_the_seed_decides():
-    first, again, other = (run(score_frame(10), resampling="independent", rng=seed) for seed in (3, 3, 4))
+    first, again, other = (run(score_frame(10), design="independent", rng=seed) for seed in (3, 3, 4))
     pd.testing.assert_frame_equal(first.posthoc, again.posthoc)
     pd.testing.assert_frame_equal(first.difference_curves, again.difference_curves)
     assert not first.difference_curves.equals(other.difference_curves)

@@ -174,7 +174,7 @@ def test_more_axes_than_degrees_of_freedom(drawn: int, monkeypatch: pytest.Monke
 
 def test_words_say_which_variance(result: sa.Comparison) -> None:
     assert "12 halvings" in result.design.describe()
-    assert result.settings["resampling"] == "split_half"
+    assert result.settings["design"] == "split_half"
     assert "split-half Hotelling T2" in result.conclusions[0]
     assert result.design.overlapping
     assert "by the split-half variance" in result.to_markdown("equivalence")

@@ -93,7 +93,7 @@ def test_frames_have_the_promised_columns_and_the_ranking_order(result):
     for test, family in result.posthoc.groupby(["test", "response", "prior"], dropna=False, sort=False):
         found = list(zip(family["model_a"], family["model_b"], strict=True))
         assert found == pairs, test
-    assert (result.posthoc["test"] == "tukey").sum() == 3 * (1 + len(QUICK["priors"]))
+    assert (result.posthoc["test"] == "tukey").sum() == 3 * (1 + len(QUICK["at_priors"]))
 
 
 def test_the_measures_are_those_of_evaluate(result):
@@ -320,7 +320,7 @@ def test_one_prior(result):
         ({"at_priors": (0.5, 0.5)}, InputError, "`at_priors` must be distinct"),
         ({"deployment_prior": (0.5, 0.3)}, InputError, "low=0.5 > high=0.3"),
         ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of"),
-        ({"missing": "ignore"}, InputError, "`missing` must be one of error, drop"),
+        ({"missing": "ignore"}, InputError, "`missing` must be one of raise, drop"),
     ],
 )
 def test_options_out_of_range(options, kind, message):

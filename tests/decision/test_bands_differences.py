@@ -223,7 +223,7 @@ def test_errors(satellite):
         difference_curves(satellite, alpha=1.5)
     with pytest.raises(ValueError, match=message("`n_draws` must be at least 99, but got 98")):
         difference_curves(satellite, n_draws=98)
-    with pytest.raises(ValueError, match=message("`at_priors` must lie strictly between 0 and 1, but got 0")):
+    with pytest.raises(ValueError, match=message("`priors` must lie strictly between 0 and 1, but got 0")):
         difference_curves(satellite, [0.0, 0.5])
     told = "a difference needs at least 2 models and 2 folds, but has 1 and 6"
     with pytest.raises(ValueError, match=message(told)):

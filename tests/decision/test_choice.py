@@ -14,6 +14,7 @@ from skewanova import (
     BetaPrior,
     DiscretePrior,
     Evaluation,
+    FoldDesign,
     InputError,
     RocCurve,
     SkewanovaWarning,
@@ -76,7 +77,7 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
         priors=tuple(priors),
         deployment_prior=weighting,
         area_estimator=estimator,
-        resampling="independent",
+        stated_design=FoldDesign("independent"),
     )
 
 
@@ -337,7 +338,7 @@ def test_p_best_with_hostile_names_and_mixed_folds():
         priors=measures.priors,
         deployment_prior=measures.deployment_prior,
         area_estimator="trapezoid",
-        resampling="independent",
+        stated_design=FoldDesign("independent"),
     )
     plain, found = ranking(measures), ranking(renamed)
     assert found["model"].tolist() == [names[m] for m in plain["model"]]

@@ -10,7 +10,7 @@ from case_values import covariance_of, jackknife_values, moved_elsewhere
 from fold_tables import designed, evaluated, scored
 from scipy import stats
 
-from skewanova import InputError, evaluate
+from skewanova import FoldDesign, InputError, evaluate
 from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, run_areas
@@ -420,7 +420,9 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     sizes = [[size for _, size in run_areas.run_sample(each).strata] for each in (away, evaluation)]
     assert sizes[0] == sizes[1]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
-        run_areas.measure_runs(replace(away, resampling="fixed_runs"), evaluation.deployment_prior)
+        run_areas.measure_runs(
+            replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
+        )
     without = replace(away, scores=replace(away.scores, parts=None))
     for ask in (run_areas.run_sample, run_areas.match_runs):
         with pytest.raises(InputError, match="with the scores in memory only"):

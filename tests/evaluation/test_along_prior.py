@@ -176,7 +176,7 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
     assert found.index.tolist() == sorted([limit / 2, limit, 0.2])
     np.testing.assert_allclose(found["effective_negatives"], n * found.index / (1 - found.index), rtol=1e-12)
     assert found["supported"].tolist() == [prior >= limit for prior in found.index]
-    with pytest.raises(InputError, match="`at_priors` must"):
+    with pytest.raises(InputError, match="`priors` must"):
         support(measures, [1.5])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova import SkewanovaWarning, read_scores
+from skewanova import FoldDesign, SkewanovaWarning, read_scores
 from skewanova.scores import infer_design
 from skewanova.scores.design import SAME_CASES, SAME_LABELS, population_of_cases
 from skewanova.scores.pairing import complete_table
@@ -121,13 +121,13 @@ def test_the_data_set_has_at_least_the_cases_seen():
 def test_all_folds_on_one_test_set_tell_nothing_about_training():
     design, notes = found([np.arange(40)] * 6)
     assert (design.kind, design.ratio, notes) == ("runs", 0, ())
-    design, notes = found([np.arange(40)] * 6, resampling="repeated_holdout")
+    design, notes = found([np.arange(40)] * 6, design="repeated_holdout")
     assert design.kind == "repeated_holdout"
     assert design.ratio == pytest.approx(0.25)
     assert notes[0] == SAME_CASES
-    design, notes = found([np.arange(40)] * 6, test_fraction=0.5)
+    design, notes = found([np.arange(40)] * 6, design=FoldDesign("auto", 0.5))
     assert (design.ratio, notes) == (1.0, (SAME_CASES,))
-    design, notes = found([np.arange(40)] * 6, resampling="independent")
+    design, notes = found([np.arange(40)] * 6, design="independent")
     assert design.ratio == 0
     assert notes == ("cases occur in several folds, yet the folds were said to be independent",)
 
@@ -165,45 +165,45 @@ OVERLAPPING = holdouts(400, 8, 0.2, np.random.default_rng(0))
 
 
 def test_independent_as_stated():
-    design, notes = found(FOLDS, resampling="independent")
+    design, notes = found(FOLDS, design="independent")
     assert (design.kind, design.ratio, design.variance_inflation, notes) == ("independent", 0.0, 1.0, ())
     assert not design.overlapping
 
 
 def test_independent_is_doubted_where_cases_recur():
     for folds in (OVERLAPPING, [*FOLDS, *kfold(100, 5, np.random.default_rng(5))]):
-        design, notes = found(folds, resampling="independent")
+        design, notes = found(folds, design="independent")
         assert design.ratio == 0
         assert notes == ("cases occur in several folds, yet the folds were said to be independent",)
 
 
 def test_independent_has_no_use_for_a_test_fraction():
-    _, notes = found(FOLDS, resampling="independent", test_fraction=0.2)
+    _, notes = found(FOLDS, design=FoldDesign("independent", 0.2))
     assert notes == ("test_fraction=0.2 is not used, since the folds were said to be independent",)
 
 
 def test_a_stated_kind_overrules_the_cases_with_a_note():
-    design, notes = found(FOLDS, resampling="repeated_holdout")
-    assert (design.kind, design.reason) == ("repeated_holdout", "resampling as stated")
+    design, notes = found(FOLDS, design="repeated_holdout")
+    assert (design.kind, design.reason) == ("repeated_holdout", "design as stated")
     assert design.ratio == pytest.approx(1 / 4)
     assert notes == ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)
-    assert found(FOLDS, resampling="kfold")[1] == ()
+    assert found(FOLDS, design="kfold")[1] == ()
 
 
 def test_a_stated_fraction_overrules_the_cases_with_a_note_if_it_differs():
-    design, notes = found(FOLDS, test_fraction=0.05)
+    design, notes = found(FOLDS, design=FoldDesign("auto", 0.05))
     assert design.ratio == pytest.approx(0.05 / 0.95)
     assert design.reason == "test_fraction as stated"
     assert notes == (
         "the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was stated and is used",
     )
-    design, notes = found(OVERLAPPING, test_fraction=0.2)
+    design, notes = found(OVERLAPPING, design=FoldDesign("auto", 0.2))
     assert (design.ratio, notes) == (pytest.approx(0.25), ())
 
 
 def test_both_stated():
-    design, notes = found(FOLDS, resampling="kfold", test_fraction=0.2)
-    assert design.reason == "resampling and test_fraction as stated"
+    design, notes = found(FOLDS, design=FoldDesign("kfold", 0.2))
+    assert design.reason == "design and test_fraction as stated"
     assert notes == ()
 
 
@@ -225,26 +225,26 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
         "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
-        f"{share} test cases; add a case column, or say resampling= and test_fraction= (--design, "
-        "--test-fraction)",
+        f"{share} test cases; add a case column, or state the design, as in "
+        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)",
     )
 
 
 def test_the_assumption_is_never_below_a_cross_validation_of_that_many_folds():
     for j in range(2, 30):
-        assert without_cases(j)[0].ratio >= without_cases(j, resampling="kfold")[0].ratio - 1e-15
+        assert without_cases(j)[0].ratio >= without_cases(j, design="kfold")[0].ratio - 1e-15
 
 
 def test_stated_without_cases():
-    design, notes = without_cases(10, resampling="kfold")
+    design, notes = without_cases(10, design="kfold")
     assert (design.kind, design.ratio, notes) == ("kfold", pytest.approx(1 / 9), ())
-    design, notes = without_cases(10, resampling="independent")
+    design, notes = without_cases(10, design="independent")
     assert (design.kind, design.ratio, notes) == ("independent", 0.0, ())
-    design, notes = without_cases(10, resampling="repeated_kfold", test_fraction=0.5)
+    design, notes = without_cases(10, design=FoldDesign("repeated_kfold", 0.5))
     assert (design.kind, design.ratio, notes) == ("repeated_kfold", 1.0, ())
-    design, notes = without_cases(10, test_fraction=0.1)
+    design, notes = without_cases(10, design=FoldDesign("auto", 0.1))
     assert (design.kind, design.ratio, notes) == ("repeated_holdout", pytest.approx(1 / 9), ())
-    design, notes = without_cases(10, resampling="repeated_holdout")
+    design, notes = without_cases(10, design="repeated_holdout")
     assert design.ratio == pytest.approx(0.25)
     assert notes[0].startswith("nothing tells how large the folds are: taken as repeated hold-out")
 
@@ -254,21 +254,21 @@ def test_stated_without_cases():
 
 def test_errors():
     message = (
-        "design='repeated_kfold' needs test_fraction (0.1 for 10-fold) or a case column to tell how "
-        "large the folds are"
+        "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
+        "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are"
     )
     with pytest.raises(ValueError, match=exact(message)):
-        without_cases(10, resampling="repeated_kfold")
+        without_cases(10, design="repeated_kfold")
     message = (
         "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
-        "shared_cases, nested_runs, fixed_runs; but got 'bootstrap'"
+        "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'"
     )
     with pytest.raises(ValueError, match=exact(message)):
-        without_cases(10, resampling="bootstrap")
+        without_cases(10, design="bootstrap")
     for fraction in (0, 1, -0.2, 20):
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}"
         with pytest.raises(ValueError, match=exact(message)):
-            without_cases(10, test_fraction=fraction)
+            without_cases(10, design=FoldDesign("auto", fraction))
 
 
 def test_one_fold_has_no_design():
@@ -276,7 +276,7 @@ def test_one_fold_has_no_design():
         assert (design.kind, design.n_folds, design.ratio, notes) == ("test_set", 1, 0.0, ())
         assert not design.overlapping
         assert re.fullmatch(r"one test set \(\d+ positives, \d+ negatives\)", design.describe())
-    _, notes = without_cases(1, resampling="kfold", test_fraction=0.2)
+    _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
     assert notes == ("design='kfold' and test_fraction=0.2 not used, since there is one fold only",)
 
 
@@ -289,7 +289,7 @@ def test_descriptions():
         "repeated cross-validation, 10 folds, 0.25 test cases for each training case (the folds fall into "
         "sets that each cover all cases)"
     )
-    assert found(FOLDS, resampling="independent")[0].describe() == "independent folds, 5 folds (as stated)"
+    assert found(FOLDS, design="independent")[0].describe() == "independent folds, 5 folds (as stated)"
     assert without_cases(20)[0].describe() == (
         "repeated hold-out, 20 folds, 0.25 test cases for each training case (assumed)"
     )
@@ -303,3 +303,17 @@ def test_intervals_over_cases_are_about_fitted_models_whatever_the_folds():
     assert population_of_cases(read_scores(patients)) == (
         "these fitted models on further clusters of cases of the population that the weights stand for"
     )
+
+
+def test_a_test_set_is_a_single_fold():
+    assert without_cases(1, design="test_set")[1] == ()
+    with pytest.raises(ValueError, match=exact("design='test_set' needs a single fold, but there are 10")):
+        without_cases(10, design="test_set")
+
+
+def test_a_design_that_was_inferred_can_be_stated_again():
+    for first in (found(FOLDS)[0], found(OVERLAPPING)[0]):
+        again, notes = found(FOLDS if first.kind == "kfold" else OVERLAPPING, design=first)
+        assert (again.kind, again.ratio, again.n_folds, notes) == (first.kind, first.ratio, first.n_folds, ())
+    with pytest.raises(TypeError, match="`design` must be a name or a FoldDesign, but is of type int"):
+        found(FOLDS, design=3)

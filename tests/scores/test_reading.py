@@ -367,7 +367,7 @@ def test_a_complete_table_is_left_alone():
     table = read_scores(LONG)
     assert complete_table(table) == (table, ())
     assert complete_table(table, missing="drop") == (table, ())
-    with pytest.raises(InputError, match=r"^`missing` must be one of error, drop; but got 'ignore'$"):
+    with pytest.raises(InputError, match=r"^`missing` must be one of raise, drop; but got 'ignore'$"):
         complete_table(table, missing="ignore")
 
 
