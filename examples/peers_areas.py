@@ -100,14 +100,14 @@ def _() -> str:
 CHECKS["interval", "scikit-learn"] = lacks("scikit-learn", "interval", "confidence", "bootstrap")
 
 
-@check("test_set", "skewanova")
+@check("one_set", "skewanova")
 def _() -> str:
     positive, scores = cases()
     found = sa.inference.compare_test_set(positive, scores, prior=0.1)
     return verdict((found.std_error > 0).all(), "standard error, any prior")
 
 
-CHECKS["test_set", "scikit-learn"] = lacks("scikit-learn", "std_err", "standard", "compare", "difference")
+CHECKS["one_set", "scikit-learn"] = lacks("scikit-learn", "std_err", "standard", "compare", "difference")
 
 
 @check("regions", "skewanova")

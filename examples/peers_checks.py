@@ -23,7 +23,7 @@ AREAS = {
     "range": "mean over a range of priors",
     "weights": "weights equal repeated rows",
     "interval": "interval of one area",
-    "test_set": "difference on one test set",
+    "one_set": "difference on one test set",
     "regions": "who leads at which prior",
     "soft": "soft labels",
     "classes": "more than two classes",

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
-from skewanova.inference.one_set import compare_test_set
 
 from skewanova.base.checks import Bools, Floats, SkewanovaWarning, check_count
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference.sampling import Codes
+from skewanova.inference.single_test_set import compare_test_set
 from skewanova.priors.evidence import ENOUGH_OVER_CASES
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from studies.results import Study, study_of

@@ -287,7 +287,7 @@ class Comparison(ReportSource):
 
     def _heading(self, width: int) -> str:
         measures = self.evaluation
-        test_set = self.design.kind == "test_set"
+        test_set = self.design.is_test_set
         folds = "one test set" if test_set else _counted(len(measures.folds), "fold")
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",

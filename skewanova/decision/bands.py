@@ -143,7 +143,7 @@ def difference_curves(
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = compared_pairs(evaluation.models, control)
-    if len(evaluation.folds) == 1 or evaluation.design.kind == "runs":
+    if len(evaluation.folds) == 1 or evaluation.design.has_runs:
         return _over_cases(evaluation, grid, alpha, selected=selected, n_draws=n_draws, rng=rng)
     values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
     design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
@@ -232,7 +232,7 @@ def _difference_frame(
 
 def decision_floor(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
-    if evaluation.design.kind == "runs":
+    if evaluation.design.has_runs:
         sample = run_sample(evaluation)
     elif (test_set := variable_test_set(evaluation)) is None:
         return 0.0

@@ -317,7 +317,7 @@ def ranking_of(
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     ratio, halves = measures.design.ratio, measures.iauprec_between_halves
-    over_folds = np.where(measures.design.kind == "runs", np.nan, std)  # of runs it is not all
+    over_folds = np.where(measures.design.has_runs, np.nan, std)  # of runs it is not all
     found = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     interval = found.clipped()
     frame = pd.DataFrame(

@@ -216,7 +216,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
-    if evaluation.design.kind == "runs":
+    if evaluation.design.has_runs:
         return run_curves(evaluation, priors)
     test_set = variable_test_set(evaluation)
     if test_set is not None:
@@ -252,7 +252,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         return None
-    if evaluation.design.kind == "runs":
+    if evaluation.design.has_runs:
         areas = measure_runs(evaluation, evaluation.deployment_prior)
         df = np.inf if areas.runs == "fixed" else float(areas.pair_errors()[1].min())
         return areas.area.mean(axis=1), areas.covariance_of_means, df

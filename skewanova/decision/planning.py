@@ -128,14 +128,14 @@ def plans(
     target.check()
     design, table = measures.design, measures.scores
     pairs = list(combinations(measures.models, 2))
-    if design.kind == "runs":
+    if design.has_runs:
         areas = measure_runs(measures, measures.deployment_prior)
         if design.runs == "fixed":
             spreads = strata_of_pairs(areas.sample, areas.mean_values)
             columns = _over_cases(areas.area.mean(axis=1), *spreads, target=target)
         else:
             columns = _over_runs(areas, target)
-    elif table is not None and design.kind == "test_set":
+    elif table is not None and design.is_test_set:
         columns = _over_cases(*paired_test_set(measures).pair_strata(measures), target=target)
     else:
         columns = _over_folds(measures, target)

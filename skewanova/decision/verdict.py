@@ -310,7 +310,7 @@ class Judgement:
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"
-        if design.kind not in {"test_set", "runs"} or self.few_scores is None:
+        if design.over_folds or self.few_scores is None:
             return ""
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()

@@ -107,7 +107,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     limits = found.clipped()
     spreads = {"std_error": found.std_error, "conf_low": limits.low, "conf_high": limits.high}
-    if evaluation.design.kind == "runs":
+    if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)
     return frame[list(INTERVAL_COLUMNS)]
@@ -242,7 +242,7 @@ def rarest_supported(evaluation: Evaluation) -> float:
 
 def _enough(evaluation: Evaluation) -> float:
     """Effective negatives that are enough for the design."""
-    over_cases = evaluation.design.kind in {"test_set", "runs"}
+    over_cases = not evaluation.design.over_folds
     return ENOUGH_OVER_CASES if over_cases else ENOUGH_OVER_FOLDS
 
 

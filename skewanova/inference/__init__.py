@@ -19,8 +19,10 @@
 - pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
+- runs: Several runs of every model on one test set.
 - run_areas: Areas of several runs on one test set, and their covariance.
 - sampling: Sampling units (cases, clusters, weights), and standard errors over them.
+- single_test_set: Models compared on one test set, over its cases.
 """
 
 import lazy_loader

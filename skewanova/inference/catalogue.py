@@ -25,7 +25,7 @@ INDEPENDENT = ("independent",)
 OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout", "split_half")
 SPLIT_HALF = ("split_half",)
 TEST_SET = ("test_set",)
-SHARED_CASES = ("runs",)
+RUNS_DESIGN = ("runs",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ METHODS: Mapping[str, TestInfo] = {
         name="Obuchowski-Rockette t over runs and cases",
         methods="the same test of every pair on its two models alone",
         note="t of the differences over runs and cases: about further runs and further cases.",
-        designs=SHARED_CASES,
+        designs=RUNS_DESIGN,
         over="cases",
         statistic="t",
     ),
@@ -309,7 +309,7 @@ TESTS: Mapping[str, TestInfo] = {
         "factor and degrees of freedom by Banerjee's (1961) bound",
         note="F test of the models' mean areas where all runs test the same cases: about further runs and "
         "further cases.",
-        designs=SHARED_CASES,
+        designs=RUNS_DESIGN,
         over="cases",
     ),
     "jackknife": TestInfo(

@@ -12,7 +12,7 @@ from importlib.metadata import version
 import pandas as pd
 
 from skewanova.base.text import latex_escape, markdown_escape
-from skewanova.inference.catalogue import SHARED_CASES, get_test
+from skewanova.inference.catalogue import RUNS_DESIGN, get_test
 from skewanova.report.source import ReportSource, has_runs, is_test_set
 from skewanova.scores.design import FoldDesign
 
@@ -196,7 +196,7 @@ def methods_text(
     first = list(dict.fromkeys(primary))
     done = list(dict.fromkeys([*first, *tests]))
     over_folds = _HALVED_REST if any(get_test(test).halved for test in done) else _FOLDS_REST
-    shared = fixed_runs or any(get_test(test).designs == SHARED_CASES for test in done)
+    shared = fixed_runs or any(get_test(test).designs == RUNS_DESIGN for test in done)
     over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
     scored = _TEST_SET_SCORED if test_set else _RUNS_SCORED if shared else _FOLDS_SCORED
     ranked = "it" if test_set else "its mean over runs" if shared else "its mean over folds"
@@ -244,7 +244,7 @@ def _sampling(design: FoldDesign | None) -> list[str]:
         return []
     told = []
     if design.n_clusters:
-        over_cases = design.kind in {"test_set", "runs"}
+        over_cases = not design.over_folds
         done = _CLUSTERS_LEFT_OUT if over_cases else _CLUSTERS_IN_FOLDS
         told.append(f"Cases came in {design.n_clusters:,} clusters: {done}.")
     return [*told, *([_WEIGHTED] if design.weighted else [])]

@@ -188,12 +188,12 @@ def has_halvings(source: ReportSource) -> bool:
 
 def has_runs(source: ReportSource) -> bool:
     """Whether the folds are runs on one test set."""
-    return source.design.kind == "runs"
+    return source.design.has_runs
 
 
 def is_test_set(source: ReportSource) -> bool:
     """Whether there is one test set, so that nothing is averaged over folds."""
-    return source.iauprec["fold"].nunique() == 1
+    return source.design.is_test_set
 
 
 def control_of(source: ReportSource) -> str | None:

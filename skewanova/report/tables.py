@@ -119,7 +119,7 @@ def ranking_table(
 
     `sizes` has the columns n_positive and n_negative.
     """
-    over_folds, runs = ranking["std"].notna().any(), design.kind == "runs"
+    over_folds, runs = ranking["std"].notna().any(), design.has_runs
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     shared = _OVERLAPPING if design.overlapping else _OVER_FOLDS
     way = (_OVER_RUNS if runs else shared) if over_folds else _OVER_CASES
@@ -156,9 +156,9 @@ def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
         f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
         for kind, (low, high) in ends.items()
     )
-    if design.kind == "test_set":
+    if design.is_test_set:
         return f"Test set: {cases}"
-    word = "Runs" if design.kind == "runs" else "Folds"
+    word = "Runs" if design.has_runs else "Folds"
     return f"{word}: {design.n_folds}, each of {cases}"
 
 

@@ -388,7 +388,7 @@ def _doubtful_design(judged: Judgement, _: LineWriter) -> str:
     design = judged.evaluation.design
     if design.reason == "assumed":
         return "How the folds were made is assumed: add a case column."
-    if design.kind != "test_set" and design.warnings:
+    if not design.is_test_set and design.warnings:
         return "What was stated about the folds is in doubt: see the warnings."
     return ""
 
@@ -434,10 +434,10 @@ def _more_data(judged: Judgement, line: LineWriter) -> str:
 
 def sampling_weakness(design: FoldDesign, line: LineWriter) -> str:
     """Write what a design leaves unknown."""
-    if design.kind == "test_set":
+    if design.is_test_set:
         return "Each model was trained once: nothing is known about training anew."
     if design.n_folds < MIN_FOLDS:
-        folds = "runs" if design.kind == "runs" else "folds"
+        folds = "runs" if design.has_runs else "folds"
         return f"Only {line.number(design.n_folds, 'n_folds', 'design', plain)} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return (

@@ -299,7 +299,7 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         (["--alpha", "nan"], "`alpha` must lie strictly between 0 and 1, but got nan$"),
         (["--alpha", "x"], "'x' is not a valid float"),
         (["--area-estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
-        (["--missing", "ignore"], "'ignore' is not one of 'error', 'drop'"),
+        (["--missing", "ignore"], "'ignore' is not one of 'raise', 'drop'"),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--seed", "1.5"], "'1.5' is not a valid integer"),
         (["--out", "scores.csv"], "'scores.csv' is a file"),
@@ -345,12 +345,12 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
     ]  # fmt: skip
     assert run(*arguments).exit_code == 2
     assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
-    assert seen["priors"] == (0.5, 0.1)
+    assert seen["at_priors"] == (0.5, 0.1)
     assert (seen["alpha"], seen["area_estimator"]) == (0.005, "exact")
     assert (seen["missing"], seen["rng"], seen["models"]) == ("drop", 7, ("m0", "m1"))
     assert run("demo").exit_code == 2
     assert seen["deployment_prior"] == sa.UniformPrior(0.05, 0.2)
-    assert (seen["priors"], seen["alpha"], seen["rng"]) == ((0.5, 0.1, 0.01), 0.05, 0)
+    assert (seen["at_priors"], seen["alpha"], seen["rng"]) == ((0.5, 0.1, 0.01), 0.05, 0)
 
 
 # --- intervals and studies --------------------------------------------------------------------------------

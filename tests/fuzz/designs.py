@@ -88,7 +88,7 @@ def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
     """What `compare` says of runs is what the public functions say; changed tables are refused or right."""
     rows = changed(run_rows(case), case["changes"])
     table = answered(sa.read_scores, pd.DataFrame(rows)) if rows else None
-    result = table and answered(sa.compare, table, case["target"], priors=PRIORS)
+    result = table and answered(sa.compare, table, case["target"], at_priors=PRIORS)
     if not result:
         return
     assert_sane(result)
@@ -370,7 +370,7 @@ fits = st.fixed_dictionaries(
         "groups": st.sampled_from([0, 0, 1, 2, 5, 100]),
         "options": st.fixed_dictionaries(
             {
-                "resampling": st.sampled_from(
+                "design": st.sampled_from(
                     ["repeated_holdout", "repeated_holdout", "split_half", "split_half", "kfold", ""]
                 ),
                 "n_splits": st.sampled_from([2, 3, 4, 1, 0, -1]),
@@ -395,9 +395,11 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
     groups = np.arange(len(labels)) // case["groups"] if case["groups"] else None
 
     def asked() -> Any:
-        options = dict(case["options"], cv=CV[case["cv"]](), groups=groups, priors=PRIORS, rng=case["seed"])
+        options = dict(
+            case["options"], cv=CV[case["cv"]](), groups=groups, at_priors=PRIORS, rng=case["seed"]
+        )
         if options["cv"] is not None and case["options"]["n_halvings"] > 1:
-            options |= {"resampling": "repeated_holdout", "test_fraction": None}
+            options |= {"design": "repeated_holdout", "test_fraction": None}
         y, failed = LABELS[case["labels"]](labels), None
         try:
             warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about splits of the caller's own

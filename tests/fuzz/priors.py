@@ -438,7 +438,7 @@ def _thresholds(frame: pd.DataFrame, case: Mapping[str, Any]) -> Any:
     return answered(
         sa.threshold_table,
         frame,
-        priors=WEIGHTINGS[case["priors"]](),
+        at_priors=WEIGHTINGS[case["priors"]](),
         confidence_level=case["level"],
         **options,
     )

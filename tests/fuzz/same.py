@@ -22,7 +22,7 @@ Frames = dict[str, pd.DataFrame]
 
 def frames(source: Any, **options: Any) -> Frames:
     """Every frame of the comparison, by name."""
-    result = sa.compare(source, **{"priors": PRIORS, **options})
+    result = sa.compare(source, **{"at_priors": PRIORS, **options})
     return {name: getattr(result, name) for name in FRAMES}
 
 
@@ -151,7 +151,7 @@ def extra_priors_change_nothing(case: Mapping[str, Any]) -> None:
         known = _known(tuple(sorted(shape.items())))
     except sa.InputError:
         return
-    more = frames(table, priors=(*PRIORS, case["prior"]))
+    more = frames(table, at_priors=(*PRIORS, case["prior"]))
     more["auprec"] = more["auprec"][more["auprec"]["prior"].isin(PRIORS)]
     apart = ["auprec", "iauprec", "choices"]
     assert_same({name: more[name] for name in apart}, {name: known[name] for name in apart})

@@ -9,11 +9,11 @@ from fold_tables import evaluation_of, random_table
 from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
 from skewanova.inference.catalogue import (
     INDEPENDENT,
-    ONE_SET,
     OVERLAPPING,
     PAIRS,
-    SHARED_CASES,
+    RUNS_DESIGN,
     SPLIT_HALF,
+    TEST_SET,
     TESTS,
     get_test,
     name_test,
@@ -35,7 +35,7 @@ def test_every_record_says_what_a_reader_needs():
     assert {each.question for each in TESTS.values()} == {"models", "pairs"}
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
-    kinds = {*INDEPENDENT, *OVERLAPPING, *ONE_SET, *SHARED_CASES}
+    kinds = {*INDEPENDENT, *OVERLAPPING, *TEST_SET, *RUNS_DESIGN}
     assert {*DESIGNS} - {"auto", *RUNS} < kinds
     assert {kind for kind in DESIGNS if kind in RUNS} == {*RUNS}
     assert all({*each.designs} <= kinds for each in TESTS.values())

@@ -32,7 +32,7 @@ BY_R = {
 SMALL = arrays.arrays(np.float64, st.integers(1, 8), elements=st.floats(1e-6, 1.0))
 
 
-@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
 def test_adjusted_p_values_are_those_of_r(p_adjust):
     np.testing.assert_allclose(adjust_p_values(P_VALUES, p_adjust), BY_R[p_adjust], rtol=1e-12)
     with_gap = np.insert(P_VALUES, 2, np.nan)
@@ -85,7 +85,7 @@ def test_levels_by_hand():
     assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, p_adjust="holm")[1] == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_intervals_by_hand_and_as_decided(p_adjust, seed):
     values = random_table(8, 4, seed=seed, effect=0.012)
@@ -104,7 +104,7 @@ def test_intervals_by_hand_and_as_decided(p_adjust, seed):
 
 
 @pytest.mark.parametrize("method", ["paired_t", "corrected_t", "wilcoxon"])
-@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
 def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     measures = evaluation_of(random_table(10, 5, effect=0.02), "repeated_holdout")
     options = {"method": method, "p_adjust": p_adjust, "order": ["M3", "M4", "M1", "M0", "M2"]}
@@ -234,7 +234,7 @@ def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
         assert one["equivalent"].tolist() == [equal]
 
 
-@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
 def test_levels_where_no_pair_has_a_test(p_adjust):
     assert stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
 

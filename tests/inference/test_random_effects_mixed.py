@@ -113,7 +113,12 @@ def test_order_names_and_units_do_not_matter():
 def test_row():
     result = mixed_model_anova(means_of("unbalanced"), role="secondary")
     row = result.to_frame().iloc[0]
-    assert (row["test"], row["role"], row["term"], row["response"]) == ("mixed", "check", "model", "iauprec")
+    assert (row["test"], row["role"], row["term"], row["response"]) == (
+        "mixed",
+        "secondary",
+        "model",
+        "iauprec",
+    )
     assert np.isnan(row["sum_sq"])
     assert result.warnings == ()
 

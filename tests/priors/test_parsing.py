@@ -76,7 +76,7 @@ def test_parse_priors():
             ValueError, match=exact(f"priors are numbers separated by commas, but got {text!r}")
         ):
             parse_priors(text)
-    with pytest.raises(ValueError, match=exact("`at_priors` must lie strictly between 0 and 1, but got 0")):
+    with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
         parse_priors("0.5,0")
 
 

@@ -327,17 +327,17 @@ def test_discrete_nodes_cannot_be_changed_from_outside():
 @pytest.mark.parametrize(
     ("values", "weights", "error", "message"),
     [
-        ((), None, ValueError, "`at_priors` must hold at least one prior, but is empty"),
-        ((0.1, 1.0), None, ValueError, "`at_priors` must lie strictly between 0 and 1, but got 1"),
+        ((), None, ValueError, "`priors` must hold at least one prior, but is empty"),
+        ((0.1, 1.0), None, ValueError, "`priors` must lie strictly between 0 and 1, but got 1"),
         ((0.1,), (1, 2), ValueError, "arguments must be equally long, but `priors` has 1, `weights` has 2"),
         ((0.1, 0.2), (1, -1), ValueError, "`weights` must be finite and not negative, but row 1 has -1"),
         ((0.1, 0.2), (0, 0), ValueError, "`weights` must not all be zero, but got [0. 0.]"),
-        (((0.1, 0.2),), None, ValueError, "`at_priors` must be one-dimensional, but has shape (1, 2)"),
+        (((0.1, 0.2),), None, ValueError, "`priors` must be one-dimensional, but has shape (1, 2)"),
         (
             ("0.1",),
             None,
             TypeError,
-            "`at_priors` must be a number or numbers, but got ('0.1',)",
+            "`priors` must be a number or numbers, but got ('0.1',)",
         ),
         ((0.1,), ("1",), TypeError, "`weights` must be a number or numbers, but got ('1',)"),
     ],

@@ -139,7 +139,6 @@ OF_COMPARE = {
     ),
     "rope": ("nan", "inf", "-inf", "-1", "1e300", "huge", "text", "complex", "list", "empty", "NA", "dict"),
     "rng": ("nan", "inf", "-1", "1e-300", "text", "complex", "NA", "dict"),
-    "test_fraction": ("nan", "inf", "-inf", "-1", "0", "1", "1e300", "huge", "text", "complex", "list", "NA"),
     "at_priors": (
         "nan",
         "inf",

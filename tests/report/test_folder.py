@@ -499,7 +499,7 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, u
 
 def test_calibrated_tests_stand_before_the_published(document):
     roles = [attrs["class"] for attrs in Outline(document).named("div") if attrs.get("class") in TEST_ROLES]
-    assert roles == ["primary", "published", "check"]
+    assert roles == ["primary", "published", "secondary"]
 
 
 def test_methods_cite_what_the_references_list(folder, document):

@@ -26,7 +26,7 @@ def test_text_names_estimator_prior_level_and_tests_once():
 
 @pytest.mark.parametrize("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
-    paragraphs = text([test], one_set=get_test(test).over == "cases")
+    paragraphs = text([test], test_set=get_test(test).over == "cases")
     references = {(r.surname, r.year) for r in cited(paragraphs)}
     words = (
         " ".join(paragraphs).replace("Demsar", "Dem\u0161ar").replace("DeLong and Clarke-Pearson", "et al.")
