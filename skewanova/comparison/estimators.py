@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.priors.weightings import as_deployment_prior
+from skewanova.scores.design import FoldDesign, as_design
 from skewanova.scores.scikit_learn import as_rows, check_named, checked_data, fitted_scores, splits_of
 from skewanova.scores.splits import Units, check_groups, half_folds, hold_outs
 
@@ -31,6 +33,10 @@ MADE_HERE = ("repeated_holdout", "split_half")
 #: Share of the data set that a hold-out tests. Halves, since only then does the corrected test hold its
 #: level with unstable learners; halvings tell the variance themselves, and leave the usual hold-outs.
 TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
+
+
+#: Halvings, and the folds of the cross-validation in each half.
+N_HALVINGS, INNER_FOLDS = 20, 5
 
 
 #: Arguments of `scores_from_estimators` that go through.
@@ -45,15 +51,12 @@ def compare_estimators(
     y: ArrayLike,
     *,
     cv: Any = None,
-    design: str = "repeated_holdout",
+    design: str | FoldDesign = "repeated_holdout",
     n_splits: int = 20,
     test_fraction: float | None = None,
-    n_halvings: int = 20,
-    inner_folds: int = 5,
     groups: ArrayLike | None = None,
     rng: Seed = 0,
     n_jobs: int | None = None,
-    progress: bool = True,
     **options: Any,
 ) -> Comparison:
     """Train every estimator on the same splits, score the held-out cases, and compare.
@@ -70,18 +73,15 @@ def compare_estimators(
     cv : int or splitter, optional
         Splits of your own, as for :func:`~skewanova.scores_from_estimators`; how they came about is then seen
         from the cases. By default they are made as `design` says.
-    design : {"repeated_holdout", "split_half"}
+    design : str or FoldDesign, default "repeated_holdout"
         ``repeated_holdout``: random stratified hold-outs, and the tests corrected for the training data that
-        they share. ``split_half``: beside the hold-outs, random halvings of the data with a cross-validation
-        of all models in both halves, which tell the variance whatever the learner.
+        they share. ``split_half``: the hold-outs, and 20 random halvings of the data with a cross-validation
+        of all models in 5 folds of both halves, which estimate the variance whatever the learner;
+        ``FoldDesign("split_half", n_halvings=40, inner_folds=10)`` sets both numbers.
     n_splits : int, default 20
         Number of hold-outs.
     test_fraction : float, optional
-        Share of the cases that a hold-out tests: by default a half, with halvings a fifth.
-    n_halvings : int, default 20
-        Number of halvings.
-    inner_folds : int, default 5
-        Folds of the cross-validation in each half; with fewer the tests reject true equality too often.
+        Fraction of the cases that a hold-out tests: by default a half, with halvings a fifth.
     groups : array_like, optional
         Groups of cases (patients, documents), which no split cuts in two; the table keeps them as clusters.
     rng : int, Generator, SeedSequence or None, default 0
@@ -89,8 +89,6 @@ def compare_estimators(
         makes two calls alike, on any number of processes.
     n_jobs : int, optional
         Number of processes, as in joblib.
-    progress : bool, default True
-        Show a progress bar, if the output is a terminal.
     **options
         Further arguments of :func:`~skewanova.compare`, such as ``deployment_prior=(0.05, 0.2)``, and of
         :func:`~skewanova.scores_from_estimators`: params, pos_label, response_method, class_prior.
@@ -136,20 +134,20 @@ def compare_estimators(
     params = scoring.pop("params")
     data, generator = checked_data(X, y, **scoring), seeded(rng)
     named_groups = check_groups(as_rows(groups), len(data.positive))
-    stated: dict[str, Any] = {}
     if cv is None:
-        stated = {"design": _check_design(design)}
+        stated = _check_design(design, test_fraction)
         units = Units.of(data.positive, named_groups)
-        share = TEST_FRACTIONS[design] if test_fraction is None else test_fraction
-        splits = hold_outs(units, n_splits, test_fraction=share, rng=generator)
-        if design == "split_half":
-            splits += half_folds(units, n_halvings, inner_folds=inner_folds, rng=generator)
+        fraction = stated.test_fraction or TEST_FRACTIONS[stated.kind]
+        splits = hold_outs(units, n_splits, test_fraction=fraction, rng=generator)
+        if stated.kind == "split_half":
+            splits += half_folds(units, stated.n_halvings, inner_folds=stated.inner_folds, rng=generator)
+        options["design"] = stated.kind
     else:
         _check_own_splits(design, test_fraction)
         splits = splits_of(cv, data, named_groups)
-    how: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": progress}
+    how: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
     table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **how)
-    return compare(table, rng=rng if isinstance(rng, int) else generator, **stated, **options)
+    return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 
 def named_estimators(estimators: object) -> dict[str, Any]:
@@ -179,21 +177,30 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
     as_deployment_prior(given["deployment_prior"])
 
 
-def _check_design(design: str) -> str:
-    """Return a design whose splits are made here."""
-    if design not in MADE_HERE:
+def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
+    """Return a design whose splits are made here, with its halvings."""
+    kind = design.kind if isinstance(design, FoldDesign) else design
+    if kind not in MADE_HERE:
         raise InputError(
-            f"`design` must be one of {', '.join(MADE_HERE)}; but got {design!r}"
-            f"{nearest(design, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
+            f"`design` must be one of {', '.join(MADE_HERE)}; but got {kind!r}"
+            f"{nearest(kind, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
         )
-    return design
+    stated = as_design(design)
+    if None not in {stated.test_fraction, test_fraction}:
+        raise InputError("`test_fraction` is stated by `design` too: leave out one of the two")
+    return replace(
+        stated,
+        test_fraction=stated.test_fraction if test_fraction is None else test_fraction,
+        n_halvings=stated.n_halvings or N_HALVINGS,
+        inner_folds=stated.inner_folds or INNER_FOLDS,
+    )
 
 
-def _check_own_splits(design: str, test_fraction: float | None) -> None:
+def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
     """Check that no design is stated beside splits of the user's own."""
     if design == MADE_HERE[0] and test_fraction is None:
         return
-    odd = f"design={design!r}" if design != MADE_HERE[0] else f"test_fraction={test_fraction:g}"
+    odd = f"test_fraction={test_fraction:g}" if design == MADE_HERE[0] else f"design={design!r}"
     raise InputError(
         f"`cv` gives splits of your own, but {odd} asks for others: leave out one of the two; how those of "
         "`cv` came about is seen from the cases"

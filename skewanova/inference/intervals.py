@@ -20,7 +20,6 @@ from skewanova.base.checks import (
     Seed,
     SkewanovaWarning,
     check_choice,
-    check_count,
     check_fraction,
     check_same_length,
     check_vector,
@@ -280,7 +279,6 @@ def confidence_interval(
     confidence_level: float = 0.95,
     area_estimator: str = "trapezoid",
     folds: ArrayLike | None = None,
-    n_resamples: int = 2000,
     rng: Seed = 0,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -303,7 +301,7 @@ def confidence_interval(
           deviate whose degrees of freedom come from the kurtosis of these changes;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
-        * ``bootstrap``: percentiles over samples of the positives and of the negatives; ``bca``: the same,
+        * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
         * ``auto``: ``jackknife`` where m/lam, the negatives over the skew of the deployment, is at least 100
@@ -315,8 +313,6 @@ def confidence_interval(
         As for :func:`~skewanova.auprec`.
     folds : array_like of shape (n_cases,), optional
         Fold of every case, for ``cross_validation`` only; each fold must hold both classes.
-    n_resamples : int, default 2000
-        Bootstrap samples.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap; None takes fresh entropy.
     cluster, sample_weight
@@ -360,7 +356,6 @@ def confidence_interval(
     check_choice(method, INTERVALS, "method")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     check_fraction(confidence_level, "confidence_level")
-    check_count(n_resamples, "n_resamples", minimum=10)
     check_vector(to_array(y_score, "y_score"), "y_score")
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
@@ -370,7 +365,6 @@ def confidence_interval(
         weighting=target_prior(prior, deployment_prior, sample),
         area_estimator=area_estimator,
         confidence_level=confidence_level,
-        n_resamples=n_resamples,
         rng=rng,
         folds=_check_folds(folds, method, sample.positive),
     )

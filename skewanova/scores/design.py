@@ -97,8 +97,9 @@ class FoldDesign:
         The evidence for the design.
     warnings : tuple of str
         Assumptions, and contradictions between what was stated and what the cases show.
-    n_halvings : int
-        Number of halvings of the data set, if the design uses them.
+    n_halvings, inner_folds : int
+        Number of halvings of the data set, if the design uses them, and (fewest) folds of the
+        cross-validation in each half.
     n_clusters : int
         Number of clusters that the cases are in; 0 if each was sampled by itself.
     weighted : bool
@@ -123,6 +124,7 @@ class FoldDesign:
     reason: str = ""
     warnings: tuple[str, ...] = field(default=(), repr=False)
     n_halvings: int = 0
+    inner_folds: int = 0
     n_clusters: int = 0
     weighted: bool = False
 
@@ -328,7 +330,8 @@ def _split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) ->
     fewest = halvings.fewest_folds
     notes = [] if fewest >= ENOUGH_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
     warnings = (*holdouts.warnings, *notes)
-    return replace(holdouts, kind="split_half", n_halvings=halvings.n_halvings, warnings=warnings)
+    n_halvings = halvings.n_halvings
+    return replace(holdouts, kind="split_half", n_halvings=n_halvings, inner_folds=fewest, warnings=warnings)
 
 
 def _single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:

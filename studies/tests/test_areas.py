@@ -179,7 +179,8 @@ def test_limits_of_one_sample_are_those_of_the_public_function(setting, prior, n
         np.testing.assert_allclose(limits, (interval.conf_low, interval.conf_high, 0), rtol=1e-9)
 
 
-def test_bootstraps_of_one_sample_are_those_of_the_public_function():
+def test_bootstraps_of_one_sample_are_those_of_the_public_function(monkeypatch):
+    monkeypatch.setattr(studies_areas, "N_RESAMPLES", 2000)
     generator = np.random.default_rng(6)
     labels, scores = sample_scores(*scenarios.SETTINGS["binormal"], 100, prior=0.1, rng=generator)
     state = generator.bit_generator.state
@@ -193,7 +194,6 @@ def test_bootstraps_of_one_sample_are_those_of_the_public_function():
                 studies_areas.coarse(labels, scores),
                 prior=0.1,
                 method=method,
-                n_resamples=studies_areas.N_RESAMPLES,
                 area_estimator="average_precision",
                 rng=again,
             )

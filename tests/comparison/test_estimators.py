@@ -28,13 +28,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as
 
 
 def _compared(**options: object) -> sa.Comparison:
-    kept = {"deployment_prior": (0.2, 0.4), "at_priors": (0.5, 0.2), "progress": False, "n_splits": 6}
+    kept = {"deployment_prior": (0.2, 0.4), "at_priors": (0.5, 0.2), "n_splits": 6}
     return sa.compare_estimators(options.pop("models", MODELS), X, Y, **(kept | options))
 
 
 @pytest.fixture(scope="module")
 def halved() -> sa.Comparison:
-    return _compared(design="split_half", n_halvings=6)
+    return _compared(design=sa.FoldDesign("split_half", n_halvings=6))
 
 
 def test_half_splits_are_the_default() -> None:
@@ -91,7 +91,7 @@ def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_pa
 @pytest.mark.slow
 def test_processes_change_nothing(halved: sa.Comparison) -> None:
     """The tree has no seed of its own: it is given one for each split."""
-    again = _compared(design="split_half", n_halvings=6, n_jobs=2)
+    again = _compared(design=sa.FoldDesign("split_half", n_halvings=6), n_jobs=2)
     pd.testing.assert_frame_equal(again.scores.to_frame(), halved.scores.to_frame())
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
@@ -128,7 +128,7 @@ def test_models_of_a_list_are_named_by_their_class() -> None:
 
 def test_groups_are_kept_together() -> None:
     groups = np.arange(160) // 2
-    result = _compared(design="split_half", n_halvings=3, inner_folds=5, groups=groups)
+    result = _compared(design=sa.FoldDesign("split_half", n_halvings=3, inner_folds=5), groups=groups)
     frame = result.scores.to_frame().assign(group=lambda f: f["case"].astype(int) // 2)
     halves = frame[frame["part"] != "holdout"].drop_duplicates(["halving", "part", "group"])
     assert not halves.duplicated(["halving", "group"]).any()
@@ -139,7 +139,7 @@ def test_arguments_of_scoring_go_through() -> None:
     weights = np.linspace(1, 2, 160)
     result = sa.compare_estimators(
         MODELS, X, words, pos_label="yes", params={"sample_weight": weights}, response_method="predict_proba",
-        n_splits=4, progress=False, deployment_prior=0.3, at_priors=(0.5, 0.3),
+        n_splits=4, deployment_prior=0.3, at_priors=(0.5, 0.3),
     )  # fmt: skip
     assert result.scores.frame["y_score"].between(0, 1).all()
 
@@ -151,9 +151,17 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "misspelt design": ({"design": "split_halves"}, "did you mean 'split_half'"),
     "cv and halvings": ({"cv": 5, "design": "split_half"}, "`cv` gives .* but design='split_half'"),
     "cv and share": ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
-    "one halving": ({"design": "split_half", "n_halvings": 1}, "`n_halvings` must tell of at least 2"),
+    "no share": ({"test_fraction": 0.0}, "`test_fraction` must lie strictly between 0 and 1, but got 0"),
+    "two fractions": (
+        {"design": sa.FoldDesign("repeated_holdout", 0.5), "test_fraction": 0.2},
+        "`test_fraction` is stated by `design` too",
+    ),
+    "one halving": (
+        {"design": sa.FoldDesign("split_half", n_halvings=1)},
+        "`n_halvings` must tell of at least 2",
+    ),
     "many inner folds": (
-        {"design": "split_half", "inner_folds": 40},
+        {"design": sa.FoldDesign("split_half", inner_folds=40)},
         r"`inner_folds`=40 needs at least 80 positive cases",
     ),
     "misspelt option": ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),

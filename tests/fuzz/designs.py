@@ -398,12 +398,15 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
         options = dict(
             case["options"], cv=CV[case["cv"]](), groups=groups, at_priors=PRIORS, rng=case["seed"]
         )
-        if options["cv"] is not None and case["options"]["n_halvings"] > 1:
+        halves = {name: options.pop(name) for name in ("n_halvings", "inner_folds")}
+        if options["design"] == "split_half" and options["cv"] is None:
+            options["design"] = sa.FoldDesign("split_half", **halves)
+        if options["cv"] is not None and halves["n_halvings"] > 1:
             options |= {"design": "repeated_holdout", "test_fraction": None}
         y, failed = LABELS[case["labels"]](labels), None
         try:
             warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about splits of the caller's own
-            return answered(sa.compare_estimators, named, features, y, progress=False, **options)
+            return answered(sa.compare_estimators, named, features, y, **options)
         except RuntimeError as error:  # told by model and fold
             failed = str(error)
         assert not set(case["estimators"]) <= set(RIGHT), failed

@@ -198,7 +198,7 @@ def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)
     folds = np.arange(500) % 5 if method == "cross_validation" else None
     found = confidence_interval(
-        labels, scores, prior=0.4, method=method, area_estimator=estimator, folds=folds, n_resamples=300
+        labels, scores, prior=0.4, method=method, area_estimator=estimator, folds=folds
     )
     assert found.conf_low < found.estimate < found.conf_high
     assert found.conf_high - found.conf_low < 0.3
@@ -214,7 +214,7 @@ def test_every_method_answers(method, estimator):
 def test_limits_nest_in_the_level_and_see_ranks_only(method):
     labels, scores = sample("binormal", 120, 380)
     wide, narrow, cubed = (
-        confidence_interval(labels, s, prior=0.4, method=method, confidence_level=level, n_resamples=300)
+        confidence_interval(labels, s, prior=0.4, method=method, confidence_level=level)
         for s, level in ((scores, 0.99), (scores, 0.9), (scores**3, 0.99))
     )
     assert wide.conf_low < narrow.conf_low < narrow.conf_high < wide.conf_high
@@ -385,9 +385,7 @@ def test_spread_at_a_rare_prior(method):
         "short; use auto"
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
-        confidence_interval(
-            *sample("binormal", 120, 478), prior=0.05, method=method, folds=folds, n_resamples=20
-        )
+        confidence_interval(*sample("binormal", 120, 478), prior=0.05, method=method, folds=folds)
 
 
 def test_constant_scores_have_an_interval_of_no_width():
@@ -414,8 +412,6 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
             ValueError,
             "`confidence_level` must lie strictly between 0 and 1, but got 95",
         ),
-        ({"n_resamples": 9}, ValueError, "`n_resamples` must be at least 10, but got 9"),
-        ({"n_resamples": 99.5}, TypeError, "`n_resamples` must be a whole number, but got 99.5"),
         (
             {"prior": 0.1, "deployment_prior": (0.1, 0.2)},
             ValueError,
@@ -524,13 +520,3 @@ def test_folds_that_lack_a_class_are_named_up_to_five():
     labels = np.where(folds < 7, 1, [0, 1] * 8)
     with pytest.raises(ValueError, match="but 0, 1, 2, 3, 4 lacks one"):
         confidence_interval(labels, np.arange(16.0), prior=0.3, method="cross_validation", folds=folds)
-
-
-@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-def test_2000_resamples_are_drawn_by_default():
-    labels, scores = np.arange(20) % 2, np.random.default_rng(0).normal(size=20) + np.arange(20) % 2
-    found, same = (
-        confidence_interval(labels, scores, prior=0.3, method="bootstrap", **options)
-        for options in ({}, {"n_resamples": 2000, "rng": 0})
-    )
-    assert (found.conf_low, found.conf_high) == (same.conf_low, same.conf_high)
