@@ -1,10 +1,5 @@
 """The public names, each once."""
 
-from .areas import auprec as auprec
-from .areas import auprec_score as auprec_score
-from .areas import iauprec as iauprec
-from .areas import iauprec_score as iauprec_score
-from .areas import precision_recall_curve as precision_recall_curve
 from .binormal import BinormalFit as BinormalFit
 from .binormal import fit_binormal as fit_binormal
 from .distributions import sample_scores as sample_scores
@@ -18,7 +13,4 @@ from .possible import AreaRange as AreaRange
 from .possible import PossibleAreas as PossibleAreas
 from .possible import loss_ratio as loss_ratio
 from .possible import possible_areas as possible_areas
-from .roc import RocCurve as RocCurve
-from .roc import auc as auc
 from .roc import convex_hull as convex_hull
-from .roc import roc_curve as roc_curve

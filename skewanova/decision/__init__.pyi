@@ -10,8 +10,6 @@ from .leads import crossings as crossings
 from .leads import differing_priors as differing_priors
 from .leads import regions as regions
 from .leads import leaders as leaders
-from .operating import threshold_table as threshold_table
 from .planning import ComparisonPlan as ComparisonPlan
-from .planning import plan_comparison as plan_comparison
 from .planning import plans as plans
 from .verdict import Verdict as Verdict

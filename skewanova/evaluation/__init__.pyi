@@ -5,8 +5,6 @@ from .along_prior import auprec_intervals as auprec_intervals
 from .along_prior import regret as regret
 from .along_prior import support as support
 from .distributed import measure_group as measure_group
-from .measures import Evaluation as Evaluation
-from .measures import evaluate as evaluate
 from .points import skew as skew
 from .points import precision_recall as precision_recall
 from .points import roc as roc

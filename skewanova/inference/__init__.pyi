@@ -14,7 +14,6 @@ from .diagnostics import soundness as soundness
 from .influence import auprec_influence as auprec_influence
 from .influence import auprec_variance as auprec_variance
 from .intervals import Interval as Interval
-from .intervals import confidence_interval as confidence_interval
 from .intervals import interval_table as interval_table
 from .omnibus import OmnibusResult as OmnibusResult
 from .omnibus import omnibus_test as omnibus_test

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import tie_groups
 
-from skewanova import UniformPrior, UniformSkew, iauprec_score
+from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.placed import slots_among
@@ -18,7 +18,6 @@ from skewanova.curves.roc import curve_from_scores
 from skewanova.inference import auprec_covariance, jackknife
 from skewanova.inference.jackknife import SortedScores, WeightedRanks, jackknife_values
 from skewanova.inference.sampling import Sample, check_sample
-from skewanova.priors import DiscretePrior
 
 WEIGHTINGS = (
     UniformPrior(0.05, 0.2),

@@ -75,6 +75,11 @@ def test_every_list_is_sorted_and_has_each_name_once():
         assert len(listed) == len(set(listed))
 
 
+def test_every_name_has_one_address():
+    names = [alias.asname for _, _, alias in stubs()]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
 @for_each(list(stubs()))
 def test_every_name_is_what_its_module_defines(package, module, alias):
     assert alias.asname == alias.name  # a name that mypy lets others import
