@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import twins
 from hypothesis import given
+from loops import each
 from strategies import tie_groups
 
 from skewanova import auprec, auprec_score
@@ -72,7 +73,7 @@ def fits():
 # --- agreement with the recorded simulations ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", RATIOS)
+@each("estimator", RATIOS)
 def test_mean_estimates_match(estimators, estimator):
     frame = estimators.to_frame().set_index(["estimator", "setting", "n_total"])
     for cell, expected in zip(RATIO_CELLS, RATIOS[estimator], strict=True):
@@ -275,7 +276,7 @@ def test_a_full_study_has_its_own_numbers_of_samples(monkeypatch):
     assert set(binormal_study(alphas=[0.3], full=True, progress=False).to_frame()["replicates"]) == {4}
 
 
-@pytest.mark.parametrize(
+@each(
     ("study", "options", "named"),
     [
         (estimators_study, {"settings": ["normal"]}, "settings"),

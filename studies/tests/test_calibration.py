@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova.base.checks import InputError
@@ -136,8 +137,8 @@ def study():
     return type_one_error_study(scenarios=names, replicates=200, rng=1, progress=False)
 
 
-@pytest.mark.parametrize("level", [0.05, 0.005])
-@pytest.mark.parametrize("scenario", ["S1", "S3-M5", "S2a"])
+@each("level", [0.05, 0.005])
+@each("scenario", ["S1", "S3-M5", "S2a"])
 def test_defaults_hold_their_level(study, scenario, level):
     found = rates(study, scenario, level)
     limit = level + 3 * np.sqrt(level * (1 - level) / 200)

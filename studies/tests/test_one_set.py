@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova.base.checks import InputError
@@ -39,7 +40,7 @@ def test_one_replicate_has_no_spread_to_compare_with():
     assert frame["spread_ratio"].isna().all()
 
 
-@pytest.mark.parametrize("setting", one_set.SETTINGS)
+@each("setting", one_set.SETTINGS)
 def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
     found = one_set.judged(design, np.random.default_rng(2))

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from loops import each
 
 from skewanova import auprec, iauprec, roc_curve
 from studies.scenarios import (
@@ -65,7 +66,7 @@ def test_no_test_case_is_trained_on(draw, monkeypatch):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", ["S1", "S2a", "S2b", "S2c", "S2d", "S2e"])
+@each("name", ["S1", "S2a", "S2b", "S2c", "S2d", "S2e"])
 def test_models_are_equal_in_truth(name):
     """Mean difference of the first two models over replicates, which are independent data sets."""
     means = SCENARIOS[name].draw(60, np.random.default_rng(5)).iauprec.mean(axis=1)
@@ -123,7 +124,7 @@ def test_gaussian_folds_correlate_as_told():
     assert values.std() == pytest.approx(1.0, abs=0.01)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@each("name", SCENARIOS)
 def test_every_scenario_draws_the_tables_it_announces(name):
     scenario = SCENARIOS[name]
     tables = scenario.draw(2, np.random.default_rng(0))

@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova.base import checks as base_checks
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
@@ -43,7 +44,7 @@ def test_priors_are_copied():
     assert given[0] == 0.1
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "shown"),
     [
         (0.0, "0"),
@@ -174,7 +175,7 @@ def test_emit_warns_once_for_every_note():
 # --- vectors ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "score",
     [
         np.array([3, 1], np.uint8),
@@ -200,7 +201,7 @@ def test_scores_with_nan():
         base_checks.check_scores([np.nan], "s", where=lambda row: f"line {row + 2}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("score", "dtype"),
     [
         (["0.1", "0.2"], "<U3"),
@@ -265,7 +266,7 @@ def test_weights_of_wrong_type_or_shape():
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         [0, 1, 1],
@@ -294,7 +295,7 @@ def test_minus_zero_and_zero_are_one_label():
     assert base_checks.check_labels([-0.0, 0.0, 1.0]).tolist() == [False, False, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "pos_label"),
     [
         (["no", "yes", "yes"], "yes"),
@@ -376,7 +377,7 @@ def test_fractional_labels(labels):
         base_checks.check_labels(labels)
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         [0.0, np.nan, 1.0],
@@ -421,7 +422,7 @@ MASKED = np.ma.array([0.2, 0.9, 0.4], mask=[False, True, False])
 ROUNDED = [2**63 + 1, 2**63, -1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("check", "name"),
     [
         (base_checks.check_scores, "y_score"),
@@ -438,7 +439,7 @@ ROUNDED = [2**63 + 1, 2**63, -1]
          "folds"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("given", [MASKED, [0.2, np.ma.masked, 0.4]])
+@each("given", [MASKED, [0.2, np.ma.masked, 0.4]])
 def test_masked_values_are_refused_everywhere(check, name, given):
     message = f"`{name}` must not hold masked values, but has 1, the first at row 1; leave them out"
     with pytest.raises(InputError, match=exact(message)):

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from loops import each
 
 from skewanova.base.gauss_rules import RULES, gauss_nodes
 
 
-@pytest.mark.parametrize("size", [1, 24])
-@pytest.mark.parametrize("rule", RULES)
+@each("size", [1, 24])
+@each("rule", RULES)
 def test_rules_are_those_of_numpy(rule, size):
     for ours, theirs in zip(gauss_nodes(rule, size), RULES[rule](size), strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 
 from skewanova.base import text as base_text
 from skewanova.base.text import Table
@@ -31,7 +32,7 @@ def visible(name):
 # --- rounding ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "digits", "text"),
     [
         (0.12345, 3, "0.123"), (0.0005, 3, "0.001"), (-0.0004, 3, "0.000"), (-0.0, 3, "0.000"),
@@ -55,7 +56,7 @@ def test_decimals_that_leave_no_number_without_a_digit(values, digits):
     assert base_text.enough_digits(values) == digits
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (np.nan, ""), (0.0, "<0.0001"), (9.99e-5, "<0.0001"), (1e-4, "0.0001"), (0.00056, "0.0006"),
@@ -159,7 +160,7 @@ def test_hostile_names_survive_markdown():
 # --- LaTeX ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "known"),
     [
         ("\\", r"\textbackslash{}"), ("{}", r"\{\}"), ("$5", r"\$5"), ("a&b", r"a\&b"), ("#", r"\#"),
@@ -219,7 +220,7 @@ def test_cells_as_a_frame():
     assert list(frame) == ["Model", "Value", "Interval"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [(1.04, "1"), (3.24, "3.2"), (9.96, "10"), (47.2, "47"), (99.6, "100"), (1234.0, "1,200")],
 )

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, content, frame, run, wide
+from loops import each
 
 import skewanova as sa
 from skewanova.cli import commands as cli_commands
@@ -96,8 +97,8 @@ def commands(group=cli_commands.main, path=()):
         yield from commands(command, (*path, name))
 
 
-@pytest.mark.parametrize("path", list(commands()), ids=" ".join)
-@pytest.mark.parametrize("flag", ["--help", "-h"])
+@each("path", list(commands()), ids=" ".join)
+@each("flag", ["--help", "-h"])
 def test_help_fits_80_columns(path, flag):
     done = CliRunner().invoke(cli_commands.main, [*path, flag], prog_name="skewanova", env={"COLUMNS": "200"})
     assert done.exit_code == 0

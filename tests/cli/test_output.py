@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, frame, run
+from loops import each
 
 import skewanova as sa
 from skewanova.base import folders
@@ -104,7 +105,7 @@ def test_intervals_as_json(folder):
     assert found["claim"] == "these fitted models on further cases"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "plain"),
     [
         (np.nan, None), (-np.inf, None), (np.float64(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True),

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import evaluation_of, random_table
+from loops import each
 
 from skewanova import FoldDesign, SkewanovaWarning, compare
 from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
@@ -26,9 +27,9 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
 # --- which test when ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_models", [2, 3, 4, 8])
-@pytest.mark.parametrize("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
-@pytest.mark.parametrize("kind", ["independent", *OVERLAPPING])
+@each("n_models", [2, 3, 4, 8])
+@each("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
+@each("kind", ["independent", *OVERLAPPING])
 def test_primary_test(kind, n_folds, n_models):
     found = primary_test(evaluation_of(random_table(n_folds, n_models), kind))
     if kind == "independent":
@@ -37,7 +38,7 @@ def test_primary_test(kind, n_folds, n_models):
         assert found == ("corrected_hotelling" if n_folds >= 5 * (n_models - 1) else "corrected_gg")
 
 
-@pytest.mark.parametrize(("n_folds", "alpha", "expected"), [
+@each(("n_folds", "alpha", "expected"), [
     (2, 0.05, "paired_t"), (8, 0.05, "paired_t"), (9, 0.05, "max_t"), (20, 0.05, "max_t"),
     (8, 0.005, "paired_t"), (9, 0.005, "max_t"), (9, 0.003, "paired_t"),  # 2 ** -8 = .0039
     (9, 2.0**-8, "paired_t"), (12, 0.0005, "max_t"), (11, 0.0005, "paired_t"),
@@ -47,8 +48,8 @@ def test_pairs_of_independent_folds(n_folds, alpha, expected):
     assert pairs_method(design("independent", n_folds), alpha) == expected
 
 
-@pytest.mark.parametrize("kind", OVERLAPPING)
-@pytest.mark.parametrize("n_folds", [2, 10, 100])
+@each("kind", OVERLAPPING)
+@each("n_folds", [2, 10, 100])
 def test_pairs_of_overlapping_folds(kind, n_folds):
     assert pairs_method(design(kind, n_folds), 0.05) == "corrected_t"
 
@@ -82,8 +83,8 @@ def test_one_prior_has_no_split_plot():
     assert {result.response for result in found} == {"iauprec"}
 
 
-@pytest.mark.parametrize("kind", ["independent", "repeated_holdout"])
-@pytest.mark.parametrize(("n_folds", "n_models"), [(2, 2), (2, 4), (3, 4), (4, 4)])
+@each("kind", ["independent", "repeated_holdout"])
+@each(("n_folds", "n_models"), [(2, 2), (2, 4), (3, 4), (4, 4)])
 def test_hotelling_is_left_out_where_folds_are_too_few(kind, n_folds, n_models):
     found = [result.test for result in omnibus(random_table(n_folds, n_models), kind)]
     assert ("hotelling" in found) == (n_folds >= n_models)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from matplotlib.figure import Figure
 
 from skewanova import InputError, load_satellite_scores, read_scores
@@ -20,7 +21,7 @@ LEADERS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("limits", "state", "leaders"),
     [
         ((0.02, 0.05), "choice", "A"),

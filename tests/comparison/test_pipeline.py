@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
+from loops import each
 
 from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scores
 from skewanova.base.checks import InputError, InputTypeError
@@ -312,7 +313,7 @@ def test_one_prior(result):
     pd.testing.assert_frame_equal(one.iauprec, result.iauprec)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "kind", "message"),
     [
         ({"alpha": 0}, InputError, "`alpha` must lie strictly between 0 and 1, but got 0"),

@@ -6,6 +6,7 @@ import pytest
 import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loops import each
 from sklearn import metrics
 from strategies import priors, ranges, tie_groups, untied_groups
 
@@ -108,7 +109,7 @@ def test_published_counts(golden):
 # --- AUPREC against a 40-digit twin -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 @given(groups=tie_groups(), prior=priors())
 def test_auprec_equals_twin(estimator, groups, prior):
     found = auprec(curve_of(groups), prior, area_estimator=estimator)
@@ -117,7 +118,7 @@ def test_auprec_equals_twin(estimator, groups, prior):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_auprec_of_a_large_sample_equals_twin(estimator):
     rng = np.random.default_rng(1)
     groups = [tuple(g) for g in rng.poisson((0.3, 3.0), (300, 2)).tolist() if sum(g)]
@@ -149,7 +150,7 @@ def test_types():
     assert curve.tpr.flags.writeable
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_curve_is_left_alone(estimator):
     curve = curve_of([(1, 1), (0, 2), (2, 1), (1, 0), (0, 1)])
     before = [v.copy() for v in (curve.fpr, curve.tpr, curve.thresholds)]
@@ -184,8 +185,8 @@ def test_iauprec_of_linear_estimators_equals_antiderivatives(estimator, groups, 
         assert twins.relative_error(iauprec(curve, weighting, area_estimator=estimator), truth) < TOLERANCE
 
 
-@pytest.mark.parametrize("estimator", LINEAR)
-@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (30, 0.2), (0.5, 20), (2000, 3000), (1e5, 3e5)])
+@each("estimator", LINEAR)
+@each(("a", "b"), [(0.1, 0.1), (2, 30), (30, 0.2), (0.5, 20), (2000, 3000), (1e5, 3e5)])
 def test_iauprec_of_linear_estimators_over_beta_priors(estimator, a, b):
     groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)]
     mean = partial(twins.mean_precision_beta, a=a, b=b)
@@ -195,8 +196,8 @@ def test_iauprec_of_linear_estimators_over_beta_priors(estimator, a, b):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", LINEAR)
-@pytest.mark.parametrize("limits", RANGES[:3])
+@each("estimator", LINEAR)
+@each("limits", RANGES[:3])
 def test_closed_forms_equal_quadrature(estimator, limits):
     """The antiderivatives used as twins above, against the integral they stand for."""
     groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)]
@@ -221,8 +222,8 @@ def _integral(groups, estimator, density, weighting):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", SEGMENTS)
-@pytest.mark.parametrize("limits", RANGES)
+@each("estimator", SEGMENTS)
+@each("limits", RANGES)
 def test_iauprec_of_segments_equals_quadrature(estimator, limits):
     groups = [(0, 1), (2, 1), (1, 3), (3, 0), (0, 1), (0, 3), (2, 2)]
     for weighting, density in (
@@ -247,10 +248,8 @@ def test_iauprec_of_segments_on_random_curves(estimator, groups, limits):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", SEGMENTS)
-@pytest.mark.parametrize(
-    ("a", "b", "limits"), [(2, 30, (-33, 2)), (2000, 3000, (-0.75, -0.05)), (1e5, 3e5, (-1.145, -1.052))]
-)
+@each("estimator", SEGMENTS)
+@each(("a", "b", "limits"), [(2, 30, (-33, 2)), (2000, 3000, (-0.75, -0.05)), (1e5, 3e5, (-1.145, -1.052))])
 def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
     groups = [(0, 1), (2, 1), (1, 3), (0, 1), (2, 2)]
     vertices = twins.vertices(groups)
@@ -267,7 +266,7 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_flat_beta_prior_is_a_uniform_prior(estimator):
     curve = curve_of([(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)])
     flat = iauprec(curve, BetaPrior(1, 1), area_estimator=estimator)
@@ -275,7 +274,7 @@ def test_flat_beta_prior_is_a_uniform_prior(estimator):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@each(
     ("estimator", "shapes"),
     [*((e, (2, 0.2)) for e in ESTIMATORS), ("trapezoid", (0.1, 0.1)), ("exact", (0.1, 2))],
 )
@@ -422,7 +421,7 @@ def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
             assert iauprec(curve, weighting, area_estimator=estimator) == 1.0, (estimator, weighting)
 
 
-@pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
+@each("estimator", EXACT_WHEN_PERFECT)
 def test_perfect_ranking_of_any_number_of_positives_scores_exactly_one(estimator):
     """The steps of recall seldom sum to exactly 1."""
     assert any(np.diff(np.arange(n + 1) / n).sum() != 1 for n in range(1, 100))
@@ -438,8 +437,8 @@ def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
         assert auprec(curve, 0.013, area_estimator=estimator) == 1.0, estimator
 
 
-@pytest.mark.parametrize("estimator", EXACT_WHEN_PERFECT)
-@pytest.mark.parametrize("shapes", [(2, 30), (0.9, 0.9), (1e5, 3e5)])
+@each("estimator", EXACT_WHEN_PERFECT)
+@each("shapes", [(2, 30), (0.9, 0.9), (1e5, 3e5)])
 def test_perfect_ranking_over_a_beta_prior(estimator, shapes):
     assert iauprec(curve_of([(3, 0), (0, 7)]), BetaPrior(*shapes), area_estimator=estimator) == 1.0
 
@@ -546,7 +545,7 @@ def test_scores_equal_their_parts():
         assert found == iauprec(curve, (0.1, 0.3), area_estimator=estimator)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (
@@ -659,7 +658,7 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     curve = curve_of([(0, 1), (2, 0), (1, 2), (0, 2), (3, 1)])
     once = iauprec(curve, DiscretePrior([0.1, 0.4], [3, 1]), area_estimator=estimator)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from statsmodels.stats.diagnostic import normal_ad
 from strategies import priors
@@ -69,8 +70,8 @@ def test_recorded_true_areas(golden, setting):
     assert true_auc(*SETTINGS[setting]) == pytest.approx(golden["auc"][setting], abs=1e-14)
 
 
-@pytest.mark.parametrize("prior", [1e-6, 0.01, 0.5, 0.999])
-@pytest.mark.parametrize(
+@each("prior", [1e-6, 0.01, 0.5, 0.999])
+@each(
     ("negative", "positive"),
     [
         (stats.norm(0, 1), stats.norm(0, 1)),
@@ -155,7 +156,7 @@ def test_samples_have_exact_or_random_counts():
     assert one == same != other
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (
@@ -226,8 +227,8 @@ def test_recorded_brodersen_areas(golden):
     assert fit.auprec() == pytest.approx(recorded["0.4"], rel=1e-13)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("prior", [1e-6, 0.01, 0.5, 1 - 1e-6])
+@each("shape", SHAPES)
+@each("prior", [1e-6, 0.01, 0.5, 1 - 1e-6])
 def test_areas_hold_however_unequal_the_spreads(shape, prior):
     expected = true_auprec(stats.norm(0, 1), stats.norm(*shape), prior)
     assert fitted(*shape).auprec(prior) == pytest.approx(expected, rel=1e-11)
@@ -456,7 +457,7 @@ def test_check_names_the_class_and_the_transform():
 Y, S = [0, 0, 1, 1], [0.5, 1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (

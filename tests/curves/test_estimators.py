@@ -4,6 +4,7 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from strategies import priors, ranges, tie_groups
 
 from skewanova.curves import estimators
@@ -51,7 +52,7 @@ def test_flagging_everything_has_precision_equal_to_the_prior(prior):
 # --- the two closed forms -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "u",
     [
         *(sign * 10.0**e for sign in (1, -1) for e in range(-18, 0)),
@@ -84,8 +85,8 @@ def test_mean_precision_over_uniform_priors(point, limits):
     assert twins.relative_error(found, truth) < 1e-14
 
 
-@pytest.mark.parametrize("limits", [(0.001, 0.9999), (1e-6, 1 - 1e-6), (0.5, 1 - 1e-9)])
-@pytest.mark.parametrize("t", [1e-9, 1e-6, 1e-3])
+@each("limits", [(0.001, 0.9999), (1e-6, 1 - 1e-6), (0.5, 1 - 1e-9)])
+@each("t", [1e-9, 1e-6, 1e-3])
 def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
     """Here log(1 + u) is taken of a 1 + u that has lost its digits, unless it is found another way."""
     found = estimators.prior_averaged_precision(np.array([t]), np.ones(1), UniformPrior(*limits))[0]
@@ -172,8 +173,8 @@ def test_segment_equals_its_integral(true, false, prior):
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
-@pytest.mark.parametrize(
+@each("prior", [0.5, 0.1, 0.01])
+@each(
     "ends", [(0, 0, 1, 1), (0, 1, 1, 2), (1, 1, 3, 1), (1, 2, 2, 2), (2, 0, 3, 0), (2, 1, 3, 4), (0, 0, 2, 0)]
 )
 def test_segment_twin_equals_the_definition(ends, prior):
@@ -204,7 +205,7 @@ def test_segments_that_do_not_rise_are_left_out():
     assert estimators.segment_areas(steps_from_vertices(tpr, fpr), 0.5).shape == (2,)
 
 
-@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
+@each("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
 def test_vertical_segments_at_priors_below_rounding(estimator):
     """The positives' share of a vertical segment vanishes beside its false alarms, yet never divides by 0."""
     groups = [(0, 1), (1, 0), (1, 1)]
@@ -255,8 +256,8 @@ CURVES = {
 }
 
 
-@pytest.mark.parametrize("groups", CURVES.values(), ids=CURVES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("groups", CURVES.values(), ids=CURVES)
+@each("estimator", ESTIMATORS)
 def test_areas_of_a_few_curves_equal_their_twins(estimator, groups):
     at = np.array([0.5, 0.1, 0.003])
     found = estimators.area_kernel(curve_of(groups), estimator)(at)
@@ -271,11 +272,11 @@ def test_precision_without_false_positives_is_1_exactly():
         assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "weighting",
     [UniformPrior(0.05, 0.4), UniformSkew(2, 30), BetaPrior(2, 9), DiscretePrior([0.1, 0.4], [3, 1])],
 )
-@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.BY_STEPS)
 def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
     curve = curve_of(CURVES["mixed"])
     at, weights = weighting.quadrature()

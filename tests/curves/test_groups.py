@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loops import each
 from strategies import tie_groups
 from twins import labels_and_scores
 
@@ -62,7 +63,7 @@ def group_measures(table, weighting, estimator):
     )
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 @settings(max_examples=5)
 @given(table=tables(), weighting=st.sampled_from(WEIGHTINGS), block_size=st.sampled_from([7, 1 << 16]))
 def test_measures_are_those_of_each_curve(estimator, table, weighting, block_size):
@@ -101,8 +102,8 @@ def drawn(sizes, seed=0):
     return positive, rng.normal(size=sum(sizes)) + positive, np.array(sizes)
 
 
-@pytest.mark.parametrize("sizes", [[40, 30, 40], [6000, 30, 7000, 20], [6000], [30, 6000]])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("sizes", [[40, 30, 40], [6000, 30, 7000, 20], [6000], [30, 6000]])
+@each("estimator", ESTIMATORS)
 def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
     table = drawn(sizes)
     curves = [curve_from_scores(*part) for part in parts(*table)]
@@ -124,7 +125,7 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     table = drawn([40, 30])
     once, twice = (

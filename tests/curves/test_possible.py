@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import each
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
@@ -70,8 +71,8 @@ def largest_sum(estimator, value, points, levels):
     return best[-1].max()
 
 
-@pytest.mark.parametrize("estimator", ["exact", "average_precision", "upper_trapezoid", "trapezoid"])
-@pytest.mark.parametrize(("prior", "rarer"), PAIRS)
+@each("estimator", ["exact", "average_precision", "upper_trapezoid", "trapezoid"])
+@each(("prior", "rarer"), PAIRS)
 def test_constant_with_ties_against_dynamic_programming(estimator, prior, rarer):
     skews = (1 - prior) / prior, (1 - rarer) / rarer
     constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
@@ -139,8 +140,8 @@ SHARES = {
 }
 
 
-@pytest.mark.parametrize("estimator", SHARES)
-@pytest.mark.parametrize(("prior", "rarer"), [*PAIRS, (0.99, 0.9)])
+@each("estimator", SHARES)
+@each(("prior", "rarer"), [*PAIRS, (0.99, 0.9)])
 def test_constant_of_interpolated_areas_against_dynamic_programming(estimator, prior, rarer):
     skews = (1 - prior) / prior, (1 - rarer) / rarer
     constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
@@ -202,7 +203,7 @@ def adversary(rng, n_steps):
     return sa.RocCurve.from_rates(false / false[-1], true / true[-1])
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_no_random_curve_exceeds_the_constant(estimator):
     rng = np.random.default_rng(0)
     constants = [loss_ratio(*pair, area_estimator=estimator, ties=True) for pair in PAIRS]
@@ -212,7 +213,7 @@ def test_no_random_curve_exceeds_the_constant(estimator):
         assert (losses[:, 0] <= constants * losses[:, 1] + 1e-12).all()
 
 
-@pytest.mark.parametrize("estimator", [name for name in ESTIMATORS if name != "convex_hull"])
+@each("estimator", [name for name in ESTIMATORS if name != "convex_hull"])
 def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
     roc = sa.roc_curve(np.repeat([0, 1], [50, 4000]), -np.arange(4050))
     losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator=estimator)
@@ -401,7 +402,7 @@ def test_few_positives_leave_more_room():
     assert not possible_areas(areas, auc=auc, n_positive=100_000).possible
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "options", "error", "message"),
     [
         ([0.5], {}, TypeError, "`auprec` must map priors to areas"),

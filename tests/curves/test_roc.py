@@ -8,6 +8,7 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from sklearn import metrics
 from strategies import tie_groups
 
@@ -83,7 +84,7 @@ def test_auc_equals_pair_counting(groups, random):
     assert auc(curve) == pytest.approx(float(weighted), rel=1e-14, abs=1e-15)
 
 
-@pytest.mark.parametrize("n_negative", range(1, 60))
+@each("n_negative", range(1, 60))
 def test_auc_of_perfect_constant_and_reversed_rankings_is_exact(n_negative):
     negatives = list(range(n_negative))
     labels = [0] * n_negative + [1] * 3
@@ -101,7 +102,7 @@ def test_auc_golden(golden):
 # --- input --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64])
+@each("dtype", [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64])
 def test_dtypes_rank_alike(dtype):
     labels, scores = [0, 1, 0, 1, 1, 0], [0, 255, 128, 127, 128, 1]
     scores = [s % 127 for s in scores] if dtype is np.uint8 else scores
@@ -151,7 +152,7 @@ def test_result_is_frozen_float64():
         curve.fpr = np.zeros(2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "scores", "error", "message"),
     [
         ([0, 1], [1, np.nan], ValueError, "`y_score` must not hold NaN, but has 1 NaN, the first at row 1"),
@@ -340,7 +341,7 @@ def test_repeated_vertices_are_dropped():
     assert len(curve.thresholds) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     "fpr",
     [[0, 0.6, 0.5, 1], [0.1, 0.2, 0.5, 1], [0, 0.2, 0.5, 0.9], [0, np.nan, 0.5, 1], [[0, 1]], [1], [], 0.0],
 )
@@ -383,7 +384,7 @@ def test_parts_of_the_auc_add_up_and_means_are_true_positive_rates():
     assert narrow == pytest.approx(np.interp(0.5, curve.fpr, curve.tpr), abs=1e-6)
 
 
-@pytest.mark.parametrize("limits", [(0.5, 0.2), (0, 0), (-0.1, 0.5), (0, 1.1), (0,), (0, float("nan"))])
+@each("limits", [(0.5, 0.2), (0, 0), (-0.1, 0.5), (0, 1.1), (0,), (0, float("nan"))])
 def test_range_of_rates_is_checked(limits):
     with pytest.raises(InputError, match=r"`fpr_range` must be"):
         auc(roc_curve([0, 1], [0, 1]), fpr_range=limits)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
+from loops import each
 
 from skewanova.curves import sorting
 from skewanova.curves.roc import curve_from_scores
@@ -110,7 +111,7 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
     assert [part.sum() for part in labels] == [p.sum() for p, _ in groups]
 
 
-@pytest.mark.parametrize(
+@each(
     ("score", "bits", "ranked"),
     [
         (np.array([0.1, 1.9]), 64, False),

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import correlated_folds, designed
+from loops import each
 from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
@@ -64,8 +65,8 @@ def test_default_grid_spans_all_priors_in_use(satellite):
     assert len(found) == 3 * 41
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.005, 0.37])
-@pytest.mark.parametrize("n_draws", [101, 499])
+@each("alpha", [0.05, 0.005, 0.37])
+@each("n_draws", [101, 499])
 def test_decision_p_value_and_band_say_the_same(satellite, alpha, n_draws):
     found = difference_curves(satellite, alpha=alpha, n_draws=n_draws)
     assert (found["reject"] == (found["p_adjusted"] < alpha)).all()
@@ -79,8 +80,8 @@ def test_decision_p_value_and_band_say_the_same(satellite, alpha, n_draws):
         assert not found["reject"].any()
 
 
-@pytest.mark.parametrize("n_draws", [99, 100, 101, 199, 1000, 4999])
-@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.1])
+@each("n_draws", [99, 100, 101, 199, 1000, 4999])
+@each("alpha", [0.05, 0.01, 0.1])
 def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
     largest = np.arange(1.0, n_draws + 1)
     critical = critical_value(largest, alpha)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import designed
+from loops import each
 from scipy import stats
 from scipy.integrate import simpson
 from scipy.special import expit, logit
@@ -252,7 +253,7 @@ def test_bad_alpha(alpha):
         ranking(random_models(0), alpha=alpha)
 
 
-@pytest.mark.parametrize("name", list(WEIGHTINGS))
+@each("name", list(WEIGHTINGS))
 def test_worst_prior_is_the_rarest_with_weight(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)
@@ -350,8 +351,8 @@ def test_p_best_with_hostile_names_and_mixed_folds():
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", list(WEIGHTINGS))
-@pytest.mark.parametrize("models", ["crossing", 5, 6])
+@each("name", list(WEIGHTINGS))
+@each("models", ["crossing", 5, 6])
 def test_regret_equals_brute_force(name, models):
     weighting = WEIGHTINGS[name]
     curves = CROSSING if models == "crossing" else None
@@ -396,7 +397,7 @@ def test_the_grid_of_priors_does_not_change_the_regret(name):
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_regret_for_every_estimator(estimator):
     weighting = UniformPrior(0.002, 0.6)
     measures = random_models(7, deployment=weighting, estimator=estimator)
@@ -473,7 +474,7 @@ def test_limits_are_where_the_curves_cross():
         assert means[a] == pytest.approx(means[b], abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_regions_of_random_models(seed):
     measures = random_models(
         100 + seed,
@@ -491,15 +492,15 @@ def test_regions_of_random_models(seed):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 def test_regions_for_every_estimator(estimator):
     measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
     check_regions(measures, regions(measures))
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
+@each("estimator", ESTIMATORS)
+@each("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
 def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
     curves = _mean_curves(measures)
@@ -607,7 +608,7 @@ def test_order_of_the_models_does_not_matter():
 # --- decisions ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(WEIGHTINGS))
+@each("name", list(WEIGHTINGS))
 def test_decisions_equal_brute_force(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)

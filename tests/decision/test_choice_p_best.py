@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova.base.rounding import TIE
@@ -55,8 +56,8 @@ def leading_by_importance(estimate, covariance, n_leading, *, df, draws):
     return np.bincount(best, weight, minlength=n_all) / weight.sum()
 
 
-@pytest.mark.parametrize("df", [3, 12, np.inf])
-@pytest.mark.parametrize("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02], [0.25, -0.9, 0.1]])
+@each("df", [3, 12, np.inf])
+@each("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02], [0.25, -0.9, 0.1]])
 def test_p_best_of_three_models_by_importance_sampling(estimate, df):
     found = probability_best(np.array(estimate), COVARIANCE, df=df, n_draws=60_000)
     assert found == pytest.approx(by_importance(np.array(estimate), COVARIANCE, df), abs=0.015)

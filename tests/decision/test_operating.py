@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 from strategies import priors, tie_groups
@@ -263,7 +264,7 @@ def test_an_evaluation_knows_its_folds():
         sa.threshold_table(measures, recall=0.8, design="independent")
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({}, ValueError, r"^exactly one of `threshold`.*but got none$"),
@@ -454,7 +455,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     assert "Chosen on other cases than those that judge it." in curves_by_skew_table(found).note
 
 
-@pytest.mark.parametrize(
+@each(
     ("frame", "options", "message"),
     [
         (

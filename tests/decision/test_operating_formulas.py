@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova import roc_curve
@@ -27,7 +28,7 @@ def test_at_threshold(threshold, expected):
     assert rates(operating.vertex_at_threshold(ROC, threshold)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("recall", "expected"),
     [
         (0.0, 0.0),
@@ -44,7 +45,7 @@ def test_reaching_recall_takes_the_highest_threshold(recall, expected):
     assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
 
 
-@pytest.mark.parametrize(
+@each(
     ("precision", "expected"),
     # At prior 1/2 precision is 1, 1/2, 2/3, 3/4, 3/5, 1/2 at the six thresholds.
     [
@@ -74,7 +75,7 @@ def test_a_precision_that_no_threshold_reaches():
     assert operating.vertex_at_precision(best, 0.6, 0.5) == 1  # the first vertex behind the origin counts
 
 
-@pytest.mark.parametrize(
+@each(
     ("flagged", "expected"),
     # At prior 1/4 the thresholds flag 1/12, 1/3, 5/12, 1/2, 3/4, 1.
     [
@@ -91,8 +92,8 @@ def test_within_budget_takes_the_lowest_threshold(flagged, expected):
     assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 5.0), (20.0, 1.0)])
+@each("prior", [0.1, 0.5, 0.8])
+@each("costs", [(1.0, 1.0), (1.0, 5.0), (20.0, 1.0)])
 def test_cheapest_is_the_smallest_expected_cost(costs, prior):
     cost = [
         (1 - prior) * costs[0] * f + prior * costs[1] * (1 - t) for t, f in zip(ROC.tpr, ROC.fpr, strict=True)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from case_values import jackknife_values
 from click.testing import CliRunner
+from loops import each
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
@@ -137,7 +138,7 @@ def test_models_that_agree():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"power": 80}, "`power` must lie strictly between 0 and 1, but got 80"),

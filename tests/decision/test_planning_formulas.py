@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova.base.checks import InputError
@@ -11,8 +12,8 @@ from skewanova.decision import planning
 from skewanova.decision import power as decision_power
 
 
-@pytest.mark.parametrize("ratio", [0.0, 0.25])
-@pytest.mark.parametrize(("difference", "n_folds"), [(0.01, 5), (-0.03, 10), (0.05, 2)])
+@each("ratio", [0.0, 0.25])
+@each(("difference", "n_folds"), [(0.01, 5), (-0.03, 10), (0.05, 2)])
 def test_power_is_the_noncentral_t_beyond_both_limits(difference, n_folds, ratio):
     shift = abs(difference) / (0.04 * np.sqrt(1 / n_folds + ratio))
     # The statistic by its definition: a normal over the root of an independent chi square over its df.
@@ -70,7 +71,7 @@ def test_the_limit_of_infinitely_many_folds():
     assert decision_power.limit_power(0.02, 0.04, ratio=0.25, alpha=0.05) == pytest.approx(many, rel=1e-5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("difference", "ratio", "power"),
     [
         (0.02, 0.0, 0.8),
@@ -238,7 +239,7 @@ MORE = "times as many cases in the data would give power 0.8 on average, 2.1 tim
 RUN = {"design": "runs", "n_folds": 12.0, "n_folds_assured": 20.0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "overlapping", "sentence"),
     [
         ({"case_factor": 1.0}, True, f"{NOW}, which is enough."),

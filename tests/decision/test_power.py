@@ -5,6 +5,7 @@ import pytest
 from fold_tables import correlated_folds
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import integrate, stats
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
@@ -154,7 +155,7 @@ def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, m
     assert len(shifts) <= 12
 
 
-@pytest.mark.parametrize("wanted", [2, 3, 1000, 65_537, 9_000_001, 10_000_000])
+@each("wanted", [2, 3, 1000, 65_537, 9_000_001, 10_000_000])
 def test_numbers_up_to_the_most_folds_are_found(wanted):
     asked = np.array([True, False, True])
     targets = np.array([wanted, 2, 10_000_001])

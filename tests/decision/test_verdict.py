@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
 import skewanova as sa
@@ -183,7 +184,7 @@ CHECKS = (
 # --- states -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", STATES)
+@each("kind", STATES)
 def test_each_kind_of_table_has_its_state(results, kind):
     assert results[kind].verdict.state == STATES[kind], str(results[kind].verdict)
     for check in CHECKS:
@@ -192,7 +193,7 @@ def test_each_kind_of_table_has_its_state(results, kind):
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_no_two_outputs_contradict_each_other(seed):
     design, frame, prior = drawn(seed)
     result = compared(frame, design, prior)

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from halved_tables import halved_frame
+from loops import each
 from precision_twins import curve_of, sized_models, twin
 from scipy.integrate import quad
 
@@ -56,7 +57,7 @@ def mean_twin(points, low, high):
 
 
 @quiet
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_measures_equal_brute_force(seed):
     frame = random_frame(seed, levels=[2, 9, 1000][seed % 3])
     measures = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.05, 0.2))
@@ -79,10 +80,8 @@ def test_measures_equal_brute_force(seed):
 
 @pytest.mark.no_cover
 @quiet
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize(
-    "weighting", [0.1, (0.1, 0.1), UniformSkew(1, 9), BetaPrior(2, 9), DiscretePrior((0.2, 0.4))]
-)
+@each("estimator", ESTIMATORS)
+@each("weighting", [0.1, (0.1, 0.1), UniformSkew(1, 9), BetaPrior(2, 9), DiscretePrior((0.2, 0.4))])
 def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     frame = random_frame(3)
     measures = evaluate(frame, at_priors=PRIORS, deployment_prior=weighting, area_estimator=estimator)
@@ -144,7 +143,7 @@ def test_a_table_with_a_missing_cell_is_measured():
 # --- arguments --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "kind", "message"),
     [
         ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),

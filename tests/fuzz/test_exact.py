@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import twins
+from loops import each
 
 import skewanova as sa
 
@@ -84,8 +85,8 @@ WEIGHTINGS = {
 }
 
 
-@pytest.mark.parametrize("weighting", sorted(WEIGHTINGS))
-@pytest.mark.parametrize("estimator", sa.curves.ESTIMATORS)
+@each("weighting", sorted(WEIGHTINGS))
+@each("estimator", sa.curves.ESTIMATORS)
 def test_iauprec_by_quadrature(estimator, weighting):
     prior, limits, density = WEIGHTINGS[weighting]
     for groups in random.Random(f"{estimator} {weighting}").sample(ALL, 3):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import strategies as st
+from loops import each
 
 from fuzz import run, same, search
 from fuzz.search import Generator
@@ -15,7 +16,7 @@ BOUNDED = [generator for generator in run.GENERATORS if generator.examples]
 KEPT = [(generator, name, case) for generator in run.GENERATORS for name, case in search.kept(generator)]
 
 
-@pytest.mark.parametrize("generator", BOUNDED, ids=lambda generator: generator.name)
+@each("generator", BOUNDED, ids=lambda generator: generator.name)
 def test_no_case_breaks_the_rule(generator):
     assert search.search(generator, examples=generator.examples).tried >= generator.examples // 2
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 
 from skewanova import InputError, InputTypeError, SkewanovaWarning
@@ -84,9 +85,9 @@ def random_cells(seed=0, shape=(3, 5)):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("data", list(LONG))
-@pytest.mark.parametrize("test", ["two_way", "three_way", "three_way_interaction"])
-@pytest.mark.parametrize("kind", [1, 2, 3])
+@each("data", list(LONG))
+@each("test", ["two_way", "three_way", "three_way_interaction"])
+@each("kind", [1, 2, 3])
 def test_equals_r(data, test, kind):
     recorded = R_ANOVA[(R_ANOVA["input"] == data) & (R_ANOVA["test"] == f"{test}.type{kind}")]
     table = table_of(analyse(test, data, sum_of_squares=kind))
@@ -167,7 +168,7 @@ def random_table(seed):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_equals_the_twin(seed):
     long = random_table(seed)
     for frame, factors in (
@@ -397,7 +398,7 @@ HOSTILE = [
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("names", HOSTILE)
+@each("names", HOSTILE)
 def test_hostile_names_change_nothing(names):
     plain, hostile = (LONG["balanced"].copy() for _ in range(2))
     hostile["model"] = hostile["model"].map(dict(zip(["M1", "M2", "M3"], names, strict=True)))
@@ -502,8 +503,8 @@ def test_differences_that_are_none_where_nothing_varies():
     assert two_way_anova(cells(random_cells())).rounding == 0
 
 
-@pytest.mark.parametrize("missing", [[], [0], [3, 5]])
-@pytest.mark.parametrize("kind", [2, 3])
+@each("missing", [[], [0], [3, 5]])
+@each("kind", [2, 3])
 def test_identical_models(missing, kind):
     frame = cells(np.tile([0.1, 0.5, 0.9, 0.3], (3, 1))).drop(index=missing)
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
@@ -514,7 +515,7 @@ def test_identical_models(missing, kind):
     assert result.warnings == (IDENTICAL,)
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 0.3, 1 / 3, 0.97, 1.0, 1e6, 1e-300])
+@each("value", [0.0, 0.1, 0.3, 1 / 3, 0.97, 1.0, 1e6, 1e-300])
 def test_constant_response(value):
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
         result = two_way_anova(cells(np.full((3, 7), value)))
@@ -581,7 +582,7 @@ TWO_FOLDS = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("frame", "message"),
     [
         (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
@@ -667,7 +668,7 @@ def test_response_must_be_numbers(values):
         two_way_anova(frame)
 
 
-@pytest.mark.parametrize("kind", [0, 4, -1, "2", None, 2.5])
+@each("kind", [0, 4, -1, "2", None, 2.5])
 def test_bad_sum_of_squares(kind):
     message = f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}"
     with pytest.raises(InputError, match=exact(message)):
@@ -693,8 +694,8 @@ def test_alpha_must_be_one_number():
 # --- checks of the residuals --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("test", ["two_way", "three_way"])
-@pytest.mark.parametrize("data", list(LONG))
+@each("test", ["two_way", "three_way"])
+@each("data", list(LONG))
 def test_residual_checks_equal_r_and_scipy(test, data):
     if (test, data) == ("two_way", "smallest"):
         return  # one residual degree of freedom: R was not asked

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 
 from skewanova import UniformPrior, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
@@ -41,7 +42,7 @@ def test_seeds_of_blocks_are_children_of_the_next_numbers():
         assert [seed.spawn_key for seed in seeds] == [(0,), (1,)]
 
 
-@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@each("area_estimator", ESTIMATORS)
 def test_cases_are_drawn_within_their_class_from_the_best_score_down(area_estimator):
     found = estimates(Sample(LABELS), 6, area_estimator)
     (stream,) = streams(1)

@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from loops import each
 from scipy.special import expit, logit
 
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
@@ -59,8 +60,8 @@ def deviations(sample, scores, priors, area_estimator):
     return CaseDeviations.of([SortedScores(sample, score) for score in scores], priors, area_estimator)
 
 
-@pytest.mark.parametrize("area_estimator", BY_STEPS)
-@pytest.mark.parametrize(("low", "high"), [(0.05, 0.2), (0.001, 0.5), (1e-4, 0.9)])
+@each("area_estimator", BY_STEPS)
+@each(("low", "high"), [(0.05, 0.2), (0.001, 0.5), (1e-4, 0.9)])
 def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     positive, scores = scored(300, 0.3, digits=2)
     sample, priors = Sample(positive), expit(np.linspace(logit(low), logit(high), 150))
@@ -181,8 +182,8 @@ def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
     assert (unit <= 2 * largest).all()
 
 
-@pytest.mark.parametrize("n_models", [1, 2])
-@pytest.mark.parametrize("spare", [-1, 0, 1])
+@each("n_models", [1, 2])
+@each("spare", [-1, 0, 1])
 def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):
     priors = np.linspace(0.05, 0.3, 60)
     nodes = nodes_for(priors, 0.05, 0.3, "trapezoid")

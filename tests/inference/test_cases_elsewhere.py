@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from case_values import Pieces
+from loops import each
 
 import skewanova as sa
 from skewanova.base.checks import InputError
@@ -34,8 +35,8 @@ def cases():
     return Sample(positive), scores, CasesElsewhere(sizes, curves, pieces)
 
 
-@pytest.mark.parametrize("area_estimator", BY_STEPS)
-@pytest.mark.parametrize("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
+@each("area_estimator", BY_STEPS)
+@each("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
     here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
@@ -173,8 +174,8 @@ def sampled_cases(kind):
 SAMPLED = ("clusters", "weights", "clusters and weights")
 
 
-@pytest.mark.parametrize("area_estimator", ["trapezoid", "average_precision", "interpolated_max"])
-@pytest.mark.parametrize("kind", SAMPLED)
+@each("area_estimator", ["trapezoid", "average_precision", "interpolated_max"])
+@each("kind", SAMPLED)
 def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator):
     sample, scores, elsewhere = sampled_cases(kind)
     counted, weighting = elsewhere.sample, UniformPrior(0.05, 0.2)

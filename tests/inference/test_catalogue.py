@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from fold_tables import evaluation_of, random_table
+from loops import each
 
 from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
 from skewanova.inference.catalogue import (
@@ -45,8 +45,8 @@ def test_every_record_says_what_a_reader_needs():
 WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
 
 
-@pytest.mark.parametrize("kind", [*INDEPENDENT, *WITHOUT_HALVINGS])
-@pytest.mark.parametrize("n_folds", [4, 12])
+@each("kind", [*INDEPENDENT, *WITHOUT_HALVINGS])
+@each("n_folds", [4, 12])
 def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
     assert kind in TESTS[primary_test(measures)].designs

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, table_of
+from loops import each
 from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
@@ -35,8 +36,8 @@ def residuals(values):
 # --- values -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize(("check", "term"), [
+@each("name", INPUTS)
+@each(("check", "term"), [
     ("normality", "shapiro_wilk"), ("spread", "brown_forsythe"), ("additivity", "tukey_additivity")
 ])  # fmt: skip
 def test_values_equal_r(name, check, term):
@@ -156,8 +157,8 @@ def test_advice_on_too_few_folds(alpha):
 # --- small and degenerate tables ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_folds", [2, 3, 4])
-@pytest.mark.parametrize("n_models", [2, 3, 6])
+@each("n_folds", [2, 3, 4])
+@each("n_models", [2, 3, 6])
 def test_small_tables(n_folds, n_models):
     found = checked(random_table(n_folds, n_models, seed=1))
     assert np.isnan(found.loc["spread", "p_value"]) == (n_folds == 2 or n_models == 2)

@@ -8,6 +8,7 @@ from fold_tables import evaluation_of, frame_of, random_table
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from loops import each
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
@@ -85,8 +86,8 @@ def test_levels_by_hand():
     assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, p_adjust="holm")[1] == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
-@pytest.mark.parametrize("seed", range(4))
+@each("p_adjust", ADJUSTMENTS)
+@each("seed", range(4))
 def test_intervals_by_hand_and_as_decided(p_adjust, seed):
     values = random_table(8, 4, seed=seed, effect=0.012)
     found = posthoc(frame_of(values), method="paired_t", p_adjust=p_adjust, order=["M3", "M2", "M1", "M0"])
@@ -103,8 +104,8 @@ def test_intervals_by_hand_and_as_decided(p_adjust, seed):
 # --- a control ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["paired_t", "corrected_t", "wilcoxon"])
-@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
+@each("method", ["paired_t", "corrected_t", "wilcoxon"])
+@each("p_adjust", ADJUSTMENTS)
 def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     measures = evaluation_of(random_table(10, 5, effect=0.02), "repeated_holdout")
     options = {"method": method, "p_adjust": p_adjust, "order": ["M3", "M4", "M1", "M0", "M2"]}

@@ -3,6 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from loops import each
 
 from skewanova import InputError, InputTypeError
 from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
@@ -86,7 +87,7 @@ def test_values_stay_as_they_are():
     assert fold_bootstrap_means([[1, 2], [3, 4]], n_resamples=1).shape == (1, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "shape"),
     [
         (VALUES[:1], "(1, 3)"),

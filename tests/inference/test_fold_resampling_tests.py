@@ -4,6 +4,7 @@ from math import factorial
 import numpy as np
 import pytest
 from fold_tables import correlated_folds, random_table
+from loops import each
 
 from skewanova.inference import fold_resampling, fold_statistics
 from skewanova.inference.fold_resampling import (
@@ -61,8 +62,8 @@ def westfall_young(values, signs):
     return adjusted
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("n_folds", "n_models"), [(2, 2), (4, 3), (7, 4)])
+@each("seed", range(4))
+@each(("n_folds", "n_models"), [(2, 2), (4, 3), (7, 4)])
 def test_sign_flips_equal_brute_force(n_folds, n_models, seed):
     values = random_table(n_folds, n_models, seed=seed, effect=0.01)
     found = sign_flip_test(values)
@@ -72,8 +73,8 @@ def test_sign_flips_equal_brute_force(n_folds, n_models, seed):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("n_folds", "n_models"), [(2, 2), (6, 2), (4, 3), (3, 4)])
+@each("seed", range(3))
+@each(("n_folds", "n_models"), [(2, 2), (6, 2), (4, 3), (3, 4)])
 def test_permutation_equals_brute_force(n_folds, n_models, seed):
     values = random_table(n_folds, n_models, seed=seed, effect=0.01)
     found = permutation_test(values)
@@ -90,8 +91,8 @@ def test_ties_are_counted(decimals):
     assert float(permutation_test(values).p_value) == pytest.approx(permuted_p(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("n_folds", "n_models"), [(4, 3), (6, 3), (7, 4)])
+@each("seed", range(6))
+@each(("n_folds", "n_models"), [(4, 3), (6, 3), (7, 4)])
 def test_max_t_equals_westfall_and_young(n_folds, n_models, seed):
     values = random_table(n_folds, n_models, seed=seed, effect=0.01)
     found = max_t_test(values)

@@ -6,6 +6,7 @@ from by_statsmodels import adjusted_by_statsmodels
 from fold_tables import INPUTS, correlated_folds, r_number, random_table, recorded, table_of
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import linalg, stats
 
 from skewanova.inference import fold_statistics
@@ -95,8 +96,8 @@ def test_hotelling_equals_r(name):
             close(getattr(found, field), r_number(MEASURES, name, test, field))
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize(("test", "kernel"), [("corrected_f", "blocked_test"), ("corrected_gg", "gg_test")])
+@each("name", INPUTS)
+@each(("test", "kernel"), [("corrected_f", "blocked_test"), ("corrected_gg", "gg_test")])
 def test_corrected_f_equals_r(name, test, kernel):
     values = table_of(name)
     found = getattr(fold_statistics, kernel)(values, inflation=1 + len(values) * RATIO)
@@ -128,8 +129,8 @@ def test_friedman_with_full_agreement_has_the_chance_of_it_as_p(n_folds):
     close(found.p_value, agreeing / len(orders))
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize(("test", "ratio"), [("paired_t_holm", 0.0), ("corrected_t_holm", RATIO)])
+@each("name", INPUTS)
+@each(("test", "ratio"), [("paired_t_holm", 0.0), ("corrected_t_holm", RATIO)])
 def test_paired_t_and_holm_equal_r(name, test, ratio):
     values = table_of(name)
     p_value = fold_statistics.paired_t_p(values, inflation=1 + len(values) * ratio)
@@ -185,7 +186,7 @@ IN_FRONT = {*KERNELS} - {
 }
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@each("name", KERNELS)
 def test_kernels_equal_a_loop_over_tables(name):
     tables = np.random.default_rng(1).normal(size=(3, 2, 7, 4))
     found = KERNELS[name](tables)
@@ -215,7 +216,7 @@ def test_helmert_is_orthonormal_and_orthogonal_to_the_mean(n_levels):
     np.testing.assert_allclose(np.abs(rows), np.abs(linalg.helmert(n_levels)), atol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_holm_equals_statsmodels_on_what_is_tested(seed):
     rng = np.random.default_rng(seed)
     p_values = rng.integers(0, 30, size=rng.integers(1, 10)) / (30 if seed % 2 else 300)  # with ties

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import integrate, stats
 
 from skewanova.inference import fold_statistics
@@ -10,9 +11,7 @@ from skewanova.inference.fold_statistics import range_isf, range_sf
 VALUES = np.array([0.0, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.5, 5.0, 10.0, 30.0])
 
 
-@pytest.mark.parametrize(
-    ("n_levels", "df"), [(2, 1), (3, 2), (3, 38), (6, 9), (12, 209), (5, np.inf), (30, 100), (12, 3)]
-)
+@each(("n_levels", "df"), [(2, 1), (3, 2), (3, 38), (6, 9), (12, 209), (5, np.inf), (30, 100), (12, 3)])
 def test_tail_is_that_of_scipy(n_levels, df):
     known = stats.studentized_range.sf(VALUES, n_levels, df)
     np.testing.assert_allclose(range_sf(VALUES, n_levels, df), known, rtol=0, atol=1e-13)
@@ -46,8 +45,8 @@ def test_a_tail_is_never_more_than_1():
         assert range_sf(np.zeros(1), n_levels, 7)[0] <= 1.0
 
 
-@pytest.mark.parametrize("n_levels", [2, 40, 400])
-@pytest.mark.parametrize("width", [0.5, 3.0, 6.0])
+@each("n_levels", [2, 40, 400])
+@each("width", [0.5, 3.0, 6.0])
 def test_the_range_of_normal_values_by_adaptive_quadrature(n_levels, width):
     def missing(z):
         """Density of the largest times the chance that some other value lies below it by the width."""

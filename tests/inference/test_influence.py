@@ -6,6 +6,7 @@ import twins
 from by_statsmodels import adjusted_by_statsmodels
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from strategies import ranges, tie_groups
 
@@ -393,7 +394,7 @@ def test_omnibus_holds_its_level_and_sees_a_better_model():
 Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from case_values import jackknife_values, spread_of
+from loops import each
 
 from skewanova.curves.estimators import prior_averaged_precision
 from skewanova.inference import influence
@@ -131,7 +132,7 @@ def test_cases_become_columns():
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "scores", "message"),
     [
         ([1, 0], np.ones((2, 1, 1)), "`y_score` must have shape"),

@@ -9,6 +9,7 @@ import twins
 from case_values import jackknife_values, spread_of
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from scipy.integrate import quad
 from strategies import tie_groups
@@ -74,8 +75,8 @@ def test_recorded_limits(golden, case, theta, n):
     assert wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
 
 
-@pytest.mark.parametrize(("wins", "n"), [(0, 7), (3, 12), (9, 10), (10, 10), (2, 500)])
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@each(("wins", "n"), [(0, 7), (3, 12), (9, 10), (10, 10), (2, 500)])
+@each("level", [0.8, 0.95, 0.999])
 def test_wilson_and_boundary_are_those_of_scipy(wins, n, level):
     test = stats.binomtest(wins, n)
     wilson = test.proportion_ci(level, method="wilson")
@@ -139,7 +140,7 @@ def test_bca_without_bias_or_acceleration_is_the_percentile():
 # --- bootstrap ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each("estimator", ESTIMATORS)
 @given(groups=tie_groups())
 def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
     labels, scores = twins.labels_and_scores(groups)
@@ -192,8 +193,8 @@ def test_bootstrap_repeats_by_seed():
 # --- dispatch -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", INTERVALS)
-@pytest.mark.parametrize("estimator", ["average_precision", "trapezoid", "interpolated_median"])
+@each("method", INTERVALS)
+@each("estimator", ["average_precision", "trapezoid", "interpolated_median"])
 def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)
     folds = np.arange(500) % 5 if method == "cross_validation" else None
@@ -210,7 +211,7 @@ def test_every_method_answers(method, estimator):
         )
 
 
-@pytest.mark.parametrize("method", ["jackknife", "bootstrap", "bca", "logit", "wilson", "binomial"])
+@each("method", ["jackknife", "bootstrap", "bca", "logit", "wilson", "binomial"])
 def test_limits_nest_in_the_level_and_see_ranks_only(method):
     labels, scores = sample("binormal", 120, 380)
     wide, narrow, cubed = (
@@ -331,7 +332,7 @@ def test_auto_turns_to_wilson_with_few_positives():
     assert limits(found) == wilson_limits(found.estimate, 29, 0.95)
 
 
-@pytest.mark.parametrize("method", ["auto", "jackknife", "binomial", "logit", "bootstrap", "bca"])
+@each("method", ["auto", "jackknife", "binomial", "logit", "bootstrap", "bca"])
 def test_perfect_scores(method):
     labels, scores = np.repeat([0, 1], [40, 12]), np.arange(52)
     message = (
@@ -398,7 +399,7 @@ def test_constant_scores_have_an_interval_of_no_width():
 Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         (
@@ -465,8 +466,8 @@ def test_scores_of_several_models_and_one_class_are_refused():
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])
+@each("setting", SETTINGS)
+@each(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])
 def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
     truth = true_auprec(*SETTINGS[setting], prior)
     cases = [sample(setting, n, m, seed) for seed in range(400)]

@@ -8,6 +8,7 @@ import pytest
 import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loops import each
 from strategies import tie_groups
 
 from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
@@ -62,7 +63,7 @@ def cases_of(groups):
     return np.array(labels) == 1, np.array(scores, dtype=float)
 
 
-@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@each("area_estimator", ESTIMATORS)
 @settings(max_examples=6)
 @given(groups=tie_groups(max_groups=6, max_count=3))
 def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
@@ -70,7 +71,7 @@ def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
     assert_brute(Sample(positive), score, area_estimator)
 
 
-@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@each("area_estimator", ESTIMATORS)
 @settings(max_examples=6)
 @given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6), weighted=st.booleans())
 def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, seed, weighted):
@@ -82,7 +83,7 @@ def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("area_estimator", ESTIMATORS)
+@each("area_estimator", ESTIMATORS)
 @settings(max_examples=6)
 @given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6))
 def test_weighted_values_are_those_of_leaving_out_every_row(area_estimator, groups, seed):
@@ -135,8 +136,8 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
         np.testing.assert_allclose(found.rows()[case], size * np.array(change), rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("area_estimator", BY_STEPS)
-@pytest.mark.parametrize("digits", [0, 2])
+@each("area_estimator", BY_STEPS)
+@each("digits", [0, 2])
 def test_deviations_along_a_curve_are_those_of_its_cases(area_estimator, digits):
     rng = np.random.default_rng(8)
     positive = np.arange(50) < 20
@@ -272,8 +273,8 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     assert apart[2:] == pytest.approx((values[2:] - values[2:].mean()) / np.sqrt(2))
 
 
-@pytest.mark.parametrize("area_estimator", ESTIMATORS)
-@pytest.mark.parametrize("clustered", [False, True])
+@each("area_estimator", ESTIMATORS)
+@each("clustered", [False, True])
 def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, clustered):
     """Without it nothing but rounding would be left: it has the value 0, and nothing is divided by 0."""
     positive, score = np.arange(6) < 2, np.array([3.0, 1.0, 2.0, 2.5, 0.5, 0.5])

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import INPUTS, evaluation_of, frame_of, means_of, r_number, random_table, table_of
+from loops import each
 from statsmodels.stats.anova import AnovaRM
 
 from skewanova import SkewanovaWarning, evaluate, load_satellite_scores
@@ -55,8 +56,8 @@ R_ROWS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("test", R_ROWS)
+@each("name", INPUTS)
+@each("test", R_ROWS)
 def test_rows_equal_r(test, name):
     file, recorded, quantities = R_ROWS[test]
     row = row_of(TESTS[test](means_of(name)))
@@ -76,7 +77,7 @@ def test_the_uncorrected_f_equals_statsmodels(name):
     assert row["p_value"] == pytest.approx(float(expected["Pr > F"].iloc[0]), rel=1e-7)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@each("test", TESTS)
 def test_every_test_fills_the_same_columns(test):
     result = TESTS[test](means_of("balanced"), role="primary")
     row = row_of(result)
@@ -91,7 +92,7 @@ def test_every_test_fills_the_same_columns(test):
     assert row_of(result)["test"] == test  # a copy
 
 
-@pytest.mark.parametrize("test", VARIED)
+@each("test", VARIED)
 def test_sums_of_squares_are_the_two_way_ones(test):
     expected = two_way_anova(means_of("balanced")).row("model")
     row = row_of(TESTS[test](means_of("balanced")))
@@ -148,7 +149,7 @@ def test_resampling_rows_hold_the_f_and_the_resampled_p():
         assert row["p_value"] == pytest.approx(float(expected), abs=1e-15)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@each("test", TESTS)
 def test_order_of_rows_and_hostile_names_do_not_matter(test):
     frame = means_of("tiny_variance")
     names = {"M1": "fold", "M2": "C(m)", "M3": "model", "M4": "1", "M5": "a'b\"c\\ [T.1]"}
@@ -206,9 +207,9 @@ def test_folds_without_variation_are_tested_by_halvings_that_vary():
 NOT_HOTELLING = [name for name in VARIED if "hotelling" not in name]
 
 
-@pytest.mark.parametrize("test", VARIED)
-@pytest.mark.parametrize("offset", [0.0, 2e-16])
-@pytest.mark.parametrize("level", [FOLD, np.full((8, 1), 0.7)])
+@each("test", VARIED)
+@each("offset", [0.0, 2e-16])
+@each("level", [FOLD, np.full((8, 1), 0.7)])
 def test_identical_models_are_undefined(test, level, offset):
     frame = frame_of(level + offset * np.arange(3))
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
@@ -231,7 +232,7 @@ def test_an_infinite_f_shows_all_of_the_variance():
     assert partial_eta_squared(plain._replace(statistic=np.asarray(np.inf))) == 1
 
 
-@pytest.mark.parametrize("test", VARIED)
+@each("test", VARIED)
 def test_constant_differences_have_p_0_and_a_warning(test):
     with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
         row = row_of(TESTS[test](frame_of(FOLD + 0.03 * np.arange(3))))
@@ -254,7 +255,7 @@ def test_two_folds_and_more_models_than_folds(test):
     assert 0 < row["p_value"] <= 1
 
 
-@pytest.mark.parametrize("test", TESTS)
+@each("test", TESTS)
 def test_two_models_and_two_folds(test):
     assert 0 < row_of(TESTS[test](frame_of(random_table(2, 2))))["p_value"] <= 1
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, recorded, table_of
+from loops import each
 from scipy import integrate, special, stats
 
 from skewanova import compare, evaluate, load_satellite_scores
@@ -44,8 +45,8 @@ def in_order(name):
 # --- against R ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("test", ["paired_t_holm", "corrected_t_holm", "wilcoxon_holm"])
+@each("name", INPUTS)
+@each("test", ["paired_t_holm", "corrected_t_holm", "wilcoxon_holm"])
 def test_holms_families_equal_r(test, name):
     found = compared(means_of(name), test, ratio=RATIO, order=in_order(name)[::-1])
     numbers = recorded("r_pairs.csv")
@@ -117,15 +118,15 @@ def dunnett_by_quadrature(value, count, df):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("value", "count", "df"), [
+@each(("value", "count", "df"), [
     (0.5, 2, 1), (12.7, 1, 1), (30.0, 3, 2), (2.5, 3, 12), (3.5, 9, 40), (1.0, 5, 200), (6.0, 4, 8),
 ])  # fmt: skip
 def test_dunnett_sf_equals_quadrature(value, count, df):
     assert dunnett_sf(value, count, df) == pytest.approx(dunnett_by_quadrature(value, count, df), abs=1e-8)
 
 
-@pytest.mark.parametrize("df", [1, 3, 30, 500])
-@pytest.mark.parametrize("value", [0.0, 0.3, 2.0, 8.0, 60.0])
+@each("df", [1, 3, 30, 500])
+@each("value", [0.0, 0.3, 2.0, 8.0, 60.0])
 def test_dunnett_sf_of_one_comparison_is_students(value, df):
     assert dunnett_sf(value, 1, df) == pytest.approx(2 * stats.t.sf(value, df), abs=1e-8)
 
@@ -172,8 +173,8 @@ BY_HAND = [check_paired_t_holm, check_corrected_t_holm, check_games_howell, chec
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("check", BY_HAND)
+@each("name", INPUTS)
+@each("check", BY_HAND)
 def test_families_by_hand(check, name):
     test = check.__name__.removeprefix("check_")
     values, models = table_of(name), in_order(name)
@@ -282,7 +283,7 @@ def test_max_t_interval_is_near_the_tukey_like_one_with_equal_spreads():
 # --- what holds for every family ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("test", OF_FRAMES)
+@each("test", OF_FRAMES)
 def test_columns_names_and_types(test):
     found = compared(means_of("balanced"), test, role="primary")
     assert tuple(found.columns) == POSTHOC_COLUMNS
@@ -295,7 +296,7 @@ def test_columns_names_and_types(test):
     assert found["p_adjusted"].between(0, 1).all()
 
 
-@pytest.mark.parametrize("test", FAMILIES)
+@each("test", FAMILIES)
 def test_default_order_is_by_falling_means(test):
     values = random_table(9, 4, seed=1, effect=0.02)[:, [2, 0, 3, 1]]
     found = compared(frame_of(values, ["c", "a", "d", "b"]), test)
@@ -305,7 +306,7 @@ def test_default_order_is_by_falling_means(test):
     assert (found["estimate"] > 0).all()
 
 
-@pytest.mark.parametrize("test", FAMILIES)
+@each("test", FAMILIES)
 def test_order_turns_signs_and_nothing_else(test):
     frame = means_of("heteroscedastic")
     models = in_order("heteroscedastic")
@@ -317,8 +318,8 @@ def test_order_turns_signs_and_nothing_else(test):
     np.testing.assert_allclose(one["conf_low"], -other["conf_high"], rtol=1e-9)
 
 
-@pytest.mark.parametrize("test", [*T_FAMILIES, "dunnett"])
-@pytest.mark.parametrize("seed", range(5))
+@each("test", [*T_FAMILIES, "dunnett"])
+@each("seed", range(5))
 def test_an_interval_without_0_means_rejection(test, seed):
     frame = frame_of(random_table(8, 4, seed=seed, effect=0.012))
     found = compared(frame, test)
@@ -326,7 +327,7 @@ def test_an_interval_without_0_means_rejection(test, seed):
     assert (outside == found["reject"]).all()
 
 
-@pytest.mark.parametrize("test", OF_FRAMES)
+@each("test", OF_FRAMES)
 def test_a_stricter_level_rejects_less_and_widens(test):
     frame = frame_of(random_table(20, 3, effect=0.015))
     loose, strict = (compared(frame, test, alpha=alpha) for alpha in (0.05, 0.005))
@@ -336,7 +337,7 @@ def test_a_stricter_level_rejects_less_and_widens(test):
         assert (strict["conf_low"] < loose["conf_low"]).all()
 
 
-@pytest.mark.parametrize("test", OF_FRAMES)
+@each("test", OF_FRAMES)
 def test_hostile_names_give_the_same_numbers(test):
     frame = means_of("balanced")
     names = {"M1": "a", "M2": "model_b", "M3": "C(m) 'x'"}
@@ -348,7 +349,7 @@ def test_hostile_names_give_the_same_numbers(test):
     )
 
 
-@pytest.mark.parametrize("test", FAMILIES)
+@each("test", FAMILIES)
 def test_two_models_are_one_comparison(test):
     values = random_table(8, 2, effect=0.02)
     found = compared(frame_of(values), test).iloc[0]
@@ -360,8 +361,8 @@ def test_two_models_are_one_comparison(test):
         assert found["p_adjusted"] == pytest.approx(2 * stats.norm.sf(z), rel=1e-6)
 
 
-@pytest.mark.parametrize("test", OF_FRAMES)
-@pytest.mark.parametrize("n_models", [2, 4])
+@each("test", OF_FRAMES)
+@each("n_models", [2, 4])
 def test_two_folds(test, n_models):
     found = compared(frame_of(random_table(2, n_models)), test, alpha=0.005)
     assert found["p_adjusted"].between(0, 1).all()
@@ -370,8 +371,8 @@ def test_two_folds(test, n_models):
 # --- pairs without variation --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e-16])
-@pytest.mark.parametrize("test", FAMILIES)
+@each("offset", [0.0, 1e-16])
+@each("test", FAMILIES)
 def test_identical_models_are_never_told_apart(test, offset):
     one = random_table(10, 1)
     values = np.hstack([one, one + offset, random_table(10, 1, seed=5)])
@@ -515,8 +516,8 @@ def test_the_density_is_students():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
-@pytest.mark.parametrize("ratio", [0.0, 0.25])
+@each("rope", [0.0, 0.01, 0.05])
+@each("ratio", [0.0, 0.25])
 def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
     frame, values = means_of("heteroscedastic"), table_of("heteroscedastic")
     found = equivalence(frame, rope=rope, ratio=ratio, order=in_order("heteroscedastic"))
@@ -546,8 +547,8 @@ def test_bayesian_posterior_matches_the_one_sided_corrected_t():
     assert found[["model_a", "model_b"]].equals(corrected[["model_a", "model_b"]])
 
 
-@pytest.mark.parametrize("rope", [0.0, 0.01, 1.0])
-@pytest.mark.parametrize("offset", [0.0, 1e-16])
+@each("rope", [0.0, 0.01, 1.0])
+@each("offset", [0.0, 1e-16])
 def test_bayesian_identical_models_are_equal_for_sure(rope, offset):
     one = random_table(6, 1)
     found = equivalence(frame_of(np.hstack([one, one + offset])), rope=rope, ratio=0).iloc[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
@@ -62,7 +63,7 @@ def by_pair(result):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", sorted(R_TUKEY["test"].unique()))
+@each("name", sorted(R_TUKEY["test"].unique()))
 def test_equals_r(name):
     kind, test, factor, level = name.split(".", 3)
     # TukeyHSD's own quantile stops early; `smallest` has 4 degrees of freedom, where R's ptukey is weak
@@ -275,8 +276,8 @@ def test_without_residual_variation():
     assert not equal["reject"]
 
 
-@pytest.mark.parametrize("missing", [[], [0], [3, 5]])
-@pytest.mark.parametrize("values", [[0.1, 0.5, 0.9, 0.3], [0.1, 0.1, 0.1, 0.1], [1 / 3, 2 / 3, 1.0, 0.2]])
+@each("missing", [[], [0], [3, 5]])
+@each("values", [[0.1, 0.5, 0.9, 0.3], [0.1, 0.1, 0.1, 0.1], [1 / 3, 2 / 3, 1.0, 0.2]])
 def test_identical_models_do_not_differ(values, missing):
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
         result = two_way_anova(cells(np.tile(values, (3, 1))).drop(index=missing))

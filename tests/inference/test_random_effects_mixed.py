@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import INPUTS, REFERENCE, frame_of, means_of, r_number, random_table
+from loops import each
 from scipy import optimize, stats
 
 from skewanova import SkewanovaWarning
@@ -62,7 +63,7 @@ def test_complete_tables_give_the_blocked_f(name):
         assert row[column] == pytest.approx(expected[column], rel=1e-9, abs=0)
 
 
-@pytest.mark.parametrize("name", [*INPUTS, "unbalanced", "unbalanced_folds", "smallest", "halves"])
+@each("name", [*INPUTS, "unbalanced", "unbalanced_folds", "smallest", "halves"])
 def test_equals_lme4_to_its_tolerance(name):
     frame = MORE[name] if name in MORE else means_of(name)
     assert row_of(frame)["statistic"] == pytest.approx(
@@ -79,7 +80,7 @@ def test_no_variation_between_folds_equals_lme4_and_is_remarked_on():
     assert result.to_frame()["statistic"].iloc[0] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_missing_cells_equal_dense_likelihood(seed):
     rng = np.random.default_rng(seed)
     cells = [(int(rng.integers(9)), int(rng.integers(4))) for _ in range(6)]

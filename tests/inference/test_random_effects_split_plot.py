@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import INPUTS, auprec_of, long_frame_of, means_of, r_number, recorded
+from loops import each
 from scipy import stats
 from statsmodels.stats.anova import AnovaRM
 
@@ -24,8 +25,8 @@ def random_cube(n_folds, n_models, n_priors, *, seed=0):
     return 0.7 + 0.02 * (fold + rng.normal(size=(n_folds, n_models, n_priors)))
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("term", TERMS)
+@each("name", INPUTS)
+@each("term", TERMS)
 def test_strata_equal_aov_and_afex(name, term):
     row = split_plot_anova(auprec_of(name), ratio=0).to_frame().set_index("term").loc[term]
     stratum = f"fold:{term}/{term}"
@@ -40,8 +41,8 @@ def test_strata_equal_aov_and_afex(name, term):
             close(row[column], r_number(FILE, name, "afex_model_prior", quantity, term=term))
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("term", TERMS)
+@each("name", INPUTS)
+@each("term", TERMS)
 def test_sphericity_equals_afex(name, term):
     row = sphericity(auprec_of(name)).set_index("term").loc[term]
     close(row["p_uncorrected"], r_number(FILE, name, "afex_model_prior", "p_value", term=term))

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova.base.checks import InputError
 from skewanova.inference import posthoc, rank_comparison
@@ -63,8 +64,8 @@ def test_ranks_are_counted_with_ties_shared(seed):
     assert (found.n_folds, found.models) == (8, tuple("ABCDE"))
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("test", ["nemenyi", "paired_t_holm"])
+@each("seed", range(4))
+@each("test", ["nemenyi", "paired_t_holm"])
 def test_cliques_are_the_largest_groups_alike(seed, test):
     frame = long(table(12, 6, seed, step=0.6))
     pairs = posthoc(frame, method=test.removesuffix("_holm"))
@@ -78,8 +79,8 @@ def test_cliques_are_the_largest_groups_alike(seed, test):
         assert bool(set(groups[pair[0]]) & set(groups[pair[1]])) == (frozenset(pair) not in different)
 
 
-@pytest.mark.parametrize("alpha", DEMSAR)
-@pytest.mark.parametrize("n_models", range(2, 11))
+@each("alpha", DEMSAR)
+@each("n_models", range(2, 11))
 def test_critical_difference_is_demsars(alpha, n_models):
     found = rank_comparison(long(table(5, n_models, 0, decimals=6)), alpha=alpha)
     printed = DEMSAR[alpha][n_models - 2] * np.sqrt(n_models * (n_models + 1) / (6 * 5))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
@@ -287,8 +288,8 @@ def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
     assert hillis_df(0.0, 1e-34, 2) == np.inf
 
 
-@pytest.mark.parametrize("of_cases", [np.inf, 30.0])
-@pytest.mark.parametrize("n_runs", [2, 3, 5])
+@each("of_cases", [np.inf, 30.0])
+@each("n_runs", [2, 3, 5])
 def test_bounded_degrees_of_freedom_have_the_critical_value_of_banerjee(n_runs, of_cases):
     areas, covariance = drawn(4, n_runs)
     found = compare_runs(areas, covariance, case_df=of_cases)

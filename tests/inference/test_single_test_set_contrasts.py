@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from scipy import stats
 
 from skewanova import SkewanovaWarning
@@ -326,7 +327,7 @@ def test_a_direction_counts_from_the_tolerance_on(share, counted):
     assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / counted)) / 2), rel=2e-3)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_the_value_does_not_depend_on_the_order_of_models(seed):
     a, b = np.triu_indices(4, 1)
     contrasts, covariance = np.eye(4)[a] - np.eye(4)[b], covariance_of(drawn(4, seed))

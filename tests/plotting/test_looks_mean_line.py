@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import seaborn as sns
+from loops import each
 from matplotlib.figure import Figure
 
 from skewanova.plotting.looks import find_frame, mean_line
@@ -16,8 +17,8 @@ def rows(n_folds=5):
     return pd.DataFrame({"fpr": x, "tpr": rng.random(len(x))})
 
 
-@pytest.mark.parametrize("errorbar", [("sd", 1), ("sd", 2.5), ("pi", 80), None])
-@pytest.mark.parametrize("n_folds", [5, 2])
+@each("errorbar", [("sd", 1), ("sd", 2.5), ("pi", 80), None])
+@each("n_folds", [5, 2])
 def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
     frame = rows(n_folds)
     frame.loc[1, "tpr"] = np.nan

@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 from plot_checks import assert_fits, fold_frame, legend_texts, texts
@@ -53,7 +54,7 @@ def source(names=NAMES):
     )
 
 
-@pytest.mark.parametrize("plot", FUNCTIONS)
+@each("plot", FUNCTIONS)
 def test_every_plot_takes_legend_palette_and_axes_by_name(plot):
     kinds = {name: each.kind for name, each in inspect.signature(plot).parameters.items()}
     assert {kinds[name] for name in ("legend", "palette", "ax")} == {inspect.Parameter.KEYWORD_ONLY}

@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
@@ -176,7 +177,7 @@ def test_all_is_sorted_and_exists():
 # ---------------------------------------------------------------- every plot
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+@each("plot", PLOTS)
 def test_given_axes_are_drawn_on_and_pyplot_and_settings_stay_alone(plot, result):
     before = dict(mpl.rcParams)
     ax = Figure().subplots()
@@ -185,13 +186,14 @@ def test_given_axes_are_drawn_on_and_pyplot_and_settings_stay_alone(plot, result
     assert dict(mpl.rcParams) == before
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+@each("plot", PLOTS)
 def test_without_axes_one_new_figure_is_made(plot, result):
     ax = plot(result)
     assert [plt.figure(number) for number in plt.get_fignums()] == [ax.figure]
+    plt.close(ax.figure)
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+@each("plot", PLOTS)
 def test_frames_given_are_not_changed(plot, result):
     frame = getattr(result, PLOTS[plot]).copy()
     plot(result, ax=Figure().subplots())
@@ -199,7 +201,7 @@ def test_frames_given_are_not_changed(plot, result):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("plot", [plot for plot in PLOTS if plot is not sp.plot_regions])
+@each("plot", [plot for plot in PLOTS if plot is not sp.plot_regions])
 def test_frame_and_result_draw_the_same_lines(plot, result):
     one = plot(result, ax=Figure().subplots())
     other = plot(getattr(result, PLOTS[plot]), ax=Figure().subplots())
@@ -209,7 +211,7 @@ def test_frame_and_result_draw_the_same_lines(plot, result):
             np.testing.assert_array_equal(line.get_xydata(), twin.get_xydata())
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+@each("plot", PLOTS)
 def test_missing_columns_name_the_function_and_the_columns(plot, result):
     last = {sp.plot_posthoc: "reject", sp.plot_iauprec: "iauprec"}.get(plot, "model")
     frame = getattr(result, PLOTS[plot]).drop(columns=last)
@@ -220,14 +222,14 @@ def test_missing_columns_name_the_function_and_the_columns(plot, result):
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+@each("plot", PLOTS)
 def test_empty_frames_are_refused(plot, result):
     with pytest.raises(InputError, match=rf"`{plot.__name__}` needs at least one row"):
         plot(getattr(result, PLOTS[plot]).iloc[:0])
 
 
-@pytest.mark.parametrize("plot", PLOTS)
-@pytest.mark.parametrize("wrong", [3, None, SimpleNamespace()])
+@each("plot", PLOTS)
+@each("wrong", [3, None, SimpleNamespace()])
 def test_objects_without_the_frame_are_refused(plot, wrong):
     with pytest.raises(
         InputTypeError, match=rf"`{plot.__name__}` takes a pandas DataFrame or a result that has"
@@ -246,7 +248,7 @@ def test_results_that_only_make_frames_are_accepted(result):
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("plot", [*PLOTS, lambda r, ax=None: sp.plot_surface(r, kind="3d", ax=ax)])
+@each("plot", [*PLOTS, lambda r, ax=None: sp.plot_surface(r, kind="3d", ax=ax)])
 def test_hostile_names_are_saved_without_a_warning(plot):
     ax = plot(make_result(HOSTILE, folds=2))
     for kind in ("png", "svg"):
@@ -404,8 +406,8 @@ def test_bands_are_left_out_beyond_nine_lines():
     assert not any("band" in text for text in legend_texts(ax))
 
 
-@pytest.mark.parametrize("plot", [sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew])
-@pytest.mark.parametrize("errorbar", [("ci", 95), "sd", 0.95, ()])
+@each("plot", [sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew])
+@each("errorbar", [("ci", 95), "sd", 0.95, ()])
 def test_unknown_bands_are_refused(plot, errorbar, result):
     with pytest.raises(
         InputError, match=r"`errorbar` must be \('sd', multiple\), .* but got " + re.escape(f"{errorbar!r}")
@@ -716,8 +718,8 @@ def test_regions_are_required_and_checked(result):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("plot", PLOTS)
-@pytest.mark.parametrize("names", [NAMES[:2], HOSTILE])
+@each("plot", PLOTS)
+@each("names", [NAMES[:2], HOSTILE])
 def test_everything_fits_inside_a_new_figure(plot, names):
     figure = plot(make_result(names, folds=2)).figure
     figure.canvas.draw()

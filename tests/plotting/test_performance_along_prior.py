@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -75,10 +76,8 @@ def test_wrong_input_is_named(plot):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("plot", PLOTS)
-@pytest.mark.parametrize(
-    "names", [NAMES[:2], HOSTILE, [f"m{i}" for i in range(12)], [f"m{i}" for i in range(30)]]
-)
+@each("plot", PLOTS)
+@each("names", [NAMES[:2], HOSTILE, [f"m{i}" for i in range(12)], [f"m{i}" for i in range(30)]])
 def test_everything_fits_and_every_model_is_named(plot, names):
     ax = plot(PLOTS[plot][1](names))
     assert_fits(ax.figure)

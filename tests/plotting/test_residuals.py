@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
+from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
@@ -101,8 +102,8 @@ def test_an_interaction_keeps_its_degrees_of_freedom():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("kind", RESIDUAL_KINDS)
-@pytest.mark.parametrize("names", ["AB", HOSTILE, [f"m{i}" for i in range(12)]])
+@each("kind", RESIDUAL_KINDS)
+@each("names", ["AB", HOSTILE, [f"m{i}" for i in range(12)]])
 def test_everything_fits_and_every_model_is_named(kind, names):
     ax = plot_residuals(two_way_anova(fold_frame(names, 20)), kind=kind)
     assert_fits(ax.figure)

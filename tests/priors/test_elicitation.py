@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from scipy.special import betainc, expit
 
@@ -56,7 +57,7 @@ def test_quantiles_where_scipy_has_none():
     assert (found.a, found.b) == (pytest.approx(1), pytest.approx(1))
 
 
-@pytest.mark.parametrize(
+@each(
     "quantiles",
     [
         {0.05: 0.02, 0.95: 0.15},
@@ -98,7 +99,7 @@ def test_more_quantiles_are_fitted_by_least_squares_in_the_log_odds():
             assert loss(found.a * other, found.b * shift) > best
 
 
-@pytest.mark.parametrize(
+@each(
     ("quantiles", "message"),
     [
         ({0.5: 0.1}, "`quantiles` must hold at least two, but got 1"),
@@ -171,8 +172,8 @@ def test_a_quantile_beyond_the_search_is_its_limit():
     assert beta_quantile(5, 0.01, float(betainc(5, 0.01, high))) == high
 
 
-@pytest.mark.parametrize("share", [1e-6, 0.3, 0.999])
-@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (1, 1), (3000, 2)])
+@each("share", [1e-6, 0.3, 0.999])
+@each(("a", "b"), [(0.1, 0.1), (2, 30), (1, 1), (3000, 2)])
 def test_quantiles_are_those_of_scipy(a, b, share):
     assert beta_quantile(a, b, share) == pytest.approx(stats.beta.ppf(share, a, b), rel=1e-10)
 
@@ -183,7 +184,7 @@ def test_two_quantiles_need_no_least_squares(monkeypatch):
     assert (a, b) == (pytest.approx(2), pytest.approx(30))
 
 
-@pytest.mark.parametrize("factor", [1.04, 1 / 1.04, 1.06, 1 / 1.06, 1.24, 1 / 1.24, 1.26, 1 / 1.26])
+@each("factor", [1.04, 1 / 1.04, 1.06, 1 / 1.06, 1.24, 1 / 1.24, 1.26, 1 / 1.26])
 def test_odds_off_by_5_percent_are_told_and_by_25_refused(factor):
     stated = np.array([0.2, 0.5])
     odds = stated / (1 - stated) * np.array([1.0, factor])

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
@@ -228,7 +229,7 @@ def test_results_travel_between_processes(found):
     assert copy.quadrature()[1].tolist() == found.quadrature()[1].tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "labelled", "unlabelled", "message"),
     [
         ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negative case"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 
 from skewanova.inference.intervals import chosen_method
 from skewanova.priors.evidence import (
@@ -67,7 +68,7 @@ def test_auto_takes_the_spread_where_both_classes_are_enough():
     assert chosen == {(29, 99.9): "thin", (29, 100.0): "thin", (30, 99.9): "thin", (30, 100.0): "jackknife"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("seen", "prior", "why"),
     [
         ((29, 49, 1000), 0.5, "positives"),
@@ -100,7 +101,7 @@ def test_units_in_parts_weigh_what_all_do(cases, cut):
     assert found == pytest.approx(equal_units(kind, unit, weight, 3), rel=1e-12)
     for k in range(3):
         held = [Fraction(0)] * 6
-        for of, at, each in cases:
-            held[at] += Fraction(each) if of == k else 0
+        for of, at, size in cases:
+            held[at] += Fraction(size) if of == k else 0
         squares = sum(one**2 for one in held)
         assert found[k] == pytest.approx(float(sum(held) ** 2 / squares) if squares else 0.0, rel=1e-9)

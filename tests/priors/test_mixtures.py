@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from scipy.optimize import minimize
 from scipy.special import expit, logit, xlogy
 from scipy.stats import chi2
@@ -34,8 +35,8 @@ def brute(counts, prior=None):
     return -best.fun, expit(best.x[-1])
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("prior", [0.01, 0.3, 0.8])
+@each("name", SAMPLES)
+@each("prior", [0.01, 0.3, 0.8])
 def test_profile_is_what_an_optimiser_finds(name, prior):
     fit = profile(SAMPLES[name], np.array(prior))
     highest = brute(SAMPLES[name], prior)[0]

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from loops import each
 
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
@@ -26,7 +27,7 @@ def test_parse_deployment_prior(text, weighting):
     assert parse_deployment_prior(text) == weighting
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"),

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import special, stats
 from scipy.special import expit
 from strategies import ranges
@@ -81,7 +82,7 @@ def test_panels_are_no_wider_than_asked():
     assert (np.diff(edges) > 0).all()
 
 
-@pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (2, 30), (2000, 3000), (1e5, 3e5), (0.1, 1e6), (5, 0.1)])
+@each(("a", "b"), [(0.1, 0.1), (2, 30), (2000, 3000), (1e5, 3e5), (0.1, 1e6), (5, 0.1)])
 def test_beta_rule(a, b):
     priors, weights = beta_nodes(a, b, [])
     assert ((priors > 0) & (priors < 1)).all()

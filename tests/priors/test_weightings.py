@@ -7,6 +7,7 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 from scipy import stats
 from scipy.special import betainc
 from strategies import priors, ranges, skews
@@ -57,7 +58,7 @@ def test_arrays_keep_their_shape():
     assert prior_from_skew([[1.0, 4.0]]).tolist() == [[0.5, 0.2]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("function", "value", "error", "message"),
     [
         (skew_from_prior, 0, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
@@ -124,7 +125,7 @@ def test_neighbouring_priors(low):
     assert at == pytest.approx(np.full(len(at), low), rel=1e-14)
 
 
-@pytest.mark.parametrize(
+@each(
     ("limits", "error", "message"),
     [
         (
@@ -189,7 +190,7 @@ def test_limits_of_a_uniform_skew_are_those_of_the_skews_turned_round():
     assert UniformSkew(1e-30, 1).high == 1 - 2**-53  # the largest prior below 1
 
 
-@pytest.mark.parametrize("skew", [3, 7, 9, 49, 99, 999])
+@each("skew", [3, 7, 9, 49, 99, 999])
 def test_any_known_skew_is_its_prior_to_the_last_digit(skew):
     assert UniformSkew(skew, skew).quadrature()[0].tolist() == [1 / (1 + skew)]
 
@@ -233,7 +234,7 @@ def test_bad_uniform_skew(limits, error, message):
 # --- beta ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("a", "b"), SHAPES)
+@each(("a", "b"), SHAPES)
 def test_beta_moments(a, b):
     weighting = BetaPrior(a, b)
     with mp.workdps(40):
@@ -255,7 +256,7 @@ def test_beta_integrates_a_kink_at_a_break(a, b, kink):
     assert mean(BetaPrior(a, b), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [(1, 1), (1 + 1e-9, 1), (1, 1 - 1e-9), (0.999999, 2), (1.0000001, 30), (0.1, 10), (3, 1 + 1e-12)],
 )
@@ -273,7 +274,7 @@ def test_beta_limit_next_to_one_is_the_largest_prior():
     assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1
 
 
-@pytest.mark.parametrize(("a", "b"), SHAPES)
+@each(("a", "b"), SHAPES)
 def test_beta_limits_leave_out_one_in_a_thousand(a, b):
     weighting = BetaPrior(a, b)
     assert 0 < weighting.low < weighting.high < 1
@@ -283,7 +284,7 @@ def test_beta_limits_leave_out_one_in_a_thousand(a, b):
         assert mean(weighting, lambda p: p > high, [high]) == pytest.approx(1e-3, rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("shapes", "error", "message"),
     [
         ((0.09, 1), ValueError, "`a` must be finite and at least 0.1, but got 0.09"),
@@ -324,7 +325,7 @@ def test_discrete_nodes_cannot_be_changed_from_outside():
     assert [v.tolist() for v in weighting.quadrature()] == [[0.1, 0.2], [0.5, 0.5]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "weights", "error", "message"),
     [
         ((), None, ValueError, "`priors` must hold at least one prior, but is empty"),
@@ -376,7 +377,7 @@ def test_weightings_are_frozen_values(weighting):
     assert hash(weighting) == hash(again)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "limits"),
     [
         ((0.05, 0.2), (0.05, 0.2)),
@@ -393,7 +394,7 @@ def test_ranges_and_single_priors_become_uniform(value, limits):
     assert type(weighting.low) is float
 
 
-@pytest.mark.parametrize("value", [None, "0.05:0.2", ("a", "b"), (0.1, 0.2, 0.3), {0.1: 1}, [], object])
+@each("value", [None, "0.05:0.2", ("a", "b"), (0.1, 0.2, 0.3), {0.1: 1}, [], object])
 def test_no_deployment_prior(value):
     message = (
         "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 import skewanova as sa
 
@@ -104,7 +105,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("argument", CALLS)
+@each("argument", CALLS)
 def test_no_number_gives_a_foreign_error_or_warning(argument):
     foreign = {}
     for name, value in VALUES.items():
@@ -174,8 +175,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("argument", WRONG)
-@pytest.mark.parametrize("table", [FOLDS, ONE], ids=["folds", "one set"])
+@each("argument", WRONG)
+@each("table", [FOLDS, ONE], ids=["folds", "one set"])
 def test_options_are_checked_alike_for_folds_and_one_set(table, argument):
     value, message = WRONG[argument]
     with pytest.raises((sa.InputError, sa.InputTypeError), match=f"^{message}"):

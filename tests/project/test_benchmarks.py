@@ -3,12 +3,13 @@
 import importlib
 
 import pytest
+from loops import each
 
 from benchmarks import __main__ as command
 from benchmarks.measuring import Row, interleaved, peak_bytes, ratio
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "verdict", "far_off"),
     [
         (Row("1", "w", "c", 1.8, 2.0, at_most=1.8), "yes", False),

@@ -2,7 +2,7 @@ import re
 from inspect import ismodule
 from pathlib import Path
 
-import pytest
+from loops import each
 
 import skewanova
 
@@ -20,7 +20,7 @@ def test_the_reference_lists_every_public_name_once():
     assert sorted(listed) == sorted(names | {path for path in inside if path.split(".")[1] not in names})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@each("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_links_between_pages_lead_somewhere(page):
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)

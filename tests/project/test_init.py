@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loops import for_each
+from loops import each
 
 import skewanova as sa
 
@@ -80,7 +80,7 @@ def test_every_name_has_one_address():
     assert {name for name in names if names.count(name) > 1} == set()
 
 
-@for_each(list(stubs()))
+@each("package, module, alias", list(stubs()))
 def test_every_name_is_what_its_module_defines(package, module, alias):
     assert alias.asname == alias.name  # a name that mypy lets others import
     value = getattr(importlib.import_module(package), alias.name)
@@ -178,7 +178,7 @@ def test_the_version_is_that_of_the_package():
 # --- documentation ----------------------------------------------------------------------------------------
 
 
-@for_each([path for path in public() if not path.endswith(".ESTIMATORS")])
+@each("path", [path for path in public() if not path.endswith(".ESTIMATORS")])
 def test_every_public_name_is_documented(path):
     name, doc = path.rsplit(".")[-1], public()[path].__doc__
     first = inspect.cleandoc(doc).split("\n")[0]
@@ -189,7 +189,7 @@ def test_every_public_name_is_documented(path):
 FOLDERS = sorted({path.parent.name for path in Path(sa.__file__).parent.glob("*/*.py")})
 
 
-@for_each(FOLDERS)
+@each("package", FOLDERS)
 def test_every_package_says_what_each_of_its_files_is_about(package):
     folder = Path(sa.__file__).parent / package
     doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
@@ -197,7 +197,7 @@ def test_every_package_says_what_each_of_its_files_is_about(package):
     assert sorted(listed) == sorted({path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"})
 
 
-@for_each(functions())
+@each("path", functions())
 def test_every_function_tells_its_parameters_and_shows_an_example(path):
     function = public()[path]
     found = sections(function.__doc__)
@@ -215,7 +215,7 @@ def test_every_function_tells_its_parameters_and_shows_an_example(path):
         assert doctest.DocTestParser().get_examples(function.__doc__)
 
 
-@for_each([path for path, value in public().items() if inspect.isclass(value)])
+@each("path", [path for path, value in public().items() if inspect.isclass(value)])
 def test_every_method_is_documented(path):
     kind = public()[path]
     if issubclass(kind, Exception):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loops import each
 
 pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 
@@ -113,7 +114,7 @@ MEASURED = {
 SETTINGS = {0.01, 0.05, 0.5, 21.04, 483.85}
 
 
-@pytest.mark.parametrize("start", MEASURED)
+@each("start", MEASURED)
 def test_numbers_of_the_errata_are_those_of_the_checks(written, papers, start):
     errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
     (row,) = [line for line in errata.splitlines() if line.startswith(f"| {start}")]

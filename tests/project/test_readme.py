@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from loops import each
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -37,7 +37,7 @@ def test_commands_set_themselves_up() -> None:
         assert command.endswith(end)
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     sorted([*README.parent.glob("*.md"), *README.parent.glob("*/README.md")]),
     ids=lambda page: page.name,

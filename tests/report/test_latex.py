@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 from hostile_results import HOSTILE, simulated
 from latex_runs import PREAMBLE, compiled, has_package
+from loops import each
 
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
@@ -74,7 +75,7 @@ def aligned(*cells, bold=()):
     return layout, head, [line.removeprefix("m & ").removesuffix(r" \\") for line in body(text)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("cells", "layout", "head", "shown"),
     [
         (("0.5", "12.25"), "S[table-format=2.2,detect-weight]", "{X}", ["0.5", "12.25"]),
@@ -187,7 +188,7 @@ def test_rows_are_named_by_model_pair_or_test(hostile):
     assert len(tukey) == (hostile.posthoc["test"] == "tukey").sum()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "told"),
     [
         ({"columns": ["Mode"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Mode'"),

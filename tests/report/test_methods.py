@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+from loops import each
 
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.methods import REFERENCES, bibtex, cited, methods_text
@@ -24,7 +25,7 @@ def test_text_names_estimator_prior_level_and_tests_once():
     assert "; new." in words
 
 
-@pytest.mark.parametrize("test", TESTS)
+@each("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
     paragraphs = text([test], test_set=get_test(test).over == "cases")
     references = {(r.surname, r.year) for r in cited(paragraphs)}

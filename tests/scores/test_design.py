@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova import FoldDesign, SkewanovaWarning, read_scores
 from skewanova.scores import infer_design
@@ -69,8 +70,8 @@ def test_unequal_folds_of_a_cross_validation():
     assert design.ratio == pytest.approx(1 / 2)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("n_cases", "k", "repeats"), [(200, 2, 5), (300, 10, 3), (60, 10, 10), (103, 5, 2)])
+@each("seed", range(5))
+@each(("n_cases", "k", "repeats"), [(200, 2, 5), (300, 10, 3), (60, 10, 10), (103, 5, 2)])
 def test_repeated_cross_validation_in_any_order_of_folds(n_cases, k, repeats, seed):
     rng = np.random.default_rng(seed)
     folds = [fold for _ in range(repeats) for fold in kfold(n_cases, k, rng)]

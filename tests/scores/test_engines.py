@@ -14,6 +14,7 @@ import joblib
 import pandas as pd
 import pytest
 from damaged_files import damaged
+from loops import each
 from rows_elsewhere import (
     SET_OPTIONS,
     assert_alike,
@@ -255,7 +256,7 @@ def test_folds_in_words_and_cases_that_are_left_out(client):
     assert numbers.auprec["fold"].tolist() == ([9] * 3 + [10] * 3) * 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         (

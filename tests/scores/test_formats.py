@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from loops import each
 
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import text_files
@@ -302,7 +303,7 @@ def test_places_without_a_table(tmp_path):
         load(write(tmp_path, HEAD, "scores.parquet"))
 
 
-@pytest.mark.parametrize("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
+@each("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
 def test_sources_of_other_types(source):
     message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}$"
     with pytest.raises(InputTypeError, match=message):
@@ -333,7 +334,7 @@ def test_columns_that_are_missing_or_ambiguous():
 ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score": [2**53 + 1, 2**53]}
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         pd.DataFrame,

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from rows_elsewhere import assert_alike, gathered, table
 
 import skewanova as sa
@@ -37,7 +38,7 @@ def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
     assert_alike(gathered(frame), sa.read_scores(frame))
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "change"),
     [
         ("case", None),

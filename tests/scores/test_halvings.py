@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from halved_tables import halved_frame
+from loops import each
 
 import skewanova as sa
 
@@ -169,7 +170,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each("wrong", WRONG)
 def test_what_is_no_halving_is_refused(wrong: str, frame: pd.DataFrame) -> None:
     change, message = WRONG[wrong]
     with pytest.raises(sa.InputError, match=message):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova import InputError, InputTypeError, read_scores, scores_from_multiclass
 from skewanova.scores import read_multiclass
@@ -43,7 +44,7 @@ def test_whole_numbers_are_classes_too():
     assert found.classes == ("1", "2", "3")
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "scores", "options", "message"),
     [
         (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), a row a case"),
@@ -94,7 +95,7 @@ def test_classes_may_be_numbers():
     assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "classes", "message"),
     [
         ({}, ["cat", "dog"], "has the class 'owl', which is not among cat, dog"),

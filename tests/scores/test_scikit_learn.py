@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
+from loops import each
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -88,7 +89,7 @@ def test_scores_are_those_of_a_loop_by_hand():
     assert not hasattr(LINEAR, "coef_")
 
 
-@pytest.mark.parametrize(
+@each(
     ("cv", "kind"),
     [
         (4, "kfold"),
@@ -141,7 +142,7 @@ def test_processes_change_nothing():
     pd.testing.assert_frame_equal(one, two)
 
 
-@pytest.mark.parametrize(
+@each(
     ("features", "labels"),
     [
         (pd.DataFrame(X, index=range(500, 700)).add_prefix("x"), pd.Series(Y, index=range(500, 700))),
@@ -221,7 +222,7 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
 # --- what goes wrong --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("estimator", "error", "message"),
     [
         (Broken(), RuntimeError, "model 'B' failed in fold 1: KeyError: 'no such column'"),
@@ -269,7 +270,7 @@ def test_training_sets_of_one_class():
         sa.scores_from_estimators({"A": BAYES}, X[order], Y[order], cv=KFold(5))
 
 
-@pytest.mark.parametrize("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
+@each("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
 def test_cases_of_a_split_that_are_none(test):
     message = r"^`cv` must give the cases to train on and to test as positions from 0 to 199, but fold 2 has "
     with pytest.raises(sa.InputError, match=message):
@@ -294,7 +295,7 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             scored(models, X, positive, cv=3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("estimators", "labels", "options", "error", "message"),
     [
         (
@@ -407,8 +408,8 @@ SCORERS = [
 ]
 
 
-@pytest.mark.parametrize(("scorer", "measure", "options"), SCORERS)
-@pytest.mark.parametrize("estimator", [LINEAR, BAYES, make_pipeline(StandardScaler(), LINEAR)])
+@each(("scorer", "measure", "options"), SCORERS)
+@each("estimator", [LINEAR, BAYES, make_pipeline(StandardScaler(), LINEAR)])
 def test_scorers_give_the_measure_of_held_out_scores(scorer, measure, options, estimator):
     found = cross_validate(estimator, X, Y, cv=HALVES, scoring=scorer)["test_score"]
     table = sa.scores_from_estimators({"A": estimator}, X, Y, cv=HALVES)

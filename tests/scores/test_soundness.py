@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova import InputError, read_scores
 from skewanova.scores import soundness
@@ -175,7 +176,7 @@ def ties(model, n_cases=200, n_best=1, n_different=100):
     return TieCounts(model, 4, n_cases, n_best, n_different)
 
 
-@pytest.mark.parametrize(
+@each(
     ("n_cases", "n_best", "told"),
     [(200, 10, "5%"), (200, 9, ""), (100, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
 )

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from loops import each
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
@@ -90,8 +91,8 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("more", [{}, {"note": "x"}])
+@each("kind", KINDS)
+@each("more", [{}, {"note": "x"}])
 def test_every_source_gives_the_table_of_pandas(kind, more):
     shuffled = TABLE.sample(frac=1, random_state=1, ignore_index=True)
     table = sa.read_scores(KINDS[kind](shuffled.assign(**more)))
@@ -103,7 +104,7 @@ def test_every_source_gives_the_table_of_pandas(kind, more):
     pd.testing.assert_frame_equal(renamed.frame, expected.frame)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_what_is_wrong_is_told_alike(kind):
     frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
     with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 7$"):

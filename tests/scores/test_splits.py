@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from loops import each
 
 import skewanova as sa
 from skewanova.scores.splits import Units, half_folds, hold_outs
@@ -106,7 +107,7 @@ WRONG: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each("wrong", WRONG)
 def test_what_cannot_be_cut_is_refused(wrong: str) -> None:
     cut, sizes, message = WRONG[wrong]
     with pytest.raises(sa.InputError, match=message):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import each
 
 from skewanova import read_scores
 from skewanova.base.checks import InputError, InputTypeError, row_number
@@ -41,7 +42,7 @@ def random_table(seed, n_models=3, n_folds=4, size=30):
 # --- levels -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("folds", "levels"),
     [
         ([3, 1, 10, 2], (1, 2, 3, 10)),
@@ -104,8 +105,8 @@ def test_models_of_mixed_types_stay_apart():
     assert build(frame).models == ("1", "True", "1.0", "x", "<class 'NoneType'>")
 
 
-@pytest.mark.parametrize("column", ["model", "fold", "case"])
-@pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, "", " ", "\t\n"])
+@each("column", ["model", "fold", "case"])
+@each("empty", [None, np.nan, pd.NA, pd.NaT, "", " ", "\t\n"])
 def test_empty_labels(column, empty):
     frame = cell(case=["x", "y"]).astype({column: object})
     frame[column] = ["7", empty]
@@ -123,7 +124,7 @@ def test_empty_labels(column, empty):
 # --- scores -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "message"),
     [
         (["x", "y"], r"has dtype (str|object); the first that is no number is 'x' at row 0$"),
@@ -160,7 +161,7 @@ def test_nan_scores(scores):
         build(cell(y_score=scores))
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "uint8", "float16", "float32", "bool"])
+@each("dtype", ["int64", "uint64", "uint8", "float16", "float32", "bool"])
 def test_scores_keep_their_dtype(dtype):
     assert build(cell(y_score=np.array([0, 1], dtype=dtype))).frame["y_score"].dtype == dtype
 
@@ -177,7 +178,7 @@ def test_nullable_whole_numbers_keep_every_digit():
 # --- labels -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         [0, 1], [False, True], [-1, 1], [0.0, 1.0], ["0", "1"], ["False", "true"], ["-1.0", "1"],
@@ -188,7 +189,7 @@ def test_labels_that_need_no_word(labels):
     assert build(cell(y_true=labels)).frame["y_true"].tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "message"),
     [
         (

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova import InputError, InputTypeError
 from skewanova.scores.unlabelled import read_unlabelled
@@ -40,7 +41,7 @@ def test_other_names_of_columns():
     assert found.frame["batch"].tolist() == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "options", "message"),
     [
         (ROWS.drop(columns="y_score"), {}, "y_score"),
